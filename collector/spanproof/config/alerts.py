@@ -265,14 +265,7 @@ class AlertRule(Section):
             raise ValueError(f"{only_rates[0]} is for rates, and measure is {self.measure.value}")
         if self.burn_rate and self.baseline:
             raise ValueError("give either burn_rate or baseline")
-        if self.lower_bound and not self.burn_rate and self.threshold >= 1:
-            raise ValueError("it can never fire: the lower end of an interval is always below 1")
-        for pair in self.burn_rate.windows if self.burn_rate else ():
-            highest = pair.factor * self.burn_rate.budget if self.burn_rate else 0.0
-            if highest > 1 or (highest == 1 and self.lower_bound):
-                raise ValueError(
-                    f"it can never fire: {pair.factor:g} times the budget is a rate of {highest:.0%}"
-                )
+        self._check_reach()
         if constant := [name for name in self.group_by if name in self.cohort]:
             raise ValueError(f"group_by: {constant[0]} has one value only, that of cohort")
         if self.baseline and self.baseline.previous_release and "release" in {*self.cohort, *self.group_by}:
@@ -280,6 +273,19 @@ class AlertRule(Section):
         if self.name in self.inhibited_by:
             raise ValueError("inhibited_by names the rule itself")
         return self
+
+    def _check_reach(self) -> None:
+        """Raise `ValueError` where no rate can be high enough for the rule to fire."""
+        if self.burn_rate is None:
+            if self.lower_bound and self.threshold >= 1:
+                raise ValueError("it can never fire: the lower end of an interval is always below 1")
+            return
+        for pair in self.burn_rate.windows:
+            rate = pair.factor * self.burn_rate.budget
+            if rate > 1 or (rate == 1 and self.lower_bound):
+                raise ValueError(
+                    f"it can never fire: {pair.factor:g} times the budget is a rate of {rate:.0%}"
+                )
 
     @property
     def watched(self) -> ScoreRef:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
@@ -19,10 +19,11 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 _INTRODUCTION = """\
 # Configuration
 
-This page is printed by `spanproof config reference`; a test keeps it so.
+For those who configure the server. The page lists every key with its type, default and meaning;
+`spanproof config reference` prints it.
 
-A key is set, the later beating the earlier, by its default, in a YAML file (`spanproof serve --config FILE`,
-or `SPANPROOF_CONFIG`), by an environment variable, or by a flag:
+Set a key in a YAML file (`spanproof serve --config FILE`, or `SPANPROOF_CONFIG`), by an environment variable,
+or by a flag. A flag overrides a variable, a variable overrides the file, and the file overrides the default:
 
 ```yaml
 assembly:
@@ -36,11 +37,11 @@ SPANPROOF_ASSEMBLY__QUIET_S=2 SPANPROOF_FORWARD__0__ENDPOINT=http://localhost:60
 spanproof serve --set assembly.quiet_s=2 --set forward.0.endpoint=http://localhost:6006
 ```
 
-In variables, `__` is written for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`);
-digits address one item of a list; `null` unsets. An unknown key is an error with its place and the nearest
-known key. Variables that share the prefix and resemble no key here belong to the instrumented process and are
-left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file,
-`spanproof config show` prints what holds.
+In the name of a variable, write `__` for each dot. Write lists and mappings as in YAML (`[a, b]`, `{a: 1}`);
+a number addresses one item of a list; `null` removes a value. An unknown key is an error that names its
+location and the nearest known key. Variables with the same prefix that resemble no key belong to the
+instrumented process and are ignored. Relative paths start at the working directory.
+`spanproof config check FILE` checks a file, `spanproof config show` prints the effective configuration.
 """
 
 
@@ -116,28 +117,41 @@ def _format_bound(constraint: Any) -> str:
     return ""
 
 
+_TYPE_NAMES: Final[Mapping[Any, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "text",
+    Path: "path",
+    type(None): "null",
+    JsonValue: "any value",
+}
+
+
 def _name_type(annotation: Any) -> str:
     origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is None:
+        return _name_plain_type(annotation)
     if origin is Annotated:
-        return "section" if any(_find_members(annotation)) else _name_type(get_args(annotation)[0])
+        return "section" if any(_find_members(annotation)) else _name_type(arguments[0])
     if origin in {Union, types.UnionType}:
-        return " or ".join(_name_type(argument) for argument in get_args(annotation))
+        return " or ".join(map(_name_type, arguments))
     if origin is Literal:
-        return "one of " + ", ".join(f"`{value}`" for value in get_args(annotation))
-    if origin is tuple:
-        return f"list of {_name_type(get_args(annotation)[0])}"
-    if origin is not None:
-        return "mapping"
-    if annotation is type(None):
-        return "null"
-    if annotation is JsonValue:
-        return "any value"
-    names = {bool: "boolean", int: "integer", float: "number", str: "text", Path: "path"}
-    if annotation in names:
-        return names[annotation]
+        return _name_choice(arguments)
+    return f"list of {_name_type(arguments[0])}" if origin is tuple else "mapping"
+
+
+def _name_plain_type(annotation: Any) -> str:
+    if annotation in _TYPE_NAMES:
+        return _TYPE_NAMES[annotation]
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return "one of " + ", ".join(f"`{member.value}`" for member in annotation)
+        return _name_choice(member.value for member in annotation)
     return "section" if _is_section(annotation) else "secret text"
+
+
+def _name_choice(values: Iterable[object]) -> str:
+    return "one of " + ", ".join(f"`{value}`" for value in values)
 
 
 def _format_default(info: FieldInfo) -> str:

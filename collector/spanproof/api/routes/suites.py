@@ -24,8 +24,8 @@ from spanproof.api.problems import describe_problem
 from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
 from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.experiments import CaseResult, CaseStatus, TrialVerdict
-from spanproof.experiments.comparison import compare_rates
+from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
+from spanproof.experiments.comparison import Comparison, compare_rates
 from spanproof.gate import GateError, NoBaseline, check, parse
 from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
@@ -448,20 +448,13 @@ def build_column(
 ) -> Column:
     """Return the whole of an experiment, beside the results of a baseline where there is one."""
     trials = [trial for result in found.values() for trial in result.trials]
-    rates = {case: result.rate for case, result in found.items() if result.rate is not None}
+    rates = _collect_rates(found)
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    compared = (
-        compare_rates(rates, {case: result.rate for case, result in base.items() if result.rate is not None})
-        if base is not None
-        else None
-    )
-    difference = compared.difference if compared else None
+    compared = None if base is None else compare_rates(rates, _collect_rates(base))
     states = [get_case_state(result) for result in found.values()]
-    costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
-    agent = experiment.head.get("agent")
     return Column(
         name=experiment.name,
-        agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        agent=_name_agent(experiment),
         written_ns=experiment.written_ns,
         trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
         state=fold_states(states),
@@ -469,12 +462,36 @@ def build_column(
         pass_at_1=fmean(rates.values()) if rates else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        cost_usd=sum(costs) if costs else None,
-        wall_s=fmean(trial.wall_s for trial in trials) if trials else None,
+        cost_usd=_sum_costs(trials),
+        wall_s=fmean([trial.wall_s for trial in trials]) if trials else None,
         tokens=sum(trial.tokens for trial in trials),
-        difference=difference.mean if difference else None,
-        difference_low=difference.low if difference else None,
-        difference_high=difference.high if difference else None,
-        fixed=len(compared.fixed) if compared else 0,
-        regressed=len(compared.regressed) if compared else 0,
+        **_describe_comparison(compared),
     )
+
+
+def _describe_comparison(compared: Comparison | None) -> dict[str, Any]:
+    """Return the fields of a column that compare it with the baseline."""
+    difference = None if compared is None else compared.difference
+    return {
+        "difference": difference.mean if difference else None,
+        "difference_low": difference.low if difference else None,
+        "difference_high": difference.high if difference else None,
+        "fixed": len(compared.fixed) if compared else 0,
+        "regressed": len(compared.regressed) if compared else 0,
+    }
+
+
+def _collect_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:
+    """Return the rate of each case that has one."""
+    return {case: result.rate for case, result in results.items() if result.rate is not None}
+
+
+def _name_agent(experiment: ExperimentFiles) -> str:
+    agent = experiment.head.get("agent")
+    return pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent))
+
+
+def _sum_costs(trials: Sequence[Trial]) -> float | None:
+    """Return the cost of all trials, in US dollars; None where no trial has one."""
+    costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    return sum(costs) if costs else None

@@ -14,6 +14,7 @@ import click
 from spanproof.benchmarks import (
     BENCHMARKS,
     Answer,
+    Benchmark,
     BenchmarkReport,
     GradedAnswer,
     Journal,
@@ -26,6 +27,8 @@ from spanproof.benchmarks import (
     read_problems,
     read_samples,
 )
+from spanproof.benchmarks.contamination import Contamination
+from spanproof.benchmarks.journal import Done
 from spanproof.benchmarks.turns import run_agent
 from spanproof.cli.commands.bench_sampling import fetch_completions, fetch_judgements
 from spanproof.cli.commands.bench_security import SECURITY, run_security
@@ -74,12 +77,7 @@ def command(
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
     agent = _select_agent(options)
-    given = (options.samples is not None, options.reference, agent is not None, options.endpoint is not None)
-    if sum(given) != 1:
-        raise UsageProblem(
-            "bench needs answers, of one kind",
-            "Give --samples FILE, --reference, --endpoint URL, or an agent by --agent, --command or --url.",
-        )
+    _check_answers(options, agent)
     benchmark = BENCHMARKS[name]
     published = read_problems(benchmark, options.source(options.problems))
     chosen, subset = _choose(published, options)
@@ -90,9 +88,7 @@ def command(
     packages = _read_package_set(options.packages)
     digest = _hash_files(options.problems)
     journal = _open_journal(name, digest, timeout_s, options, out)
-    done = journal.resume() if journal is not None and resume else {}
-    if journal is not None and not resume:
-        journal.begin()
+    done = _begin(journal, resume=resume)
     with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
         place = Place(
             sandbox,
@@ -117,7 +113,7 @@ def command(
             answers = _read_answers(published, chosen, options.samples)
             bar.update(task, total=len(answers) - len(done))
             graded = grade_answers(chosen, answers, place, options.jobs, report, done)
-    counts = Counter(each.answer.problem for each in graded).values()
+    counts = Counter(answer.answer.problem for answer in graded).values()
     protocol = Protocol(
         benchmark=name,
         problems=len(counts),
@@ -134,10 +130,7 @@ def command(
         timeout_s=timeout_s,
         version=version("spanproof"),
     )
-    other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
-    signs = find_signs(chosen, graded, other, options.cutoff)
-    if options.reference:
-        signs = replace(signs, verbatim=())
+    signs = _find_signs(benchmark, chosen, graded, options)
     judged = fetch_judgements(name, chosen, graded, options, as_json=as_json) if options.judge else None
     result = BenchmarkReport(protocol, chosen, graded, signs, judged)
     if journal is not None:
@@ -149,6 +142,35 @@ def command(
         print_benchmark(result)
     rate = result.headline.pass_at.get(1, 0.0)
     return EXIT_GATE_FAILED if at_least is not None and rate < at_least else EXIT_PASS
+
+
+def _check_answers(options: BenchOptions, agent: AgentUnderTest | None) -> None:
+    """Raise a `UsageProblem` unless answers of one kind are requested."""
+    kinds = (options.samples is not None, options.reference, agent is not None, options.endpoint is not None)
+    if sum(kinds) != 1:
+        raise UsageProblem(
+            "bench needs answers, of one kind",
+            "Give --samples FILE, --reference, --endpoint URL, or an agent by --agent, --command or --url.",
+        )
+
+
+def _begin(journal: Journal | None, *, resume: bool) -> Done:
+    """Return the answers that the file holds already; a run that does not go on from them begins it anew."""
+    if journal is None:
+        return {}
+    if resume:
+        return journal.resume()
+    journal.begin()
+    return {}
+
+
+def _find_signs(
+    benchmark: Benchmark, chosen: Sequence[Problem], graded: Sequence[GradedAnswer], options: BenchOptions
+) -> Contamination:
+    """Return the signs of contamination; published solutions are their own, word for word."""
+    other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
+    signs = find_signs(chosen, graded, other, options.cutoff)
+    return replace(signs, verbatim=()) if options.reference else signs
 
 
 def _read_answers(

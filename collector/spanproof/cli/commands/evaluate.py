@@ -105,12 +105,16 @@ def command(
             bar.advance(task)
     if evaluations:
         _print(evaluations)
-    for split in find_split_runs(found):
+    _warn_of_split_runs(found)
+    warn_of_silent_evaluators(config, given)
+    return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def _warn_of_split_runs(traces: Sequence[Trace]) -> None:
+    for split in find_split_runs(traces):
         ids = ", ".join(trace_id[:8] for trace_id in split.trace_ids[:_MOST_IDS])
         more = ", …" if len(split.trace_ids) > _MOST_IDS else ""
         warn(f"traces {ids}{more} are parts of one run, conversation {split.conversation}: {_JOIN_HINT}")
-    warn_of_silent_evaluators(config, given)
-    return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
 def _read_code(before: Path) -> dict[str, Files]:

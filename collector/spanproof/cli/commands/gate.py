@@ -104,16 +104,7 @@ def command(
 
     Exit code 0 when all hold, 1 when one does not, 2 on misuse.
     """
-    if scores_file and query.is_chosen:
-        raise UsageProblem(
-            "--scores is given with --store, --project or --since", "Those are for scores out of a store."
-        )
-    if baseline and window:
-        raise UsageProblem("--baseline and --baseline-window are both given", "Leave one of them out.")
-    if window and (scores_file or query.since_ns is None):
-        raise UsageProblem(
-            "--baseline-window is without --since", "Say which window of the store is judged: --since 24h."
-        )
+    _check_sources(query, scores_file, baseline, window)
     given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
     open_policy = choose_open_policy(open_as, given.open_policy)
     of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
@@ -121,9 +112,7 @@ def command(
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
-            before: Iterable[Score | CaseTrials] | None = None
-            if baseline or window:
-                before = _read_file(baseline) if baseline else _read_window(query, window or "")
+            before = _read_baseline(query, baseline, window)
             report = check(given.assertions, scores, before, open_policy, least, given.failure_fields)
     except NoBaseline as problem:
         raise UsageProblem(
@@ -149,6 +138,30 @@ def command(
     else:
         print_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def _check_sources(
+    query: StoreQuery, scores_file: Path | None, baseline: Path | None, window: str | None
+) -> None:
+    """Raise a `UsageProblem` where scores, or a baseline, come from two places."""
+    if scores_file and query.is_chosen:
+        raise UsageProblem(
+            "--scores is given with --store, --project or --since", "Those are for scores out of a store."
+        )
+    if baseline and window:
+        raise UsageProblem("--baseline and --baseline-window are both given", "Leave one of them out.")
+    if window and (scores_file or query.since_ns is None):
+        raise UsageProblem(
+            "--baseline-window is without --since", "Say which window of the store is judged: --since 24h."
+        )
+
+
+def _read_baseline(
+    query: StoreQuery, file: Path | None, window: str | None
+) -> Iterable[Score | CaseTrials] | None:
+    if file:
+        return _read_file(file)
+    return _read_window(query, window) if window else None
 
 
 def print_report(report: GateReport) -> None:

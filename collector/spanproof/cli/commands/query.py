@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -70,7 +70,16 @@ class _Row:
     rate: Rate = Rate.FAIL
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table: its head, and the cell of a row."""
+
+    name: str
+    format: Callable[[_Row], Text | str]
+
+
 _MOST_CAUSES = 5
+_MOST_FORMER_GROUPS = 10_000
 
 # What the part and the whole of a rate are called in the table.
 _PARTS = {
@@ -120,7 +129,7 @@ def command(
     length, step = parse_span("--since", since), parse_span("--every", every) if every else None
     end = time.time_ns() + 1
 
-    def groups(store: Store, end_ns: int, rows: int) -> list[Group]:
+    def read_groups(store: Store, end_ns: int, limit: int) -> list[Group]:
         return store.groups(
             wanted.layer,
             wanted.row_name,
@@ -129,19 +138,20 @@ def command(
             end_ns=end_ns,
             bucket_ns=step,
             cohort=cohort,
-            limit=rows,
+            limit=limit,
         )
 
     with opened_store(location) as store:
-        found = groups(store, end, output.limit)
-        former = {each.values: each for each in groups(store, end - length, 10_000)} if compare else {}
+        found = read_groups(store, end, output.limit)
+        former = read_groups(store, end - length, _MOST_FORMER_GROUPS) if compare else []
         # A layer's own outcomes have causes; sub-scores are parts of them.
         causes = (
             store.causes(wanted.layer, start_ns=max(0, end - length), end_ns=end, cohort=cohort)
             if wanted.name == wanted.layer.value
             else []
         )
-    rows = [_Row(each, former.get(each.values), Rate(rate)) for each in found if _has_any(each)]
+    before = {each.values: each for each in former}
+    rows = [_Row(each, before.get(each.values), Rate(rate)) for each in found if each.verdicts.scores]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
     names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
     if output.write(names, written):
@@ -153,10 +163,6 @@ def command(
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
-
-
-def _has_any(group: Group) -> bool:
-    return group.verdicts.scores > 0
 
 
 def _compute_rates(group: Group) -> dict[str, float | None]:
@@ -215,44 +221,76 @@ def _build_table(
     rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, rate: Rate, *, timed: bool, compare: bool
 ) -> Table:
     measured = score.is_raw and rate is Rate.FAIL
-    part_name, whole_name = _PARTS[rate]
-    names = ["start (UTC)"] if timed else []
-    names += [name.replace("_", " ") for name in by]
-    names += (
-        ["mean", "p50", "p95", "n"]
-        if measured
-        else [f"{rate.value} rate", "95% interval", part_name, whole_name]
-    )
-    has_open = not measured and rate is not Rate.OPEN
-    names += ["open"] if has_open else []
-    names += ["not judged"]
-    names += ["before", "change"] if compare and not measured else []
+    columns = [_Column("start (UTC)", lambda row: format_time(row.group.start_ns))] if timed else []
+    columns += [_build_cohort_column(name, position) for position, name in enumerate(by)]
+    columns += _list_amount_columns() if measured else _list_rate_columns(rate)
+    columns.append(_Column("not judged", lambda row: f"{_count_unjudged(row, measured=measured):,}"))
+    if compare and not measured:
+        columns += [_Column("before", _format_rate_before), _Column("change", _format_change)]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, no_wrap=True)
+    for column in columns:
+        table.add_column(column.name, no_wrap=True)
     for row in rows:
-        group, counted = row.group, row.group.verdicts
-        cells: list[Text | str] = [format_time(group.start_ns)] if timed else []
-        cells += [clean_line(value or "(not said)", 40) for value in group.values]
-        if measured:
-            amounts = (group.raw_mean, group.raw_p50, group.raw_p95)
-            cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
-            cells += [f"{counted.scored:,}"]
-        else:
-            part, whole = rate.parts(counted)
-            interval = compute_wilson_interval(part, whole)
-            style = _choose_style(rate, counted)
-            cells += [Text(_format_percent(part / whole if whole else None), style=style)]
-            cells += ["–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"]
-            cells += [f"{part:,}", f"{whole:,}"]
-        open_style = STATE_STYLES[State.OPEN] if counted.open else ""
-        cells += [Text(f"{counted.open:,}", style=open_style)] if has_open else []
-        cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.advice):,}"]
-        if compare and not measured:
-            part, whole = rate.parts(row.before.verdicts) if row.before else (0, 0)
-            cells += [_format_percent(part / whole if whole else None), _format_change(row)]
-        table.add_row(*cells)
+        table.add_row(*(column.format(row) for column in columns))
     return table
+
+
+def _build_cohort_column(name: str, position: int) -> _Column:
+    return _Column(
+        name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(not said)", 40)
+    )
+
+
+def _list_amount_columns() -> list[_Column]:
+    return [
+        _Column("mean", lambda row: _format_amount(row.group.raw_mean, row.group.unit)),
+        _Column("p50", lambda row: _format_amount(row.group.raw_p50, row.group.unit)),
+        _Column("p95", lambda row: _format_amount(row.group.raw_p95, row.group.unit)),
+        _Column("n", lambda row: f"{row.group.verdicts.scored:,}"),
+    ]
+
+
+def _list_rate_columns(rate: Rate) -> list[_Column]:
+    part, whole = _PARTS[rate]
+    columns = [
+        _Column(f"{rate.value} rate", _format_rate),
+        _Column("95% interval", _format_interval),
+        _Column(part, lambda row: f"{rate.parts(row.group.verdicts)[0]:,}"),
+        _Column(whole, lambda row: f"{rate.parts(row.group.verdicts)[1]:,}"),
+    ]
+    if rate is not Rate.OPEN:
+        columns.append(_Column("open", _format_open))
+    return columns
+
+
+def _format_amount(amount: float | None, unit: str) -> str:
+    return "–" if amount is None else format_amount(amount, unit)
+
+
+def _format_rate(row: _Row) -> Text:
+    counted = row.group.verdicts
+    return Text(_format_share(*row.rate.parts(counted)), style=_choose_style(row.rate, counted))
+
+
+def _format_interval(row: _Row) -> str:
+    interval = compute_wilson_interval(*row.rate.parts(row.group.verdicts))
+    return "–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"
+
+
+def _format_open(row: _Row) -> Text:
+    count = row.group.verdicts.open
+    return Text(f"{count:,}", style=STATE_STYLES[State.OPEN] if count else "")
+
+
+def _count_unjudged(row: _Row, *, measured: bool) -> int:
+    """Return the verdicts without a result; an advice has an amount, and no result."""
+    counted = row.group.verdicts
+    unjudged = counted.errored + counted.skipped
+    return unjudged if measured else unjudged + counted.advice
+
+
+def _format_rate_before(row: _Row) -> str:
+    return "–" if row.before is None else _format_share(*row.rate.parts(row.before.verdicts))
 
 
 def _choose_style(rate: Rate, counted: FailRate) -> str:
@@ -267,8 +305,8 @@ def _choose_style(rate: Rate, counted: FailRate) -> str:
     return STATE_STYLES[State.OPEN if is_open else State.PASS]
 
 
-def _format_percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+def _format_share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"
 
 
 def _format_change(row: _Row) -> Text:

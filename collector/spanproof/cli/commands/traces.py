@@ -86,10 +86,7 @@ def command(
     A row is a run: its state, that of its layers, and why. Right after a run its trace waits for its
     evaluation: the command says for how long.
     """
-    if failing and passing:
-        raise UsageProblem("--failing and --passing leave no trace", "Give one of them.")
-    wanted = {State(state) for state in states}
-    wanted |= {State.FAIL} if failing else {State.PASS} if passing else set()
+    wanted = _parse_states(states, failing=failing, passing=passing)
     if layer and not wanted:
         raise UsageProblem("--layer says which layer must fail", "Add --failing, or --state.")
     with opened_store(query.location) as store:
@@ -118,6 +115,17 @@ def command(
         inform(f"no trace in {name} matches")
     warn_of_waiting(waiting)
     return EXIT_PASS
+
+
+def _parse_states(states: Sequence[str], *, failing: bool, passing: bool) -> set[State]:
+    if failing and passing:
+        raise UsageProblem("--failing and --passing leave no trace", "Give one of them.")
+    wanted = {State(state) for state in states}
+    if failing:
+        wanted.add(State.FAIL)
+    if passing:
+        wanted.add(State.PASS)
+    return wanted
 
 
 def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:

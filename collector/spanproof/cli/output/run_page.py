@@ -8,6 +8,7 @@ a replay that agrees is one word beside the record, and what was skipped folds i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -213,12 +214,10 @@ def _explain_layer(outcome: Outcome, own: Score | None) -> Text:
 def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -> Iterator[Text]:
     """Yield the facts and sub-scores of a layer that say more than its explanation."""
     shown = [_extract_words(explained)]
-    passed: dict[str, int] = {}
+    passed: Counter[str] = Counter()
     lines: list[tuple[Text, str]] = []
     for score in run.scores:
-        if score.layer is not layer.layer or score is layer or isinstance(score.outcome, Skipped):
-            continue
-        if is_external(score):
+        if not _is_sub_score(score, layer):
             continue
         words = describe_outcome(score.outcome)
         state = find_state(score.layer, score.name, score.outcome)
@@ -227,7 +226,7 @@ def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: 
         else:
             shown.append(_extract_words(f"{score.name} {words}"))
         if state is State.PASS:
-            passed[score.name] = passed.get(score.name, 0) + 1
+            passed[score.name] += 1
     facts = layer.outcome.evidence if isinstance(layer.outcome, Scored) else ()
     lines += [(_format_fact(fact), _format_fact(fact).plain) for fact in facts]
     more = 0
@@ -244,6 +243,13 @@ def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: 
     if full and passed:
         counts = ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in passed.items())
         yield Text.assemble(("pass  ", "green"), counts)
+
+
+def _is_sub_score(score: Score, layer: Score) -> bool:
+    """Whether a score is one of ours below a layer's, and was not skipped."""
+    if score is layer or score.layer is not layer.layer:
+        return False
+    return not isinstance(score.outcome, Skipped) and not is_external(score)
 
 
 def _extract_words(text: str) -> frozenset[str]:
@@ -280,13 +286,8 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
     for step in run.run.steps:
         branch = tree.add(_format_step(step))
-        # The text of the output: a JSON document has no hash.
-        key = tuple(
-            (each.source, each.observation, each.output and each.output.text, each.error)
-            for each in step.snippets
-        )
-        first = shown.setdefault((key, step.error), step.number)
-        if key and first != step.number:
+        first = shown.setdefault(_identify_step(step), step.number)
+        if step.snippets and first != step.number:
             branch.add(Text(f"the code and outcome of step {first} again", style="dim"))
             continue
         for snippet in step.snippets:
@@ -294,9 +295,23 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
         for call in step.calls:
             if not call.tool.startswith("final_answer"):
                 branch.add(_format_call(call, spans.get(call.span_id or "")))
-        if step.error is not None and not any(each.executed and each.error for each in step.snippets):
+        if step.error is not None and not _has_failed_snippet(step):
             branch.add(clean_line(step.error.message, 300, "red" if step.refusal is None else _REFUSED_STYLE))
     return tree
+
+
+def _identify_step(step: Step) -> tuple[object, ...]:
+    """Return what equals that of another step with the same code and outcome."""
+    # The text of the output: a JSON document has no hash.
+    snippets = tuple(
+        (snippet.source, snippet.observation, snippet.output and snippet.output.text, snippet.error)
+        for snippet in step.snippets
+    )
+    return snippets, step.error
+
+
+def _has_failed_snippet(step: Step) -> bool:
+    return any(snippet.executed and snippet.error for snippet in step.snippets)
 
 
 def _describe_replay(run: RunEvaluation) -> str:

@@ -116,17 +116,12 @@ def _add_score(
     if not isinstance(full, str) or not (name := _normalise_name(full)):
         found.refused.append(f"an evaluation result has no {genai.EVALUATION_NAME}")
         return
-    trace_id, span_id = place.trace_id, place.span_id
-    if len(trace_id) != 2 * 16 or not int(trace_id, 16):
+    if not _is_id(place.trace_id, 16):
         found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
         return
-    amount, label = attributes.get(genai.EVALUATION_SCORE_VALUE), _parse_label(attributes)
-    number = float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
-    if label is not None and (number is None or not 0 <= number <= 1):
-        value = float(label is Label.PASS)
-    elif number is not None and 0 <= number <= 1:
-        value = number
-    else:
+    number, label = _parse_number(attributes), _parse_label(attributes)
+    value = _choose_value(number, label)
+    if value is None:
         found.refused.append(
             f"the evaluation result {full[:100]!r} has neither a value from 0 to 1 nor the label pass or fail"
         )
@@ -134,20 +129,37 @@ def _add_score(
     explanation = attributes.get(genai.EVALUATION_EXPLANATION)
     found.scores.append(
         ExternalScore(
-            trace_id=trace_id,
-            span_id=span_id if len(span_id) == 2 * 8 and int(span_id, 16) else None,
+            trace_id=place.trace_id,
+            span_id=place.span_id if _is_id(place.span_id, 8) else None,
             layer=Layer.TRAJECTORY,
             name=name if name not in BUILT_IN else f"{_SOURCE}_{name}"[:64],
             source=_SOURCE,
             value=value,
             label=label,
             explanation=explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else "",
-            raw=number if number is not None and number != value else None,
+            raw=number if number != value else None,
             unit="",
             given_ns=given_ns or time.time_ns(),
             project=place.project,
         )
     )
+
+
+def _is_id(text: str, size: int) -> bool:
+    """Whether a text is an id of so many bytes, in hexadecimal digits; one of zeros is none."""
+    return len(text) == 2 * size and int(text, 16) != 0
+
+
+def _parse_number(attributes: Mapping[str, AttributeValue]) -> float | None:
+    amount = attributes.get(genai.EVALUATION_SCORE_VALUE)
+    return float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
+
+
+def _choose_value(number: float | None, label: Label | None) -> float | None:
+    """Return a score's value from 0 to 1: its number, or its label where the number is on another scale."""
+    if number is not None and 0 <= number <= 1:
+        return number
+    return None if label is None else float(label is Label.PASS)
 
 
 def _normalise_name(name: str) -> str:

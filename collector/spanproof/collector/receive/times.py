@@ -25,27 +25,32 @@ def clamp_times(request: ExportTraceServiceRequest, now_ns: int, max_age_days: i
     spans = [
         span for resource in request.resource_spans for scope in resource.scope_spans for span in scope.spans
     ]
-    starts = [span.start_time_unix_nano for span in spans]
-    wrong = (
-        [span for span, start in zip(spans, starts, strict=True) if not oldest <= start <= newest]
-        if starts and (min(starts) < oldest or max(starts) > newest)
-        else []
-    )
-    if starts and max(starts) - min(starts) > _MOST_DAYS * _DAY_NS:
-        days = Counter(start // _DAY_NS for start in starts if oldest <= start <= newest)
-        kept = {day for day, _ in days.most_common(_MOST_DAYS)}
-        wrong += [
-            span
-            for span, start in zip(spans, starts, strict=True)
-            if oldest <= start <= newest and start // _DAY_NS not in kept
-        ]
-    for span in wrong:
+    if not spans:
+        return 0
+    moved = _find_implausible(spans, oldest, newest)
+    for span in moved:
         _move(span, now_ns)
     # A span that ends decades after it began would be on every day between.
     late = [span for span in spans if span.end_time_unix_nano > newest]
     for span in late:
         span.end_time_unix_nano = max(now_ns, span.start_time_unix_nano)
-    return len({id(span) for span in (*wrong, *late)})
+    return len({id(span) for span in (*moved, *late)})
+
+
+def _find_implausible(spans: list[OtlpSpan], oldest: int, newest: int) -> list[OtlpSpan]:
+    """Return the spans that began outside the window, or on a day beside the most usual ones."""
+    starts = [span.start_time_unix_nano for span in spans]
+    first, last = min(starts), max(starts)
+    # The usual request: nothing is read span by span.
+    if oldest <= first and last <= newest and last - first <= _MOST_DAYS * _DAY_NS:
+        return []
+    days = Counter(start // _DAY_NS for start in starts if oldest <= start <= newest)
+    usual = {day for day, _ in days.most_common(_MOST_DAYS)}
+    return [
+        span
+        for span, start in zip(spans, starts, strict=True)
+        if not oldest <= start <= newest or start // _DAY_NS not in usual
+    ]
 
 
 def _move(span: OtlpSpan, now_ns: int) -> None:

@@ -358,22 +358,26 @@ class _Lane:
         if too_large is not None:
             attempt = replace(attempt, number=0)
         result = too_large or self._try(attempt)
-        work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
-        again = self._follow_up(attempt, result.evaluation) if result.evaluation is not None else None
+        work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
+        if result.evaluation is None:
+            self._try_again(attempt, result, work)
+            return
+        again = self._follow_up(attempt, result.evaluation)
         if again is not None:
             self._put_later(*again)
             return
-        if result.evaluation is not None:
-            self._telemetry.evaluation_seconds.observe(result.seconds)
-            self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
-            if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
-                stored = replace(
-                    attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
-                )
-                self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
-            return
+        self._telemetry.evaluation_seconds.observe(result.seconds)
+        self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
+        if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
+            stored = replace(
+                attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
+            )
+            self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
+
+    def _try_again(self, attempt: _Attempt, result: Result, work: Work) -> None:
+        """Put the attempt that follows a failed one in the queue; after the last give the trace up."""
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
         # What is too slow without a replay is as slow the next time, and a trace does not get smaller.
         is_too_slow = result.stage == "deadline" and bool(attempt.without_replay)

@@ -185,26 +185,37 @@ def _find_last_error(steps: Sequence[Step]) -> SpanError | None:
 def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Sequence[Step]) -> Cohort:
     snippets = [snippet for step in steps for snippet in step.snippets]
     ran = [snippet for snippet in snippets if snippet.executed]
-    executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
-    image = f":{executor.image_name}" if executor is not None and executor.image_name else ""
-    model = next((call.model for call in calls if call.model), None)
     prompt = find_system_prompt(calls)
     derived_version = derive_prompt_version(prompt) if prompt else ""
     return Cohort(
-        project=get_stored_project(root.resource, "")
-        or _find_declared(spans, "project")
-        or _read_text(root.resource, "openinference.project.name")
-        or "default",
+        project=_find_project(root, spans),
         service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
-        model=model or next((span.model for span in spans if span.model), "") or "",
+        model=next((span.model for span in (*calls, *spans) if span.model), ""),
         prompt_version=_find_declared(spans, "prompt_version") or derived_version,
         task=_find_declared(spans, "task"),
         language=next((snippet.language.value for snippet in ran or snippets), ""),
         fixture_set=_find_declared(spans, "fixture_set"),
-        executor=f"{executor.type}{image}" if executor is not None else "",
+        executor=_name_executor(ran),
         release=_find_declared(spans, "release") or _read_text(root.resource, "service.version"),
     )
+
+
+def _find_project(root: Span, spans: Sequence[Span]) -> str:
+    return (
+        get_stored_project(root.resource, "")
+        or _find_declared(spans, "project")
+        or _read_text(root.resource, "openinference.project.name")
+        or "default"
+    )
+
+
+def _name_executor(ran: Sequence[Snippet]) -> str:
+    """Return the type of the first executor that is recorded, with its image: `docker:python`."""
+    executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
+    if executor is None or executor.type is None:
+        return ""
+    return f"{executor.type}:{executor.image_name}" if executor.image_name else executor.type
 
 
 def _find_declared(spans: Sequence[Span], dimension: str) -> str:

@@ -1,25 +1,39 @@
-"""The cluster, as Kubernetes' Python client gives it: Jobs are made here, and its errors become ours.
+"""The `kubernetes` backend: programs in Jobs of a cluster, through Kubernetes' own Python client.
 
-Credentials are those of the kubeconfig or of the pod's own account; they never pass through Spanproof.
+A Job is made for each machine, and one NetworkPolicy that leaves it no way out. The client is imported when
+the first machine is wanted, never before. Credentials are those of the kubeconfig or of the pod's own
+account; they never pass through Spanproof.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
-from spanproof.sandbox.backend import Feature
-from spanproof.sandbox.backends.kubernetes.manifests import CONTAINER, POLICY, build_job, build_policy
-from spanproof.sandbox.backends.kubernetes.settings import Settings
+from spanproof.sandbox.backend import Evidence, Feature
+from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
+from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.backends.remote.write import write_by_command
-from spanproof.sandbox.errors import SandboxUnavailable
+from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 
+_QUANTITY: Final = re.compile(r"\d+(\.\d+)?(m|[kMGTP]i?)?")
+LABELS: Final = {"app.kubernetes.io/managed-by": "spanproof", "app.kubernetes.io/component": "sandbox"}
+CONTAINER: Final = "program"
+POLICY: Final = "spanproof-sandbox-no-network"
+USER: Final = 64206
+# What the guest needs to give a program namespaces of its own; the program itself has none of it.
+_RIGHTS: Final = (
+    *("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL"),
+    *("NET_ADMIN", "NET_RAW", "SYS_PTRACE", "SYS_RESOURCE"),
+)
 _TICK_S: Final = 0.2
 _REQUEST_S: Final = 30.0
 _FORBIDDEN: Final = (401, 403)
@@ -31,6 +45,117 @@ _HOPELESS: Final = frozenset(
 )
 
 _REMEDY: Final = "check the kubeconfig, the setting `context`, and the network"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RemoteSettings):
+    """Of Jobs in a cluster."""
+
+    image: str = build_setting(
+        "python:3.12-slim", "image of the programs' container: needs python3, 3.11 or newer, and sh"
+    )
+    namespace: str = build_setting("spanproof", "the cluster's namespace that Jobs are made in")
+    context: str | None = build_setting(None, "context of the kubeconfig, where it is not the current one")
+    kubeconfig: str | None = build_setting(
+        None, "path of the kubeconfig; default KUBECONFIG, ~/.kube/config, or a pod's own account"
+    )
+    runtime_class: str | None = build_setting(
+        None, "RuntimeClass of the pods: gvisor, or Kata's kata-fc, which runs them in Firecracker"
+    )
+    rights: str = build_setting(
+        "none",
+        "`none`: programs run as a user; `namespaces`: the guest is root, and keeps programs apart, for which"
+        " the runtime class should be a wall of its own",
+        choices=("none", "namespaces"),
+    )
+    network: str = build_setting(
+        "policy",
+        "`policy`: a NetworkPolicy without any way out is made; `own`: there is one",
+        choices=("policy", "own"),
+    )
+    cpu: str = build_setting("1", "limit of a pod's processors")
+    memory: str = build_setting("1Gi", "limit of a pod's memory")
+    start_s: int = build_setting(120, "seconds until a pod runs, its image's pull included", least=1)
+    lifetime_s: int = build_setting(
+        600, "seconds after which the cluster ends a Job that no one ended", least=60
+    )
+
+    @property
+    def separates(self) -> bool:
+        """Whether the guest may keep programs apart."""
+        return self.rights == "namespaces"
+
+    @classmethod
+    def parse(cls, backend: str, given: Mapping[str, str]) -> Self:
+        """See `RemoteSettings.parse`; amounts are quantities of Kubernetes."""
+        parsed = super(Settings, cls).parse(backend, given)
+        for name in ("cpu", "memory"):
+            text = getattr(parsed, name)
+            if not _QUANTITY.fullmatch(text):
+                raise BadSetting(
+                    f"sandbox backend {backend!r}: {name}={text!r} is no quantity of Kubernetes;"
+                    " write 500m, 1 or 1Gi"
+                )
+        return parsed
+
+
+def build_job(name: str, settings: Settings, lifetime_s: int) -> dict[str, Any]:
+    """Return the Job of one machine: a container that waits for commands, with no right it can spare."""
+    limits = {"cpu": settings.cpu, "memory": settings.memory}
+    container = {
+        "name": CONTAINER,
+        "image": settings.image,
+        "command": ["sleep", "2147483647"],
+        "resources": {"limits": limits, "requests": limits},
+        "securityContext": _build_security_context(settings),
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - the container's
+    }
+    pod: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 0,
+        # Programs are to reach neither the cluster's API nor its services.
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "containers": [container],
+        "volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": settings.memory}}],
+    }
+    if settings.runtime_class is not None:
+        pod["runtimeClassName"] = settings.runtime_class
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "labels": LABELS},
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": lifetime_s,
+            "ttlSecondsAfterFinished": 0,
+            "template": {"metadata": {"labels": LABELS}, "spec": pod},
+        },
+    }
+
+
+def _build_security_context(settings: Settings) -> dict[str, Any]:
+    if settings.separates:
+        return {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": list(_RIGHTS)}}
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": USER,
+        "runAsGroup": USER,
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def build_policy() -> dict[str, Any]:
+    """Return the NetworkPolicy of all machines: nothing in, nothing out."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": POLICY, "labels": LABELS},
+        "spec": {"podSelector": {"matchLabels": LABELS}, "policyTypes": ["Ingress", "Egress"]},
+    }
 
 
 class KubernetesService(Service):
@@ -286,3 +411,16 @@ def _is_in_pod() -> bool:
     """Return whether this process is in a pod of a cluster, and has no kubeconfig of its own."""
     has_own = "KUBECONFIG" in os.environ or Path("~/.kube/config").expanduser().exists()
     return "KUBERNETES_SERVICE_HOST" in os.environ and not has_own
+
+
+class KubernetesSandbox(RemoteSandbox):
+    """Runs programs in Jobs; `workers` of them at once."""
+
+    name = "kubernetes"
+    settings = Settings.describe()
+
+    def __init__(self, *, workers: int = 1, **settings: str) -> None:
+        chosen = Settings.parse(self.name, settings)
+        super().__init__(KubernetesService(chosen), workers=workers)
+        calls = {Evidence.CALLS} if chosen.separates else set[Evidence]()
+        self.evidence = frozenset({Evidence.PEAK_MEMORY} | calls)

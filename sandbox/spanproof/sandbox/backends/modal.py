@@ -1,6 +1,7 @@
-"""The service, as its SDK gives it: sandboxes are made here, and its errors become ours.
+"""The `modal` backend: programs in sandboxes of the Modal service, through its own SDK.
 
-The token is read by the SDK, from MODAL_TOKEN_ID and MODAL_TOKEN_SECRET or from its own configuration.
+The SDK is imported when the first sandbox is wanted, never before. It reads the token itself, from
+MODAL_TOKEN_ID and MODAL_TOKEN_SECRET or from its own configuration.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import socket
 import threading
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from spanproof.sandbox.backend import Feature
-from spanproof.sandbox.backends.modal.settings import Settings
+from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
+from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.backends.remote.write import write_by_command
 
 if TYPE_CHECKING:
@@ -27,6 +30,30 @@ if TYPE_CHECKING:
 _CONNECT_S: Final = 10.0
 _AN_IMAGE_ID: Final = "im-"
 _TOKEN: Final = "MODAL_TOKEN_ID and MODAL_TOKEN_SECRET"  # noqa: S105 - names of variables
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RemoteSettings):
+    """Of machines of Modal."""
+
+    image: str = build_setting(
+        "python:3.12-slim-bookworm",
+        "image of the machines: one of a registry, or the ID of one of Modal's; needs python3, 3.11 or newer,"
+        " and sh",
+    )
+    app: str = build_setting("spanproof", "app that the machines belong to; made where there is none")
+    environment: str | None = build_setting(
+        None, "Modal's environment of the app, where it is not the account's default"
+    )
+    runtime: str | None = build_setting(
+        None, "`gvisor` or `vm`; default Modal's own", choices=("gvisor", "vm")
+    )
+    region: str | None = build_setting(None, "region of the machines, where it is not the account's default")
+    cpu: float = build_setting(1.0, "processors of a machine", least=0.125)
+    memory_mib: int = build_setting(2048, "limit of a machine's memory, in MiB", least=128)
+    lifetime_s: int = build_setting(
+        1800, "seconds after which the service ends a machine that no one ended", least=60
+    )
 
 
 class ModalService(Service):
@@ -197,3 +224,13 @@ def _end_all(hosts: weakref.WeakSet[ModalHost]) -> None:
         # Its lifetime ends what cannot be ended here.
         with contextlib.suppress(Exception):
             host.end()
+
+
+class ModalSandbox(RemoteSandbox):
+    """Runs programs in sandboxes of Modal; `workers` of them at once."""
+
+    name = "modal"
+    settings = Settings.describe()
+
+    def __init__(self, *, workers: int = 1, **settings: str) -> None:
+        super().__init__(ModalService(Settings.parse(self.name, settings)), workers=workers)

@@ -1,16 +1,18 @@
-"""The service, as its SDK gives it: machines are made here, and its errors become ours.
+"""The `e2b` backend: programs on machines of the E2B service, through its own SDK.
 
-The key is read from E2B_API_KEY by the SDK itself and never passes through Spanproof.
+The SDK is imported when the first machine is wanted, never before. It reads the key itself, from E2B_API_KEY,
+so that it never passes through Spanproof.
 """
 
 from __future__ import annotations
 
 import re
 import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from spanproof.sandbox.backend import Feature
-from spanproof.sandbox.backends.e2b.settings import Settings
+from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 from spanproof.sandbox.backends.remote.service import (
     Fault,
     Host,
@@ -19,6 +21,7 @@ from spanproof.sandbox.backends.remote.service import (
     probe_package,
     probe_variable,
 )
+from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 
 if TYPE_CHECKING:
     from e2b import Sandbox as Remote
@@ -27,6 +30,26 @@ _USER = "root"  # the guest gives it up before a program runs; without it, nothi
 _PROBE_S = 10.0
 _NOT_FOUND = 404
 _AN_ID = re.compile(r"[a-z0-9]{20}")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RemoteSettings):
+    """Of machines of E2B."""
+
+    template: str = build_setting(
+        "base", "template of the machines: an ID, or a name with the tag of one build"
+    )
+    domain: str | None = build_setting(None, "domain of the service, where it is not e2b.app")
+    api_url: str | None = build_setting(
+        None, "address of the service's API, where it does not follow from the domain"
+    )
+    sandbox_url: str | None = build_setting(
+        None, "address at which machines are reached, where it does not follow from the domain"
+    )
+    request_timeout_s: float = build_setting(30.0, "seconds a request to the service may take", least=0.1)
+    lifetime_s: int = build_setting(
+        300, "seconds after which the service ends a machine that no one ended", least=30
+    )
 
 
 class E2BService(Service):
@@ -157,3 +180,13 @@ def _probe_pinned_template(template: str) -> Feature:
         detail=template if pinned else f"{template!r} names no build, so it may change",
         remedy="" if pinned else "set `template` to NAME:TAG of one build",
     )
+
+
+class E2BSandbox(RemoteSandbox):
+    """Runs programs on machines of E2B; `workers` of them at once."""
+
+    name = "e2b"
+    settings = Settings.describe()
+
+    def __init__(self, *, workers: int = 1, **settings: str) -> None:
+        super().__init__(E2BService(Settings.parse(self.name, settings)), workers=workers)

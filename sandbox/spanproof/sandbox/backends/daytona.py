@@ -1,4 +1,4 @@
-"""The service, by its REST API: sandboxes are made here, and its errors become ours.
+"""The `daytona` backend: programs in sandboxes of the Daytona service, by its REST API.
 
 The key is read from DAYTONA_API_KEY with each request, and from nowhere else.
 """
@@ -6,17 +6,19 @@ The key is read from DAYTONA_API_KEY with each request, and from nowhere else.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import httpx
 
 from spanproof.sandbox.backend import Feature
-from spanproof.sandbox.backends.daytona.settings import Settings
-from spanproof.sandbox.backends.daytona.stream import CommandStream
+from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 from spanproof.sandbox.backends.remote.service import (
     Fault,
     Host,
@@ -25,13 +27,99 @@ from spanproof.sandbox.backends.remote.service import (
     probe_package,
     probe_variable,
 )
+from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 
+_STDOUT: Final = b"\x01\x01\x01"
+_STDERR: Final = b"\x02\x02\x02"
+_MARK: Final = re.compile(re.escape(_STDOUT) + b"|" + re.escape(_STDERR))
+# What may be the first part of a mark whose rest has not come yet.
+_BEGUN: Final = re.compile(rb"(?:\x01{1,2}|\x02{1,2})$")
 _TICK_S: Final = 0.2
 _REFUSED: Final = (401, 403)
 _GONE: Final = 404
 _ENDED: Final = frozenset(("error", "build_failed", "destroyed", "destroying", "stopped", "archived"))
 _KEY: Final = "DAYTONA_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RemoteSettings):
+    """Of machines of Daytona."""
+
+    snapshot: str | None = build_setting(
+        None, "what machines are made of: a snapshot's name or ID; default the service's own"
+    )
+    target: str | None = build_setting(None, "region of the machines, where it is not the account's default")
+    user: str = build_setting("root", "user of the guest's commands; only root keeps programs apart")
+    api_url: str = build_setting("https://app.daytona.io/api", "address of the service's API")
+    request_timeout_s: float = build_setting(30.0, "seconds a request to the service may take", least=0.1)
+    start_s: int = build_setting(120, "seconds until a machine runs", least=1)
+
+
+class Marked:
+    """Takes marked bytes as they come; gives them by stream."""
+
+    def __init__(self) -> None:
+        self._held = b""
+        self._stream = _STDOUT
+
+    def feed(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
+        """Yield what came, as text of stdout or of stderr."""
+        data = self._held + data
+        at = 0
+        for mark in _MARK.finditer(data):
+            yield from self._decode_piece(data[at : mark.start()])
+            self._stream = mark[0]
+            at = mark.end()
+        begun = _BEGUN.search(data, at)
+        end = begun.start() if begun else len(data)
+        yield from self._decode_piece(data[at:end])
+        self._held = data[end:]
+
+    def _decode_piece(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
+        if data:
+            # What is ours is ASCII.
+            text = data.decode("utf-8", "replace")
+            yield (text, None) if self._stream == _STDOUT else (None, text)
+
+
+class CommandStream:
+    """A command that runs in a session of a sandbox."""
+
+    def __init__(self, socket: Any, send: Callable[[str], None], close: Callable[[], None]) -> None:
+        self._socket = socket
+        self._send = send
+        self._close = close
+        self._pending = b""
+
+    def send_stdin(self, data: bytes) -> None:
+        """Give it input, line by line: the service ends each piece with a newline of its own."""
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:
+            self._send(line.decode("ascii") + "\n")
+
+    def __iter__(self) -> Iterator[tuple[str | None, str | None, object]]:
+        """See `Stream`; ends when the service closes the socket as it should."""
+        from websocket import WebSocketConnectionClosedException
+
+        marked = Marked()
+        try:
+            while True:
+                opcode, data = self._socket.recv_data()
+                if opcode == self._closes:
+                    return
+                for out, err in marked.feed(data):
+                    yield out, err, None
+        except WebSocketConnectionClosedException:
+            return
+        finally:
+            self._close()
+
+    @property
+    def _closes(self) -> int:
+        from websocket import ABNF
+
+        return int(ABNF.OPCODE_CLOSE)
 
 
 class DaytonaService(Service):
@@ -215,3 +303,13 @@ class SandboxHost:
 
 def _round_up_to_minutes(seconds: float) -> int:
     return int(seconds // 60) + 1
+
+
+class DaytonaSandbox(RemoteSandbox):
+    """Runs programs in sandboxes of Daytona; `workers` of them at once."""
+
+    name = "daytona"
+    settings = Settings.describe()
+
+    def __init__(self, *, workers: int = 1, **settings: str) -> None:
+        super().__init__(DaytonaService(Settings.parse(self.name, settings)), workers=workers)
