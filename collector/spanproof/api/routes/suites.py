@@ -25,7 +25,7 @@ from spanproof.api.states import count_states, get_case_state, get_frozen_state,
 from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
-from spanproof.experiments.experiment import Comparison, compare_rates
+from spanproof.experiments.comparison import Comparison, compare_rates
 from spanproof.gate import GateError, NoBaseline, check, parse
 from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
