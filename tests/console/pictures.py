@@ -109,6 +109,7 @@ def take(browser: Browser, folder: Path, name: str, address: str, kind: str) -> 
             page.goto(address)
             _settle(page, kind)
         page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.unroute_all(behavior="ignoreErrors")
     page.close()
 
 

@@ -124,6 +124,15 @@ def test_nothing_moves_where_a_reader_wants_less_motion(browser, url):
     assert not moving
 
 
+def test_escape_closes_the_finder(open_page):
+    page = open_page("/settings")
+    for _ in range(2):
+        page.keyboard.press("Control+k")
+        page.get_by_label("Find", exact=True).wait_for()
+        page.keyboard.press("Escape")
+        page.get_by_label("Find", exact=True).wait_for(state="detached")
+
+
 def test_the_page_keeps_to_its_policy(open_page):
     page = open_page("/settings")
     assert page.locator("style").count() == 0

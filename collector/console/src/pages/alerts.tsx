@@ -190,15 +190,14 @@ function Rules({ list: { rules, made }, edit, reload }: { list: Schema["AlertLis
     });
   return (
     <>
-      <Grid label="Rules" heads={["rule", "score", "measure", ["threshold", "heat"], "by", "notifies", "made by"]}>
+      <Grid label="Rules" heads={["rule", "measure", "bound", "by", "notifies", "made by"]}>
         {rules.map((rule) => {
           const own = made.find((each) => each.name === rule.name && rule.made_by);
           return (
             <Table.Tr key={rule.name}>
               <Table.Th scope="row"><Plain text={rule.name} /></Table.Th>
-              <Table.Td>{rule.metric}</Table.Td>
-              <Table.Td>{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</Table.Td>
-              <Table.Td className="heat"><Plain text={rule.bound} /></Table.Td>
+              <Table.Td>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></Table.Td>
+              <Table.Td><Plain text={rule.bound} /></Table.Td>
               <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
               <Table.Td><Plain text={rule.notify.join(", ") || "–"} /></Table.Td>
               <Table.Td>{own ? <MadeBy rule={own} edit={edit} remove={remove} /> : <span className="dim">the configuration</span>}</Table.Td>

@@ -434,7 +434,7 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "244px", why: "minmax(124px, 1.6fr)",
+  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "268px", why: "minmax(124px, 1.6fr)",
   latency: "56px", tokens: "52px", cost: "52px", feedback: "60px", model: "130px", started: "68px", trace: "100px",
 };
 const NUMBERS = ["latency", "tokens", "cost"];
