@@ -9,10 +9,10 @@ from spanproof.semconv.definition import attributes
 _HEAD: Final = """\
 # Attributes
 
-For those who query or process the telemetry that Spanproof writes. This page lists every attribute and where
-its name comes from; [dialects](dialects.md#what-is-read) lists what Spanproof reads from other producers.
-Every span uses two vocabularies, OpenTelemetry's GenAI conventions and OpenInference's. Attributes that
-neither of them defines are named `spanproof.*`.
+For those who query or process the telemetry that Spanproof writes. The page lists every attribute and
+where its name comes from; [dialects](dialects.md#what-is-read) lists what Spanproof reads from other
+producers. Every span uses two vocabularies, OpenTelemetry's GenAI conventions and OpenInference's.
+Attributes that neither of them defines are named `spanproof.*`.
 
 *Status* is OpenTelemetry's word for how settled a name is (`stable`, `development`); OpenInference does not
 grade its names, and ours change with a line in the changelog only. *Place* is what carries the attribute: a
