@@ -76,7 +76,7 @@ def _print_undelivered(deliveries: Iterable[Delivery]) -> None:
         newest = missing[0]
         count = format_count(len(missing), "notification")
         text = f"{target} did not get {count}, the newest of {newest.rule}: {newest.state} {newest.error}"
-        console.print(clean_line(text.strip(), 300), soft_wrap=True)
+        console.print(clean_line(text.strip()), soft_wrap=True)
     if by_target:
         console.print("`spanproof alerts list` shows the alerts and every error.")
 

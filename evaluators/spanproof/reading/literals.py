@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_NODES = 60_000
 _MAX_DEPTH = 60
@@ -40,15 +41,12 @@ class Node:
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CONSTANT = r"true|false|null|True|False|None|NaN|nan|Infinity|-Infinity"
-_PLAIN_STRING = r"""(?:"(?P<{0}>[^"\\]*+)"|'(?P<{1}>[^'\\]*+)')"""
+# A string without escapes and without quotes of either kind.
+_PLAIN_STRING = r"""(?P<{0}_quote>["'])(?P<{0}>[^"'\\]*+)(?P={0}_quote)"""
+_PLAIN_SCALAR = rf"(?:{_PLAIN_STRING.format('text')}|(?P<bare>{_NUMBER}|{_CONSTANT}))"
 # Most of a document: a name without escapes and a scalar, matched at once.
-_SCALAR_PAIR = re.compile(
-    rf"\s*+{_PLAIN_STRING.format('name', 'name_single')}\s*+:\s*+"
-    rf"(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=\}}))"
-)
-_SCALAR_ITEM = re.compile(
-    rf"\s*+(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=[\])}}]))"  # noqa: E501
-)
+_SCALAR_PAIR = re.compile(rf"\s*+{_PLAIN_STRING.format('name')}\s*+:\s*+{_PLAIN_SCALAR}\s*+(?:,|(?=\}}))")
+_SCALAR_ITEM = re.compile(rf"\s*+{_PLAIN_SCALAR}\s*+(?:,|(?=[\])}}]))")
 _TOKEN = re.compile(
     r"""\s*+(?:(?P<str>[rbuf]?"(?>(?:[^"\\]|\\.)*)"|[rbuf]?'(?>(?:[^'\\]|\\.)*)')|(?P<num>[-+]?\d[\w.+-]*+|[-+]?\.\d+)
     |(?P<name>[A-Za-z_][\w.]*+)|(?P<sign>[{}\[\]():,=]))""",
@@ -66,46 +64,110 @@ class _CutOff(Exception):  # noqa: N818 - a state of the text
     """The text ends here."""
 
 
-class _Reader:
-    """Reads one literal, from left to right."""
+# Objects with the same fields, after so many of which a pattern of the whole object pays.
+_FEWEST_ALIKE = 4
+# A wider object is read field by field: its pattern takes too long to make.
+_MAX_PATTERN_FIELDS = 24
 
-    __slots__ = ("at", "nodes", "text")
 
-    def __init__(self, text: str, at: int) -> None:
+@lru_cache(maxsize=256)
+def _build_row_pattern(names: tuple[str, ...], quote: str) -> re.Pattern[str]:
+    """Return the pattern of an object with these fields: of each its name, and its value, quoted or bare."""
+    cell = rf"(?:{quote}([^\"'\\]*+){quote}|({_NUMBER}|{_CONSTANT}))"
+    pairs = (rf"\s*+{quote}({re.escape(name)}){quote}\s*+:\s*+{cell}\s*+" for name in names)
+    return re.compile(rf"\{{{','.join(pairs)}\}}")
+
+
+class LiteralReader:
+    """Reads the literals of a text, each from left to right.
+
+    Rows that follow each other mostly have the same fields, so that one pattern matches a whole row.
+    """
+
+    __slots__ = ("_alike", "_at", "_fields", "_nodes", "_row", "text")
+
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.at = at
-        self.nodes = 0
+        self._at = 0
+        self._nodes = 0
+        self._row: re.Pattern[str] | None = None
+        self._fields: list[str] = []
+        self._alike = 0
 
-    def read_token(self) -> re.Match[str]:
-        match = _TOKEN.match(self.text, self.at)
+    def read(self, at: int) -> tuple[Node, int] | None:
+        """Return the literal that begins at a place, and where it ends; None where none begins."""
+        self._at, self._nodes = at, 0
+        try:
+            node = self._read_value(0)
+        except (_NoLiteral, _CutOff, RecursionError):
+            return None
+        return node, self._at
+
+    def _read_row(self, start: int) -> Node | None:
+        """Return the object that begins at a place, where it has the fields of those before it."""
+        match = self._row.match(self.text, start) if self._row is not None else None
         if match is None:
-            raise _NoLiteral if self.text[self.at :].strip()[:1] not in ("", '"', "'") else _CutOff
+            return None
+        places = match.regs
+        pairs: list[Pair] = []
+        for at, name in enumerate(self._fields):
+            place, text, bare = places[3 * at + 1 : 3 * at + 4]
+            is_text = text[0] >= 0
+            pairs.append((name, place, Node(*(text if is_text else bare), quoted=is_text)))
+        self._nodes += len(pairs)
+        self._at = match.end()
+        return Node(start, self._at, pairs)
+
+    def _count_alike(self, node: Node) -> None:
+        """Make a pattern of the objects that are read, where some of the same fields followed each other."""
+        pairs = node.pairs or []
+        names = [name for name, _, _ in pairs]
+        self._alike = self._alike + 1 if names == self._fields else 1
+        self._fields, self._row = names, None
+        if self._alike >= _FEWEST_ALIKE and len(pairs) <= _MAX_PATTERN_FIELDS:
+            quote = self.text[pairs[0][1][0] - 1]
+            if quote in "\"'" and all(value.is_scalar for _, _, value in pairs):
+                self._row = _build_row_pattern(tuple(names), quote)
+
+    def _read_token(self) -> re.Match[str]:
+        match = _TOKEN.match(self.text, self._at)
+        if match is None:
+            raise _NoLiteral if self.text[self._at :].strip()[:1] not in ("", '"', "'") else _CutOff
         return match
 
-    def read_value(self, depth: int) -> Node:
-        match = self.read_token()
+    def _read_value(self, depth: int) -> Node:
+        match = self._read_token()
         if match.lastgroup == "str":
-            self.at = match.end()
+            self._at = match.end()
             start, end = match.span("str")
             return Node(start + 1 + (self.text[start] not in "\"'"), end - 1, quoted=True)
         if match.lastgroup == "num":
-            self.at = match.end()
+            self._at = match.end()
             return Node(match.start("num"), match.end("num"))
         if match.lastgroup == "name":
             return self._read_named(match, depth)
         sign = match["sign"]
         if sign not in _CLOSING:
             raise _NoLiteral
-        self.at = match.end()
-        return self.read_container(match.start("sign"), sign, depth)
+        start = match.start("sign")
+        if sign != "{":
+            self._at = match.end()
+            return self._read_container(start, sign, depth)
+        row = self._read_row(start)
+        if row is None:
+            self._at = match.end()
+            row = self._read_container(start, sign, depth)
+            if row.pairs:
+                self._count_alike(row)
+        return row
 
     def _read_named(self, match: re.Match[str], depth: int) -> Node:
         """Return a constant, or a call: Decimal('1.2') and array([…]) are what is in them."""
-        self.at = match.end()
+        self._at = match.end()
         start = match.start("name")
-        if self.text[self.at : self.at + 1] == "(":
-            self.at += 1
-            inner = self.read_container(start, "(", depth)
+        if self.text[self._at : self._at + 1] == "(":
+            self._at += 1
+            inner = self._read_container(start, "(", depth)
             if not inner.pairs and inner.items and len(inner.items) == 1:
                 return inner.items[0]
             return inner if inner.pairs else Node(start, inner.end)  # date(2024, 5, 1) is its characters
@@ -113,7 +175,7 @@ class _Reader:
             raise _NoLiteral
         return Node(start, match.end("name"))
 
-    def read_container(self, start: int, sign: str, depth: int) -> Node:
+    def _read_container(self, start: int, sign: str, depth: int) -> Node:
         if depth > _MAX_DEPTH:
             raise _NoLiteral
         pairs: list[Pair] = []
@@ -123,71 +185,53 @@ class _Reader:
             self._fill(pairs, items, sign, closing, depth)
         except _CutOff:
             # The text ends within it: what came before is there. A part of a scalar is not.
-            self.at = len(self.text)
+            self._at = len(self.text)
             if not pairs and not items:
                 raise
         is_object = bool(pairs) or (sign == "{" and not items)
-        return Node(start, self.at, pairs if is_object else None, None if is_object else items)
+        return Node(start, self._at, pairs if is_object else None, None if is_object else items)
 
     def _fill(self, pairs: list[Pair], items: list[Node], sign: str, closing: str, depth: int) -> None:
         """Read pairs and items up to the closing sign."""
         text = self.text
         while True:
-            self.nodes += 1
-            if self.nodes > MAX_NODES:
+            self._nodes += 1
+            if self._nodes > MAX_NODES:
                 raise _NoLiteral
             if sign == "{":
-                fast = _SCALAR_PAIR.match(text, self.at)
+                fast = _SCALAR_PAIR.match(text, self._at)
                 if fast is not None:
-                    low, high = fast.span("name")
-                    if low < 0:
-                        low, high = fast.span("name_single")
-                    pairs.append((text[low:high], (low, high), _build_scalar(fast)))
-                    self.at = fast.end()
+                    pairs.append((fast["name"], fast.span("name"), _build_scalar(fast)))
+                    self._at = fast.end()
                     continue
             else:
-                fast = _SCALAR_ITEM.match(text, self.at)
+                fast = _SCALAR_ITEM.match(text, self._at)
                 if fast is not None:
                     items.append(_build_scalar(fast))
-                    self.at = fast.end()
+                    self._at = fast.end()
                     continue
-            match = self.read_token()
+            match = self._read_token()
             if match["sign"] == closing:
-                self.at = match.end()
+                self._at = match.end()
                 return
             if match["sign"] == ",":
-                self.at = match.end()
+                self._at = match.end()
                 continue
             if match["name"] and text[match.end() : match.end() + 1] == "=":
-                self.at = match.end() + 1
-                pairs.append((match["name"], match.span("name"), self.read_value(depth + 1)))
+                self._at = match.end() + 1
+                pairs.append((match["name"], match.span("name"), self._read_value(depth + 1)))
                 continue
-            item = self.read_value(depth + 1)
-            after = _TOKEN.match(text, self.at) if sign == "{" else None
+            item = self._read_value(depth + 1)
+            after = _TOKEN.match(text, self._at) if sign == "{" else None
             if after is not None and after["sign"] == ":":
-                self.at = after.end()
+                self._at = after.end()
                 place = (item.start, item.end)
-                pairs.append((text[item.start : item.end], place, self.read_value(depth + 1)))
+                pairs.append((text[item.start : item.end], place, self._read_value(depth + 1)))
             else:
                 items.append(item)
 
 
 def _build_scalar(match: re.Match[str]) -> Node:
     """Return the scalar of a match: a string within its quotes, or a number or constant."""
-    low, high = match.span("bare")
-    if low >= 0:
-        return Node(low, high)
-    low, high = match.span("text")
-    if low < 0:
-        low, high = match.span("text_single")
-    return Node(low, high, quoted=True)
-
-
-def read_literal(text: str, at: int) -> tuple[Node, int] | None:
-    """Return the literal that begins at a place, and where it ends; None where none begins."""
-    reader = _Reader(text, at)
-    try:
-        node = reader.read_value(0)
-    except (_NoLiteral, _CutOff, RecursionError):
-        return None
-    return node, reader.at
+    is_bare = match.lastgroup == "bare"
+    return Node(*match.span("bare" if is_bare else "text"), quoted=not is_bare)

@@ -8,13 +8,20 @@ is parsed, never run; what does not parse is left as it is.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 
-_MAX_SOURCE = 100_000
+from spanproof.reading.field_units import FieldUnit, find_field_unit
+from spanproof.reading.python_facts import PythonFacts, read_python
+
+# What a snippet printed, its observation and its step's are each read against one source.
+_KEPT_SOURCES = 64
 
 
 def remove_echoes(text: str, source: str) -> str:
     """Return the output without the literals its source prints."""
-    if "print" not in source or len(source) > _MAX_SOURCE or not text.strip():
+    if "print" not in source or not text.strip():
         return text
     echoes = _find_echoes(source)
     if not echoes:
@@ -22,15 +29,15 @@ def remove_echoes(text: str, source: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip() not in echoes)
 
 
+@lru_cache(maxsize=_KEPT_SOURCES)
 def _find_echoes(source: str) -> frozenset[str]:
     """Return every line that a print of literals writes."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    facts = read_python(source)
+    if facts is None:
         return frozenset()
-    bound = _find_constants(tree)
+    bound = _find_constants(facts)
     lines: set[str] = set()
-    for node in ast.walk(tree):
+    for node in facts.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "print":
             continue
         values = [_render_literal(argument, bound) for argument in node.args]
@@ -39,14 +46,14 @@ def _find_echoes(source: str) -> frozenset[str]:
     return frozenset(lines - {""})
 
 
-def _find_constants(tree: ast.Module) -> dict[str, ast.expr]:
+def _find_constants(facts: PythonFacts) -> dict[str, ast.expr]:
     """Return the constants by name: of names that are bound exactly once, and to a constant."""
     stored = [
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id for node in facts.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     return {
         node.targets[0].id: node.value
-        for node in tree.body
+        for node in facts.tree.body
         if isinstance(node, ast.Assign)
         and len(node.targets) == 1
         and isinstance(node.targets[0], ast.Name)
@@ -80,3 +87,13 @@ def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
             return None
         parts.append(found)
     return "".join(parts)
+
+
+_PRINTED_NAME = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
+    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
+    return units[0] if len(units) == 1 else None

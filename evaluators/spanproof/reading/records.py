@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -284,30 +284,32 @@ class FactBase:
         quoted: bool = False,
     ) -> None:
         """Add what the cell `text[start:end]` of a record's source holds."""
+        self.add_cells(record, [(path, start, end, quoted)], role)
+
+    def add_cells(
+        self,
+        record: int,
+        cells: Sequence[tuple[tuple[str, ...], int, int, bool]],
+        role: Role = Role.CELL,
+    ) -> None:
+        """Add what cells of a record hold: of each its path, its characters and whether it is quoted."""
         facts = self.facts
-        if len(facts) >= MAX_FACTS:
-            self.cut = True
-            return
         row = self.records[record]
         source = row.source
-        text = self.texts[source][start:end]
-        cell = (start, end)
-        unit = find_field_unit(path) if path else None
+        text = self.texts[source]
         scale = self.scales.get(row.group) if row.group is not None and self.scales else None
-        for value, low, high in _read_cell(text, quoted):
-            factor, known_scale = 1.0, False
-            if value.kind in NUMERIC:
-                if unit is not None and value.kind is Kind.NUMBER:
-                    value, known_scale = apply_unit(value, unit), unit.names_scale
-                elif scale is not None and value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1:
-                    factor, known_scale = scale, True
-                else:
-                    known_scale = value.scale != 1.0
-            elif value.kind is Kind.TIME and path and names_duration(path):
-                value = _as_field_duration(value, unit)
-            facts.append(
-                Fact(value, source, record, path, start + low, start + high, cell, role, factor, known_scale)
-            )
+        for path, start, end, quoted in cells:
+            if len(facts) >= MAX_FACTS:
+                self.cut = True
+                return
+            for value, low, high, names_scale, is_scaled in _read_field(text[start:end], path, quoted):
+                factor = 1.0
+                if is_scaled and scale is not None:
+                    factor, names_scale = scale, True
+                place = start + low, start + high
+                facts.append(
+                    Fact(value, source, record, path, *place, (start, end), role, factor, names_scale)
+                )
 
     def add_mention(self, record: int, mention: Mention, sentence: Sentence) -> None:
         """Add a value that a sentence writes."""
@@ -332,6 +334,29 @@ def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:
 
 
 @cache_short_texts(16384)
+def _read_field(
+    text: str, path: tuple[str, ...], quoted: bool
+) -> tuple[tuple[Value, int, int, bool, bool], ...]:
+    """Return the values of a cell in the unit of its field.
+
+    Returns:
+        Each value with its characters, whether its scale is written, and whether it has that of its table.
+    """
+    unit = find_field_unit(path) if path else None
+    found = []
+    for value, low, high in _read_cell(text, quoted):
+        names_scale = is_scaled = False
+        if unit is not None and value.kind is Kind.NUMBER:
+            value, names_scale = apply_unit(value, unit), unit.names_scale
+        elif value.kind in NUMERIC:
+            names_scale = value.scale != 1.0
+            is_scaled = not names_scale and value.kind in (Kind.NUMBER, Kind.MONEY)
+        elif value.kind is Kind.TIME and path and names_duration(path):
+            value = _as_field_duration(value, unit)
+        found.append((value, low, high, names_scale, is_scaled))
+    return tuple(found)
+
+
 def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     """Return the values of a cell with their characters: amounts, dates, an identifier, or its words."""
     length = len(text)

@@ -8,7 +8,8 @@ than too little: what is held is never called invented.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -23,6 +24,12 @@ _MAX_TASK_NUMBERS = 30
 _NOTATIONS = re.compile(
     r"\d(?<![\w.,]\d)(?:\d{0,2}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d*(?:[.,]\d+)?(?=[^\W\d_]))"
 )
+# What is before and behind a number without a sign, a separator, a letter or a further digit beside it.
+# Two characters say what is before: a blank behind a digit may group digits.
+_ALONE_BEFORE = re.compile(r"(?:.*[^\w.,+'’\-\s]|.*[^\d]\s|\s|)\Z", re.DOTALL)
+_ALONE_BEHIND = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
+_WHOLE_ENDS = re.compile(_ALONE_BEHIND)
+_DECIMAL_ENDS = re.compile(f"0*+{_ALONE_BEHIND}")
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
 # Fewer digits are rounded from too much to say anything.
@@ -30,24 +37,52 @@ _FEWEST_DIGITS = 3
 
 
 @dataclass(slots=True)
+class _SortedNumbers:
+    """The numbers of the first texts of a list: in their plain form, and as sorted amounts."""
+
+    numbers: set[str] = field(default_factory=set)
+    _amounts: list[float] = field(default_factory=list)
+    _taken: int = 0
+
+    def take(self, texts: Sequence[str]) -> _SortedNumbers:
+        """Read the texts that came since the last call; return itself."""
+        if self._taken < len(texts):
+            found = frozenset[str]().union(*map(_find_all_numbers, texts[self._taken :]))
+            self._amounts += map(float, found - self.numbers)
+            self._amounts.sort()
+            self.numbers |= found
+            self._taken = len(texts)
+        return self
+
+    def list_near(self, amount: float, reach: float) -> list[float]:
+        """Return the amounts that are at most so far from one."""
+        low = bisect_left(self._amounts, amount - reach)
+        return self._amounts[low : bisect_right(self._amounts, amount + reach)]
+
+
+@dataclass(slots=True)
 class SourceValues:
-    """Numbers and text of the sources. Grows with what sourced code shows."""
+    """Numbers and text of the sources. Grows with what sourced code shows.
+
+    A number is first looked for as it is written, as most numbers of an answer are. All numbers
+    of the texts are read where that finds none.
+    """
 
     task: str = ""
-    numbers: set[str] = field(default_factory=set)
-    words: list[str] = field(default_factory=list)
-    _values: list[float] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _folded_texts: list[str] = field(default_factory=list)
+    _results: list[str] = field(default_factory=list)
+    _values: _SortedNumbers = field(default_factory=_SortedNumbers)
+    _result_values: _SortedNumbers = field(default_factory=_SortedNumbers)
     _worked_out: set[str] = field(default_factory=set)
-    _given: set[str] = field(default_factory=set)
-    _given_values: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
         spelled = (each.value.amount for each in scan_cached(self.task[:_MAX_TASK]) if each.spelled)
         self.add(" ".join(map(normalise_number, spelled)))
-        given = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
-        for left, right in combinations(given, 2):
+        numbers = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
+        for left, right in combinations(numbers, 2):
             found = [left + right, abs(left - right), left * right]
             found += [left / right] if right else []
             found += [right / left] if left else []
@@ -55,43 +90,39 @@ class SourceValues:
 
     def add(self, text: str) -> None:
         """Take a source's text."""
-        self._take(text)
+        if text:
+            self._texts.append(text[:_MAX_TEXT])
+
+    def add_result(self, text: str) -> None:
+        """Take what a tool or sourced code gave."""
+        self.add(text)
+        if text:
+            self._results.append(text[:_MAX_TEXT])
 
     def holds(self, number: str) -> bool:
         """Whether a source holds a number, given in its plain form."""
-        if number in self.numbers or number in self._worked_out:
+        if number in self._worked_out or _is_written(number, self._texts):
+            return True
+        known = self._values.take(self._texts)
+        if number in known.numbers:
             return True
         value = float(number)
-        if value < 1 and normalise_number(round(value * 100, _PLACES)) in self.numbers:
+        if value < 1 and normalise_number(round(value * 100, _PLACES)) in known.numbers:
             return True  # 0.19 is 19 %
-        if 0 < value < 2 and normalise_number(round(abs(value - 1) * 100, _PLACES)) in self.numbers:
+        if 0 < value < 2 and normalise_number(round(abs(value - 1) * 100, _PLACES)) in known.numbers:
             return True  # 1.19 is 19 % more
         digits = number.replace(".", "").strip("0")
         if len(digits) < _FEWEST_DIGITS:
             return False
         half = 0.5 * 10 ** -len(number.partition(".")[2]) if "." in number else 0.5
-        return any(self._is_near(value * scale, half * scale) for scale in _SCALES)
-
-    def add_result(self, text: str) -> None:
-        """Take what a tool or sourced code gave."""
-        for number in self._take(text) - self._given:
-            self._given.add(number)
-            insort(self._given_values, float(number))
-
-    def _take(self, text: str) -> frozenset[str]:
-        """Take a text; return its numbers."""
-        if not text:
-            return frozenset()
-        self.words.append(text[:_MAX_TEXT].casefold())
-        numbers = find_numbers(text) | find_numbers(_normalise_notations(text[:_MAX_TEXT]))
-        for number in numbers - self.numbers:
-            self.numbers.add(number)
-            insort(self._values, float(number))
-        return numbers
+        return any(known.list_near(value * scale, half * scale) for scale in _SCALES)
 
     def gave(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
-        if number in self._given:
+        if _is_written(number, self._results):
+            return True
+        known = self._result_values.take(self._results)
+        if number in known.numbers:
             return True
         margin = compute_rounding_margin(number)
         if margin is None:
@@ -99,23 +130,37 @@ class SourceValues:
         wanted = float(number)
         # What is beyond this is so by more than the errors of binary fractions; the rest is compared exactly.
         reach = margin * (1 + 1e-9) + abs(wanted) * 1e-12
-        low = bisect_left(self._given_values, wanted - reach)
-        near = self._given_values[low : bisect_right(self._given_values, wanted + reach)]
-        return any(abs(value - wanted) <= margin for value in near)
+        return any(abs(value - wanted) <= margin for value in known.list_near(wanted, reach))
 
     @property
     def gave_values(self) -> bool:
         """Whether a tool or sourced code gave any number of more than one digit."""
-        return any(len(number) > 1 for number in self._given)
+        return any(len(number) > 1 for number in self._result_values.take(self._results).numbers)
 
     def says(self, text: str) -> bool:
         """Whether a source holds a text."""
+        self._folded_texts += map(str.casefold, self._texts[len(self._folded_texts) :])
         wanted = text.casefold()
-        return any(wanted in each for each in self.words)
+        return any(wanted in each for each in self._folded_texts)
 
-    def _is_near(self, value: float, margin: float) -> bool:
-        low = bisect_left(self._values, value - margin)
-        return bisect_right(self._values, value + margin) > low
+
+def _is_written(number: str, texts: Sequence[str]) -> bool:
+    """Whether a text has a number as it is, where nothing beside it could make it another one."""
+    return any(_has_alone(text, number) for text in texts)
+
+
+def _has_alone(text: str, number: str) -> bool:
+    ends = _DECIMAL_ENDS if "." in number else _WHOLE_ENDS
+    at = text.find(number)
+    while at >= 0:
+        if _ALONE_BEFORE.match(text[max(0, at - 2) : at]) and ends.match(text, at + len(number)):
+            return True
+        at = text.find(number, at + 1)
+    return False
+
+
+def _find_all_numbers(text: str) -> frozenset[str]:
+    return find_numbers(text) | find_numbers(_normalise_notations(text))
 
 
 def _normalise_notations(text: str) -> str:

@@ -48,3 +48,15 @@ def list_columns(query: str) -> tuple[str, ...]:
         known = names and not any(name == "*" or name.endswith(".*") for name in names)
         return tuple(names) if known else ()
     return ()
+
+
+_TUPLES = re.compile(r"\s*\[?\s*\(")
+_QUERY = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def list_result_columns(result: str, arguments: str) -> tuple[str, ...]:
+    """Return the names of the columns of a result in tuples, which its query in the arguments says."""
+    query = _QUERY.search(arguments)
+    if query is None or _TUPLES.match(result) is None:
+        return ()
+    return list_columns(query.group().rstrip('"}; \n'))

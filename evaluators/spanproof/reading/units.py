@@ -11,6 +11,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from spanproof.reading.words import base_form
+
 
 class Unit(NamedTuple):
     """A unit: what it measures, what its amount is multiplied by, and how it is commonly written.
@@ -98,3 +100,12 @@ def _load_registry() -> Any:
     import pint
 
     return pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
+
+
+# Units by the base forms of their names, as the words of a task are.
+_UNITS_BY_FORM = {base_form(name): unit for name, unit in UNITS.items()} | UNITS
+
+
+def list_units(words: frozenset[str]) -> frozenset[Unit]:
+    """Return the units that words are, such as those of `ft` and `feet`."""
+    return frozenset(_UNITS_BY_FORM[word] for word in words if word in _UNITS_BY_FORM and len(word) > 1)

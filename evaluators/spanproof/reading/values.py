@@ -68,6 +68,12 @@ class Value:
         """Return the number as it is written, without its unit and scale word."""
         return self.number / self.factor + self.offset
 
+    @property
+    def seconds(self) -> float:
+        """Return the seconds of the day of a time."""
+        hour, minute, second = self.time or (0, 0, 0)
+        return 3600.0 * hour + 60.0 * minute + (second or 0)
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class Mention:

@@ -102,6 +102,7 @@ def _build_producer(row: dict[str, Any], columns: list[Part]) -> Producer:
 
 
 @lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def find_producer(scope: str, version: str) -> Producer | None:
     """Return the producer of a scope, None where the table has none; the longest scope decides."""
     matching = [producer for producer in load_producers() if producer.writes(scope, version)]

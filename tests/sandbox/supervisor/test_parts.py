@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import marshal
 import os
 import select
 import socket
@@ -21,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
+from spanproof.sandbox.guest.prepared import PreparedTests, prepare_message, prepare_tests
 from spanproof.sandbox.guest.raising import make_exception
 from spanproof.sandbox.guest.values import to_json_form
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
@@ -139,6 +141,17 @@ def test_a_path_is_judged_by_where_it_leads(
     boundary: Boundary, path: str, writes: bool, judged: Judged
 ) -> None:
     assert boundary.judge(path, os.getpid(), writes=writes)[0] is judged
+
+
+def test_prepared_tests_reach_their_process_as_they_are() -> None:
+    text = "import math\ndef test_a(): assert type(f(1)) is int\nassert f(2) == math.inf\n"
+    message = marshal.loads(marshal.dumps(prepare_message(text.encode(), "f")))
+    assert PreparedTests.from_message(message) == prepare_tests(text, "f")
+
+
+@pytest.mark.parametrize("tests", [b"def (", b"x = '\xff'", b"assert f()\n" * 10_000])
+def test_tests_that_do_not_compile_or_are_long_are_left_to_their_process(tests: bytes) -> None:
+    assert prepare_message(tests, None) is None
 
 
 def test_what_an_editable_installation_maps_is_no_look_of_the_program(

@@ -68,7 +68,7 @@ def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
         _print_table(rows)
     for silence in silences:
         until = f"until {format_time(silence.ends_ns)} UTC"
-        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}", 200))
+        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}"))
     return EXIT_PASS
 
 
@@ -114,9 +114,7 @@ def silence(
         console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} has ended"))
     else:
         until = format_time(written.ends_ns)
-        console.print(
-            clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}", 200)
-        )
+        console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}"))
     return EXIT_PASS
 
 

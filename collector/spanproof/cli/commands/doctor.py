@@ -135,11 +135,14 @@ def _show(found: Availability) -> None:
 def _show_sentence(found: Availability) -> None:
     """Print whether a backend can run here, and what it needs where it cannot."""
     if found.usable:
-        tier = f", in its {found.tier} tier" if found.tier is not None else ""
-        console.print(Text(f"{found.backend} can run here{tier}.", style="green"))
+        tier = f", {found.tier} tier" if found.tier is not None else ""
+        console.print(Text(f"The sandbox works here: backend {found.backend}{tier}.", style="green"))
     else:
         console.print(
-            Text(f"{found.backend} cannot run here: it needs {_list_missing(found)}.", style="bold red")
+            Text(
+                f"The sandbox does not work here: backend {found.backend} needs {_list_missing(found)}.",
+                style="bold red",
+            )
         )
 
 

@@ -238,11 +238,7 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 def _to_claim_row(claim: Claim) -> Row:
     evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
     row = pick(claim, "text start end kind verdict cause rule")
-    return row | {
-        "confidence": round(claim.confidence, 3),
-        "reason": explain(claim),
-        "evidence": evidence,
-    }
+    return row | {"reason": explain(claim), "evidence": evidence}
 
 
 def _parse_now(row: Row) -> datetime | None:

@@ -243,9 +243,9 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
         console.print(Text.assemble(("changed  ", "yellow"), case), soft_wrap=True)
         for each in keys:
             line = Text(f"  {each.key}: ")
-            line.append_text(clean_line(_format_value(each.before), 100, "red"))
+            line.append_text(clean_line(_format_value(each.before), style="red"))
             line.append(" → ")
-            line.append_text(clean_line(_format_value(each.now), 100, "green"))
+            line.append_text(clean_line(_format_value(each.now), style="green"))
             console.print(line, soft_wrap=True)
     if found.is_empty:
         console.print("no difference")

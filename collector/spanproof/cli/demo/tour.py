@@ -171,7 +171,7 @@ def _print_agent(agent: AgentRun) -> None:
 
 def _show_alert(alert: Mapping[str, Any]) -> None:
     _print_heading("5  An alert on the eval-fail-rate of one cohort reached a webhook")
-    lines = [clean_line(str(alert["summary"]), 200)]
+    lines = [clean_line(str(alert["summary"]))]
     for score in alert["alerts"][0]["scores"]:
         explanation = clean_line(score["explanation"])
         lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))

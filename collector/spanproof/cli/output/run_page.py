@@ -116,7 +116,7 @@ def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
     grid = make_pairs()
     for score in run.scores:
         if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
-            explained = clean_line(describe_outcome(score.outcome), 300)
+            explained = clean_line(describe_outcome(score.outcome))
             grid.add_row(f"{score.name:12}", Text.assemble(format_score(score), "  ", explained))
     if grid.row_count:
         yield grid
@@ -126,7 +126,7 @@ def _format_external(score: Score) -> Text:
     """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
     source = score.evaluator.removeprefix(EXTERNAL_PREFIX)
     name = clean_line(f"{score.layer.value}.{score.name}")
-    verdict, words = format_score(score), clean_line(describe_outcome(score.outcome), 600)
+    verdict, words = format_score(score), clean_line(describe_outcome(score.outcome))
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
 
 
@@ -197,7 +197,7 @@ def _explain_layer(outcome: Outcome, own: Score | None) -> Text:
     explained = clean_line(describe_outcome(outcome))
     if own is None or own.outcome is outcome:
         return explained
-    before = clean_line(describe_outcome(own.outcome), 600)
+    before = clean_line(describe_outcome(own.outcome))
     said = Text.assemble(": ", explained) if explained else Text()
     return Text.assemble(
         "a person settled it", said, "; before: ", format_layer_verdict(own.outcome), " ", before
@@ -266,7 +266,7 @@ def _format_sub_score(run: RunEvaluation, score: Score) -> Text:
         if score.span_id in (step.span_id, *(snippet.span_id for snippet in step.snippets))
     )
     where = "" if score.span_id == run.run.span_id else next(steps, "")
-    words = clean_line(describe_outcome(score.outcome), 300)
+    words = clean_line(describe_outcome(score.outcome))
     return Text.assemble(f"{score.name}{where} ", format_score(score), "  ", words)
 
 
@@ -274,7 +274,7 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
     took = format_duration(run.run.end_ns - run.run.start_ns)
     steps = format_count(len(run.run.steps), "step")
     head = Text(f"{steps} in {took}, {_ENDINGS[run.run.ending]}", style="bold")
-    tree = Tree(Group(head, clean_line(_describe_replay(run), 400, "dim")), guide_style="dim")
+    tree = Tree(Group(head, clean_line(_describe_replay(run), style="dim")), guide_style="dim")
     shown: dict[tuple[object, ...], int] = {}
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
     for step in run.run.steps:
@@ -316,12 +316,14 @@ def _describe_replay(run: RunEvaluation) -> str:
     if left is not None:
         return f"the replay in {run.replay.backend!r} left the record first at {left}"
     replayed = format_count(len(run.replay.steps), "snippet")
-    without = f", {len(run.replay.unreplayed)} not" if run.replay.unreplayed else ""
+    without = f"; {len(run.replay.unreplayed)} not replayed" if run.replay.unreplayed else ""
+    if not run.replay.steps:
+        return f"no snippet replayed in {run.replay.backend!r}{without}"
     compared = sum(step.agrees is not None for step in run.replay.steps)
     agrees = f"; {compared} of them compared, all agree with the record" if compared else ""
     if compared == len(run.replay.steps):
         agrees = " as recorded"
-    return f"{replayed} replayed in {run.replay.backend!r}{without}{agrees}"
+    return f"{replayed} replayed in {run.replay.backend!r}{agrees}{without}"
 
 
 def _format_step(step: Step) -> Text:

@@ -16,8 +16,8 @@ from spanproof.evaluators.custom.checks import BuiltIn
 from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise
 from spanproof.evaluators.custom.in_process import InProcess
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
-from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.returned import collect_outputs
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import (
     JsonValue,
@@ -150,7 +150,7 @@ class CustomEvaluator(Evaluator):
             "task": run.task,
             "answer": answer,
             "code": _list_snippets(evidence, None if is_run else span.span_id),
-            "outputs": list(outputs_of(evidence)),
+            "outputs": [output.text for output in collect_outputs(evidence).own],
             "attributes": {key: _to_json(value) for key, value in span.attributes.items()},
         }
         assert variables.keys() == VARIABLES

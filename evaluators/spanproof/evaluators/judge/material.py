@@ -11,8 +11,8 @@ from dataclasses import asdict, replace
 
 from spanproof.evaluators.judge.prompt import Part
 from spanproof.evaluators.layers.common import list_executed
-from spanproof.evaluators.layers.groundedness.sources.recorded import collect_outputs
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.returned import collect_outputs
 from spanproof.sandbox.policy import Policy
 from spanproof.trace import Layer, Run, Snippet, Step
 

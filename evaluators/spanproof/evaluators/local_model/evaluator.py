@@ -22,10 +22,10 @@ from spanproof.evaluators.judge.sentences import (
     list_open_sentences,
 )
 from spanproof.evaluators.judge_bounds import JudgeBounds
-from spanproof.evaluators.layers.groundedness.sources.recorded import collect_outputs
 from spanproof.evaluators.local_model.classifier import Classifier, Head, Prediction, TextPair
 from spanproof.evaluators.local_model.probe import Probed, probe_model
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.returned import collect_outputs
 from spanproof.evaluators.scores import is_open
 from spanproof.trace import Judgement, Label, Layer, Ruling, Run, Scored
 

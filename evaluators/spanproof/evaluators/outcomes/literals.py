@@ -11,6 +11,7 @@ import ast
 import json
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,6 +32,10 @@ _MAX_CONSTANTS = 2_000
 _MAX_KEPT = 50
 
 _FEWEST_OF_A_FACTOR = 4
+_PROBLEM_NUMBERS = sorted(NAMES.problem_numbers)
+_UNIT_FACTORS = sorted(NAMES.unit_factors)
+# How far a constant may be from itself as code writes it, as a share of it.
+_ROUNDING = 1e-3
 
 _UNKNOWN = re.compile(
     r"\W*(?:unknown|n/?a|none|null|nil|missing|error|undefined|nan|not (?:available|known|found|set)|no data"
@@ -105,17 +110,22 @@ class LiteralData:
     sourced: bool = False
 
 
+def _is_near_any(value: float, known: Sequence[float]) -> bool:
+    """Whether a number is one of some sorted ones, but for rounding."""
+    low = bisect_left(known, value * (1 - 2 * _ROUNDING))
+    near = known[low : bisect_right(known, value * (1 + 2 * _ROUNDING))]
+    return any(math.isclose(value, each, rel_tol=_ROUNDING) for each in near)
+
+
 def is_specific(number: float) -> bool:
     """Whether a number says something: it is no small count, no round number and no usual constant."""
     value = abs(number)
     if value <= SMALL and float(value).is_integer():
         return False
-    if any(math.isclose(value, each, rel_tol=1e-3) for each in NAMES.problem_numbers):
+    if _is_near_any(value, _PROBLEM_NUMBERS):
         return False
     digits = normalise_number(value).replace(".", "").strip("0")
-    if len(digits) >= _FEWEST_OF_A_FACTOR and any(
-        math.isclose(value, each, rel_tol=1e-3) for each in NAMES.unit_factors
-    ):
+    if len(digits) >= _FEWEST_OF_A_FACTOR and _is_near_any(value, _UNIT_FACTORS):
         return False
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 

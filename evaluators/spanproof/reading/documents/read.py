@@ -25,7 +25,7 @@ from spanproof.reading.grids import (
     find_listing,
     find_spaced,
 )
-from spanproof.reading.literals import Node, read_literal
+from spanproof.reading.literals import LiteralReader, Node
 from spanproof.reading.markup import find_html_table, read_element
 from spanproof.reading.records import FactBase, Role
 
@@ -87,6 +87,7 @@ class _TextReader:
 
     def read(self, text: str) -> None:
         at = broken = 0
+        reader = LiteralReader(text)
         while at < len(text):
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
@@ -103,7 +104,7 @@ class _TextReader:
                 xml = read_element(text, element.start())
                 broken += xml is None
                 node = (build_node(xml), element.start(), xml.end) if xml is not None else None
-            node = node or _find_literal(text, at, end)
+            node = node or _find_literal(reader, at, end)
             if node is None and self._literals and not self._lines and not text[at:end].strip():
                 at = end + 1
                 continue
@@ -163,11 +164,12 @@ class _TextReader:
             at += grid.lines
 
 
-def _find_literal(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
+def _find_literal(reader: LiteralReader, at: int, end: int) -> tuple[Node, int, int] | None:
     """Return a literal with content that begins in a line, with its places; None where there is none."""
+    text = reader.text
     for match in islice(_OPENS.finditer(text, at, end), _MAX_OPENINGS):
         begin = match.end()
-        found = read_literal(text, begin)
+        found = reader.read(begin)
         if found is None:
             continue
         node, stop = found

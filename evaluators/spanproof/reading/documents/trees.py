@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from spanproof.reading.documents.prose import add_prose
-from spanproof.reading.literals import Node
+from spanproof.reading.literals import Node, Pair
 from spanproof.reading.markup import Element
 from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
@@ -95,7 +95,8 @@ class _TreeReader:
     ) -> None:
         pairs = node.pairs or []
         name = path[-1] if path else ""
-        rows = _transpose_columns(node) or self._split_rows(node)
+        is_flat = all(value.pairs is None and value.items is None for _, _, value in pairs)
+        rows = [] if is_flat else _transpose_columns(node) or self._split_rows(node)
         if rows:
             number = self._base.new_group(name)
             for row in rows:
@@ -106,8 +107,10 @@ class _TreeReader:
         record = self._add_record(node, parent, group, name)
         if key is not None:
             self._base.add_cell(record, (), *key, Role.KEY, quoted=True)
-        objects = [child.pairs is not None for _, _, child in pairs]
-        named = bool(objects) and all(objects)
+        if is_flat:
+            self._add_flat(pairs, record)
+            return
+        named = all(child.pairs is not None for _, _, child in pairs)
         if named and (len(pairs) > 1 or _NAMES_A_THING.match(pairs[0][0])):
             inner = self._base.new_group(name)
             for _, place, value in pairs:
@@ -167,8 +170,6 @@ class _TreeReader:
 
     def _split_rows(self, node: Node) -> list[list[tuple[str, Node]]]:
         """Return the named rows of `{"columns": […], "data": [[…], …]}`; none of another object."""
-        if all(value.is_scalar for _, _, value in node.pairs or ()):
-            return []
         fields = {name: value for name, _, value in node.pairs or ()}
         heads = fields["columns"].items if "columns" in fields else None
         data = next((fields[name].items for name in _ROWS if name in fields and fields[name].items), None)
@@ -180,9 +181,26 @@ class _TreeReader:
         return [list(zip(names, row.items or (), strict=True)) for row in data]
 
     def _add_scalar(self, node: Node, record: int, path: Path) -> None:
-        if not node.is_scalar:
+        if node.is_scalar:
+            self._add_cell(node, record, path)
+        else:
             self.add_tree(node, record, path)
-        elif node.end - node.start > LONG_TEXT:
+
+    def _add_flat(self, pairs: Sequence[Pair], record: int) -> None:
+        """Add the cells of an object that holds scalars only."""
+        short = [
+            ((name,), node.start, node.end, node.quoted)
+            for name, _, node in pairs
+            if node.end - node.start <= LONG_TEXT
+        ]
+        if len(short) == len(pairs):
+            self._base.add_cells(record, short)
+            return
+        for name, _, node in pairs:
+            self._add_cell(node, record, (name,))
+
+    def _add_cell(self, node: Node, record: int, path: Path) -> None:
+        if node.end - node.start > LONG_TEXT:
             add_prose(self._base, self._source, node.start, node.end, record, path)
         else:
             self._base.add_cell(record, path, node.start, node.end, quoted=node.quoted)

@@ -26,6 +26,8 @@ _MESSAGE_FIELDS = (
     *("details", "reason", "failurereason", "failuremessage", "statereason", "title", "description", "why"),
     *("explanation", "error", "evalue", "help", "stderr", "body", "output", "stdout", "value"),
 )
+# Fields of a part of a result, as MCP and Anthropic write it.
+_PART_FIELDS = frozenset(("type", "text", "annotations"))
 _TYPE_FIELDS = ("errortype", "type", "exception", "ename", "name", "errorcode", "code")
 _EXIT_FIELDS = ("exitcode", "exitstatus", "returncode")
 
@@ -223,14 +225,13 @@ def _find_error_type(fields: Mapping[str, JsonValue]) -> str | None:
 
 def join_text_parts(value: JsonValue) -> str | None:
     """Return the text of a result in parts, as MCP and Anthropic write it; None where it is none."""
-    parts = value if isinstance(value, list) else []
-    texts = [
-        part.get("text")
-        for part in parts
-        if isinstance(part, dict) and part.keys() <= {"type", "text", "annotations"}
-    ]
-    found = [text for text in texts if isinstance(text, str)]
-    return "\n".join(found) if found and len(found) == len(parts) else None
+    found: list[str] = []
+    for part in value if isinstance(value, list) else ():
+        text = part.get("text") if isinstance(part, dict) and part.keys() <= _PART_FIELDS else None
+        if not isinstance(text, str):
+            return None
+        found.append(text)
+    return "\n".join(found) if found else None
 
 
 @lru_cache(maxsize=2048)

@@ -1,14 +1,14 @@
 """Groundedness: what each sentence of an answer asserts, bound to what execution returned.
 
-`ground` reads sources into a `World` and an answer into passages; `reader` finds values, names and clauses; `bind`,
-`derive`, `states`, `relations`, `doings`, `absence` and `prose` bind what a passage asserts; `alarms` contradict; `unread` has
-the words that nothing covers; the `Ledger` holds the verdicts.
-"""  # noqa: E501
+`ground` reads sources into a `World` and an answer into passages; `reader` finds values, names and clauses;
+`bind`, `derive`, `states`, `relations`, `doings`, `absence` and `prose` bind what a passage asserts;
+`alarms` contradict; `unread` has the words that nothing covers; the `Ledger` holds the verdicts.
+"""
 
 from spanproof.evaluators.layers.groundedness.doings import Doing
 from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.layer import judge, outputs_of
+from spanproof.evaluators.layers.groundedness.layer import judge
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 
@@ -26,5 +26,4 @@ __all__ = [
     "explain",
     "ground",
     "judge",
-    "outputs_of",
 ]

@@ -1,23 +1,23 @@
 """Bind what an answer says of a run that gave nothing: "I could not reach it", "there are none".
 
-In: a reading and the world. Out: a claim that the whole sentence makes. It agrees where every output of the run is a
-failure or holds nothing, where the sentence denies or owns up to a failure, and where each of its words is one of
-the task, of a call, or of what the failure says. A sentence that there is none is borne out by an empty result
-only, never by a failure.
-"""  # noqa: E501
+In: a reading and the world. Out: a claim that the whole sentence makes. It agrees where every output of the
+run is a failure or holds nothing, where the sentence denies or owns up to a failure, and where each of its
+words is one of the task, of a call, or of what the failure says. A sentence that there is none is borne out
+by an empty result only, never by a failure.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.bind import make_claim
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import HOLDING_NOTHING, World
 from spanproof.reading.answer_words import reports_failure
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.read import find_failure
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.sentences import Word
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.reading.words import STOP, base_form, base_forms_of

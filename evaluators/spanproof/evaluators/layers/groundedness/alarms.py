@@ -1,12 +1,13 @@
 """Certain alarms: values that contradict what an output holds for that very quantity.
 
-In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
-where the row that the value is of is named in the sentence, or where arithmetic could give the value.
-"""  # noqa: E501
+In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No
+alarm fires where the row that the value is of is named in the sentence, or where arithmetic could give the
+value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -14,23 +15,26 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     get_claim_kind,
-    make_claim,
     make_contradicting_claim,
+    make_contradiction,
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import iter_columns, list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
-from spanproof.evaluators.layers.groundedness.match import (
-    Hedge,
-    are_comparable,
-    is_agreeing,
-    is_hedged_number,
-)
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, Verdict
-from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT, is_of_other_scale
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
+from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.relations import find_change
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
+from spanproof.reading.agreement import (
+    Hedge,
+    are_comparable,
+    is_agreeing,
+    is_exchange,
+    is_hedged_number,
+    is_of_other_scale,
+    is_slip,
+)
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Form
 from spanproof.reading.units import UNITS
@@ -259,30 +263,30 @@ def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> C
 
 
 def _build_other_result(stated: Stated, reading: Reading, evidence: ClaimEvidence) -> Claim:
-    return make_claim(
-        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-        evidence, GroundednessRule.MISQUOTE,
-    )  # fmt: skip
+    kind, rule = get_claim_kind(stated), GroundednessRule.MISQUOTE
+    return make_contradiction(reading, (stated.start, stated.end), kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
-    """Return the one amount of the outputs whose digits a value has but for two neighbours that changed places."""  # noqa: E501
+    """Return the one amount of the outputs of which a value has two neighbouring digits exchanged."""
     value = stated.mention.value
-    digits = _list_digits(value.amount, value.step / value.factor)
+    step = value.step / value.factor
+    digits = _list_digits(value.amount, step)
     if value.kind not in NUMERIC or stated.hedge is not Hedge.NONE or not _has_unlike_digits(digits):
         return None
     alike = {
         fact.value.number: fact
         for fact in binder.world.numeric
         if are_comparable(value, fact)
-        and _is_exchange(digits, _list_digits(fact.value.amount, value.step / value.factor))
-        and abs(
-            round(fact.value.amount / value.step * value.factor) * value.step / value.factor
-            - fact.value.amount
-        )
-        < _DIGIT_STEP * max(1.0, abs(fact.value.amount))
+        and is_exchange(digits, _list_digits(fact.value.amount, step))
+        and _has_no_more_digits(fact.value.amount, step)
     }
     return next(iter(alike.values())) if len(alike) == 1 else None
+
+
+def _has_no_more_digits(amount: float, step: float) -> bool:
+    """Return whether an amount is written in full with so small a last place."""
+    return abs(round(amount / step) * step - amount) < _DIGIT_STEP * max(1.0, abs(amount))
 
 
 def _list_digits(amount: float, step: float) -> str:
@@ -293,19 +297,6 @@ def _list_digits(amount: float, step: float) -> str:
 def _has_unlike_digits(digits: str) -> bool:
     """Return whether digits are so many that another amount has them by chance in few answers."""
     return len(digits.strip("0")) >= _FEWEST_SLIP_DIGITS
-
-
-def _is_exchange(said: str, known: str) -> bool:
-    """Return whether digits are others with two neighbours exchanged."""
-    if len(said) != len(known):
-        return False
-    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
-    return (
-        len(places) == 2
-        and places[1] - places[0] == 1
-        and said[places[0]] == known[places[1]]
-        and said[places[1]] == known[places[0]]
-    )
 
 
 def _is_quotable(value: Value, stated: Stated) -> bool:
@@ -347,11 +338,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     ]
     if world.base.cut or any(word.text.lower() in _COMPARING for word in reading.words):
         return []
-    low, high = reading.get_clause(stated.start)
-    clause = [
-        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
-    ]
-    if list_cues(clause) - {"sum", "share"}:
+    if list_cues(reading.list_clause_words(stated)) - {"sum", "share"}:
         return []
     near = next(binder.iter_context(stated, reading))
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
@@ -388,10 +375,7 @@ def find_other_record(
     named = [name for name in (*reading.names, *reading.scope) if rows & name.rows]
     if named and not _is_exchanged(row, rows, fields, reading, binder):
         return None
-    low, high = reading.get_clause(stated.start)
-    clause = [
-        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
-    ]
+    clause = reading.list_clause_words(stated)
     if any(word.text.lower() in _COMPARING for word in clause) or list_cues(clause) - {"sum", "share"}:
         return None
     field = fields.pop()
@@ -420,7 +404,7 @@ def _is_exchanged(
 
 
 def is_subject_beside(stated: Stated, reading: Reading) -> bool:
-    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""  # noqa: E501
+    """Return whether the name before a value is surely its subject: near it, with nothing in between."""
     lead = reading.passage.lead
     before = [name for name in reading.names if name.end <= stated.start]
     if not before:
@@ -485,22 +469,12 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
     if any(value.text in text.lower() for text in world.base.texts):
         return None
     known = {fact.value.text: fact for fact in world.base.by_kind[Kind.ID] if world.is_output(fact)}
-    alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
+    alike = [fact for text, fact in known.items() if is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
     return make_contradicting_claim(
         stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
     )
-
-
-def _is_slip(said: str, known: str) -> bool:
-    """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
-    if len(said) != len(known):
-        return False
-    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
-    if len(places) == 1:
-        return said[places[0]].isdigit() == known[places[0]].isdigit()
-    return _is_exchange(said, known)
 
 
 def _names_zone(stated: Stated, reading: Reading) -> bool:
@@ -512,18 +486,13 @@ def _names_zone(stated: Stated, reading: Reading) -> bool:
 def _may_be_span(stated: Stated, binder: ValueBinder) -> bool:
     """Return whether a time or a duration is the difference of two times of the outputs."""
     value = stated.mention.value
-    said = value.number if value.time is None else _count_seconds(value)
+    said = value.number if value.time is None else value.seconds
     times = [
-        _count_seconds(fact.value)
+        fact.value.seconds
         for fact in binder.world.base.by_kind[Kind.TIME]
         if binder.world.is_output(fact) and fact.value.time is not None
     ]
     return any(abs(abs(one - two) - said) <= _SPAN_STEP for one, two in combinations(times, 2))
-
-
-def _count_seconds(value: Value) -> float:
-    hour, minute, second = value.time or (0, 0, 0)
-    return 3600.0 * hour + 60.0 * minute + (second or 0)
 
 
 def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
@@ -548,7 +517,7 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     factors = (*_RATES, *stated_factors)
     if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
         return True
-    if any(fits(sum(row)) for row in _list_rows(binder)):
+    if any(fits(sum(row)) for row in _group_amounts(binder, _get_fact_row)):
         return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
@@ -556,19 +525,23 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
         for above, below in ((one, two), (two, one)):
             if below and (fits(above / below) or fits((above - below) / below)):
                 return True
-    return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in _list_columns(binder))
+    columns = [column for column in _group_amounts(binder, _get_table_column) if len(column) > 1]
+    return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in columns)
 
 
-def _list_rows(binder: ValueBinder) -> list[list[float]]:
-    found: dict[int, list[float]] = {}
-    for fact in binder.world.numeric:
-        found.setdefault(binder.world.get_row(fact.record), []).append(fact.value.number * fact.factor)
-    return list(found.values())
-
-
-def _list_columns(binder: ValueBinder) -> list[list[float]]:
+def _group_amounts(
+    binder: ValueBinder, get_key: Callable[[World, Fact], tuple[object, ...]]
+) -> Iterable[list[float]]:
+    """Return the amounts of the outputs by what they share."""
     found: dict[tuple[object, ...], list[float]] = {}
     for fact in binder.world.numeric:
-        group = binder.world.base.records[binder.world.get_row(fact.record)].group
-        found.setdefault((group, binder.world.get_field(fact)), []).append(fact.value.number * fact.factor)
-    return [column for column in found.values() if len(column) > 1]
+        found.setdefault(get_key(binder.world, fact), []).append(fact.value.number * fact.factor)
+    return found.values()
+
+
+def _get_fact_row(world: World, fact: Fact) -> tuple[object, ...]:
+    return (world.get_row(fact.record),)
+
+
+def _get_table_column(world: World, fact: Fact) -> tuple[object, ...]:
+    return world.base.records[world.get_row(fact.record)].group, world.get_field(fact)

@@ -1,9 +1,9 @@
 """Bind the values of a passage to the field of the row that the passage names.
 
-In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
-heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
-or the only one of its kind in the row.
-"""  # noqa: E501
+In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item
+or the heading names, or the only one there is, and where its field is the one that the words beside the
+value pick out, or the only one of its kind in the row.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import are_comparable, is_agreeing
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
+from spanproof.reading.agreement import are_comparable, is_agreeing
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact, Role
-from spanproof.reading.units import UNITS, Unit
+from spanproof.reading.units import list_units
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
@@ -32,8 +32,6 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
-# Units by the base forms of their names, as the words of a task are.
-_UNITS_BY_FORM = {base_form(name): unit for name, unit in UNITS.items()} | UNITS
 # Cents of a dollar, as most currencies have them.
 _MINOR_UNITS = 100
 _KINDS = {
@@ -56,7 +54,9 @@ class ValueBinder:
 
     def list_matches(self, stated: Stated) -> list[Fact]:
         """Return the facts whose value is the stated one, in the currency that their record names."""
-        return self._list_of_currency(stated)
+        found = [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
+        # The last output comes last, whatever the kinds of its values.
+        return sorted(found, key=lambda fact: (fact.source, fact.start))
 
     def list_losses(self, stated: Stated, reading: Reading) -> list[Fact]:
         """Return the negative facts whose amount a clause states as a loss: "short by 26", "lost €145"."""
@@ -68,12 +68,7 @@ class ValueBinder:
         if not is_loss or value.number <= 0:
             return []
         mention = replace(stated.mention, value=replace(value, number=-value.number))
-        return self._list_of_currency(replace(stated, mention=mention))
-
-    def _list_of_currency(self, stated: Stated) -> list[Fact]:
-        found = [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
-        # The last output comes last, whatever the kinds of its values.
-        return sorted(found, key=lambda fact: (fact.source, fact.start))
+        return self.list_matches(replace(stated, mention=mention))
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
         said = stated.mention.value
@@ -136,13 +131,13 @@ class ValueBinder:
             return False
         written = stated.text.split()[-1].strip("0123456789.,-")
         unit = base_form(written)
-        is_written = unit in self.task_words or unit in self.world.word_forms
+        is_written = unit in self.task_words or self.world.has_word(unit)
         if kind is Kind.QUANTITY and is_written:
             return True
         if len(self.world.base.by_kind[Kind.NUMBER]) != 1:
             return False
-        named = _list_units(frozenset({unit, written.lower()}))
-        return is_written or not named.isdisjoint(_list_units(self.task_words))
+        named = list_units(frozenset({unit, written.lower()}))
+        return is_written or not named.isdisjoint(list_units(self.task_words))
 
     def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
@@ -169,7 +164,7 @@ class ValueBinder:
         return only or self._find_requested(stated, options, reading)
 
     def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
-        """Return the bare amount that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        """Return the bare amount that was printed last, where a sentence of the task's words states it."""
         printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
         amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
@@ -375,7 +370,7 @@ class ValueBinder:
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
         own = self.world.words_of(fact)
-        exact = len(own & words) or float(not _list_units(own).isdisjoint(_list_units(words)))
+        exact = len(own & words) or float(not list_units(own).isdisjoint(list_units(words)))
         alike = exact + 0.5 * len(expand(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
@@ -446,11 +441,6 @@ def _is_of_one_shape(one: Fact, other: Fact) -> bool:
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
-def _list_units(words: frozenset[str]) -> frozenset[Unit]:
-    """Return the units that words are, such as those of `ft` and `feet`."""
-    return frozenset(_UNITS_BY_FORM[word] for word in words if word in _UNITS_BY_FORM and len(word) > 1)
-
-
 def merge_rows(names: Sequence[Named]) -> frozenset[int]:
     """Return the rows that the nearest name has, narrowed by the names beside it of the same row."""
     rows = names[0].rows
@@ -515,5 +505,17 @@ def make_contradicting_claim(
 ) -> Claim:
     """Return the claim of a stated value that a fact contradicts."""
     evidence = make_evidence(fact, binder.world)
-    kind = get_claim_kind(stated)
-    return make_claim(reading, stated.start, stated.end, kind, Verdict.CONTRADICTED, cause, evidence, rule)
+    place = (stated.start, stated.end)
+    return make_contradiction(reading, place, get_claim_kind(stated), cause, evidence, rule)
+
+
+def make_contradiction(
+    reading: Reading,
+    place: tuple[int, int],
+    kind: ClaimKind,
+    cause: Cause,
+    evidence: ClaimEvidence | None,
+    rule: GroundednessRule,
+) -> Claim:
+    """Return the claim about a stretch of a passage that a rule contradicts."""
+    return make_claim(reading, *place, kind, Verdict.CONTRADICTED, cause, evidence, rule)

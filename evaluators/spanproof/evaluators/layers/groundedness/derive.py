@@ -1,9 +1,10 @@
 """Derive an amount that no source holds from those that the sentence names.
 
-In: a stated amount, the reading and the world. Out: a `Derived` with its program. The clause has to name the
-operation, and the operands are values that the sentence states, one field of the rows that it names, fields of one
-row that it names, or a whole column. A direction that the clause states has to be that of the change.
-"""  # noqa: E501
+In: a stated amount, the reading and the world. Out: a `Derived` with its program. The clause has to name
+the operation, and the operands are values that the sentence states, one field of the rows that it names,
+fields of one row that it names, or a whole column. A direction that the clause states has to be that of the
+change.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from itertools import combinations
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.dates import MONTHS
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
@@ -48,11 +49,7 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
     value = stated.mention.value
     if value.kind not in NUMERIC:
         return None
-    low, high = reading.get_clause(stated.start)
-    clause = [
-        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
-    ]
-    cues = list_cues(clause) | list_cues(_read_header(stated, reading))
+    cues = list_cues(reading.list_clause_words(stated)) | list_cues(_read_header(stated, reading))
     derived = _iter_derived(stated, reading, binder, cues)
     return next((each for each in derived if is_hedged_number(value, stated.hedge, each.result)), None)
 
@@ -139,7 +136,7 @@ def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signe
 
 
 def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
-    """Yield the pair of amounts of the one row of a clause whose difference a value is, where only one pair is."""  # noqa: E501
+    """Yield the only pair of amounts of a clause's row whose difference a value is."""
     rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
     if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
         return
@@ -198,7 +195,7 @@ def are_alike(one: Fact, two: Fact) -> bool:
 def iter_pairs(
     stated: Stated | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
 ) -> Iterator[tuple[Fact, Fact]]:
-    """Yield pairs of facts that a sentence names, the earlier of a pair first; `fields` name what is compared."""  # noqa: E501
+    """Yield pairs of facts that a sentence names, the earlier first; `fields` name what is compared."""
     world = binder.world
     value = stated.mention.value if stated is not None else None
     bound = _list_bound(reading)
@@ -226,7 +223,7 @@ def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterat
 
 
 def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
-    """Yield whole columns, without rows of totals: those that the sentence or the task names, else the only one."""  # noqa: E501
+    """Yield columns without rows of totals: those that the sentence or the task names, else the only one."""
     world = binder.world
     value = stated.mention.value if stated is not None else None
     words = frozenset(word.form for word in reading.words)
@@ -322,7 +319,7 @@ def _iter_named_columns(
 
 
 def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
-    """Return two facts in the order of time, where their fields or rows have one; else as they are printed."""  # noqa: E501
+    """Return two facts in the order of time where their fields or rows have one, else as printed."""
     first, second = _time_of(one, world), _time_of(two, world)
     if first is not None and second is not None and first != second:
         return (one, two) if first < second else (two, one)

@@ -1,8 +1,8 @@
 """Bind what an answer says that the agent did to the calls of the run.
 
-In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb succeeded; it
-is contradicted where each such call failed, or where nothing in the run has the verb at all.
-"""  # noqa: E501
+In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb
+succeeded; it is contradicted where each such call failed, or where nothing in the run has the verb at all.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +12,13 @@ from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import make_claim
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_doings
 from spanproof.reading.words import base_forms_of
 
-# Verbs of doings that leave a trace outside of the agent, each with the words that a call or code for it has.
-_VERBS: Final = {
-    "email": "email mail send smtp notify message gmail inbox",
-    "mail": "email mail send smtp notify letter",
-    "send": "send email mail post notify message sms slack webhook publish submit dispatch forward deliver transfer",  # noqa: E501
-    "notify": "notify send email alert message post slack sms page notification inform",
-    "message": "message send slack sms post chat notify",
-    "refund": "refund return credit reverse payment charge",
-    "cancel": "cancel void terminate stop abort delete remove revoke",
-    "book": "book reserve reservation booking create schedule order appointment",
-    "reserve": "reserve book reservation hold create",
-    "schedule": "schedule book calendar create event plan meeting appointment cron set update",
-    "reschedule": "reschedule schedule move update calendar change booking modify",
-    "escalate": "escalate escalation assign ticket transfer handoff update priority create",
-    "upload": "upload put post push s3 file write save publish",
-    "restart": "restart reboot start rollout systemctl reload service",
-    "deploy": "deploy release rollout apply push promote publish deployment",
-    "invite": "invite invitation add send member user calendar",
-    "order": "order purchase buy create checkout reorder place",
-}
 _OWN: Final = frozenset(("i",))
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
@@ -47,7 +27,7 @@ _SUPPOSING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """A call of the run: its tool, its arguments as text, and whether it succeeded; None where that is not known."""  # noqa: E501
+    """A call of the run with its arguments as text; `succeeded` is None where that is not known."""
 
     tool: str
     arguments: str
@@ -66,13 +46,14 @@ class DoingBinder:
         self.has_calls = bool(doings)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Return the words of all calls, code and outputs of the run."""
-        return frozenset[str]().union(
-            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing, _ in self.doings),
-            *map(base_forms_of, self.texts),
-            self.world.word_forms,
-        )
+    def _words(self) -> frozenset[str]:
+        """Return the words of all calls and all code of the run."""
+        calls = (f"{doing.tool} {doing.arguments} {doing.result}" for doing, _ in self.doings)
+        return frozenset[str]().union(*map(base_forms_of, (*calls, *self.texts)))
+
+    def _is_mentioned(self, words: frozenset[str]) -> bool:
+        """Return whether a call, the code or an output of the run has one of some words."""
+        return not self._words.isdisjoint(words) or any(map(self.world.has_word, words))
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""
@@ -127,11 +108,11 @@ class DoingBinder:
         is_own = self._has_own_subject(reading, at)
         if not self.has_calls or not is_own:
             return None
-        if failed and len(failed) == len(calls) and word.lemma in _VERBS:
+        if failed and len(failed) == len(calls) and word.lemma in load_doings():
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
-        alike = _VERBS.get(word.lemma)
-        if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
+        alike = load_doings().get(word.lemma)
+        if alike is None or self._is_mentioned(alike):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
 
@@ -153,10 +134,8 @@ class DoingBinder:
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
     ) -> Claim:
         word = reading.words[at]
-        return make_claim(
-            reading, word.start, word.end, ClaimKind.DOING, Verdict.CONTRADICTED, cause, evidence,
-            GroundednessRule.DOING,
-        )  # fmt: skip
+        place, rule = (word.start, word.end), GroundednessRule.DOING
+        return make_contradiction(reading, place, ClaimKind.DOING, cause, evidence, rule)
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""

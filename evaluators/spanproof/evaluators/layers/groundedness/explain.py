@@ -40,23 +40,20 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
     if claim.verdict is Verdict.UNCERTAIN:
         return f"{said}; {_explain_unsettled(claim.cause, bound, verb)}{where}"
+    found = f"{_name_source(bound, verb)} {bound.text}"
     why = {
-        Cause.STATED: f"{_name_source(bound, verb)} {_show_text(bound)}",
-        Cause.GIVEN: f"the {bound.source} gives {_show_text(bound)}",
+        Cause.GIVEN: f"the {bound.source} gives {bound.text}",
         Cause.DERIVED: f"what {_name_source(bound, verb)} comes to that: {bound.derivation}",
-        Cause.OTHER_VALUE: f"{_name_source(bound, verb)} {_show_text(bound)}",
         Cause.OTHER_RESULT: f"what {_name_source(bound, verb)} comes to {bound.derivation}",
-        Cause.OTHER_STATE: f"{_name_source(bound, verb)} {_show_text(bound)}",
-        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_name_source(bound, verb)} {_show_text(bound)}",
-        Cause.OVERTAKEN: f"a later output returned {_show_text(bound)}",
-        Cause.DENIED_STATE: f"{_name_source(bound, verb)} {_show_text(bound)}",
-    }.get(claim.cause, f"the nearest is {_show_text(bound)}, which settles nothing")
+        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {found}",
+        Cause.OVERTAKEN: f"a later output returned {bound.text}",
+    }.get(claim.cause, found)
     return f"{said}; {why}{where}"
 
 
 def _explain_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
     """Return what speaks against a claim, or for it, and does not suffice."""
-    nearest = f"{_name_source(bound, verb)} {bound.derivation or _show_text(bound)}"
+    nearest = f"{_name_source(bound, verb)} {bound.derivation or bound.text}"
     if cause in UNSOURCED:
         return f"no source has it; the nearest is that {nearest}"
     return f"{nearest}, and whether that is what the answer means is not certain"
@@ -64,7 +61,3 @@ def _explain_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
 
 def _name_source(bound: ClaimEvidence, verb: str) -> str:
     return verb if bound.output is not None else f"the {bound.source} gives"
-
-
-def _show_text(bound: ClaimEvidence) -> str:
-    return bound.text

@@ -36,8 +36,6 @@ from spanproof.evaluators.layers.groundedness.bind import (
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import Hedge, are_comparable
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
@@ -57,6 +55,8 @@ from spanproof.evaluators.layers.groundedness.unread import (
     list_unread,
 )
 from spanproof.evaluators.layers.groundedness.world import World, build_world
+from spanproof.reading.agreement import Hedge, are_comparable
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
@@ -263,12 +263,17 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        reading.cover(*stated.words)
-        reading.bound.append(fact)
         reading.by_stated[stated.start] = fact
-        reading.claims.append(
-            make_agreeing_claim(reading, (stated.start, stated.end), get_claim_kind(stated), fact, self.world)
-        )
+        self._enter_agreeing(stated, get_claim_kind(stated), (fact,), reading)
+
+    def _enter_agreeing(
+        self, stated: Stated, kind: ClaimKind, facts: Sequence[Fact], reading: Reading, program: str = ""
+    ) -> None:
+        """Enter the claim of a value that facts bear out, the first of them as its evidence."""
+        reading.cover(*stated.words)
+        reading.bound += facts
+        place = (stated.start, stated.end)
+        reading.claims.append(make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
 
     def _settle_unbound(
         self,
@@ -279,26 +284,19 @@ class _Grounder:
         *,
         is_quoted: bool,
     ) -> None:
-        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
+        """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
         place = (stated.start, stated.end)
         kind = get_claim_kind(stated)
         if is_quoted:
             return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None
         if derived is not None:
-            reading.cover(*stated.words)
-            reading.bound += derived.facts
-            claim = make_agreeing_claim(reading, place, kind, derived.facts[0], self.world, derived.program)
-            reading.claims.append(claim)
+            self._enter_agreeing(stated, kind, derived.facts, reading, derived.program)
             return
         counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
         if counted is not None:
-            reading.cover(*stated.words, *counted.words)
-            reading.bound.append(counted.facts[0])
-            claim = make_agreeing_claim(
-                reading, place, ClaimKind.COUNT, counted.facts[0], self.world, counted.program
-            )
-            reading.claims.append(claim)
+            reading.cover(*counted.words)
+            self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):
@@ -314,7 +312,7 @@ class _Grounder:
         reading.claims.append(make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
-        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
+        """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""
         kinds = {self.world.sources[fact.source].kind for fact in given}
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
@@ -411,7 +409,7 @@ def _is_amount(stated: Stated) -> bool:
 
 
 def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
-    """Return whether a passage has only words that say nothing: "Here are the numbers:", or those of the task."""  # noqa: E501
+    """Return whether a passage has only words of the task or without content: "Here are the numbers:"."""
     return all(
         is_of(word, "carrier")
         or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")

@@ -2,11 +2,12 @@
 
 In: the evidence about one run, and the turns before it. Out: the layer's judgement on the run's span, and
 beside it `facts` (the share of bound claims that agree with their source), `read` (the share of asserting
-sentences that are bound as a whole), `answer_grounded` (the same share as `facts`, with the label of the layer),
-`drift` (does the answer keep to the last word where outputs changed over the turns), `context_adherence` (the
-share of all claims that are bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which
-something is not read is open, with what was checked; it is never failed, and never passed.
-"""  # noqa: E501
+sentences that are bound as a whole), `answer_grounded` (the same share as `facts`, with the label of the
+layer), `drift` (does the answer keep to the last word where outputs changed over the turns),
+`context_adherence` (the share of all claims that are bound) and `chunk_attribution` (which outputs the
+claims rest on). An answer of which something is not read is open, with what was checked; it is never
+failed, and never passed.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,9 @@ from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
-from spanproof.evaluators.layers.groundedness.sources.recorded import (
-    Returned,
-    build_context,
-    collect_outputs,
-    list_doings,
-)
+from spanproof.evaluators.layers.groundedness.sources.recorded import build_context, list_doings
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.returned import Returned, collect_outputs
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -75,11 +72,6 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
     ]
-
-
-def outputs_of(evidence: RunEvidence) -> list[str]:
-    """Return what the run's executions returned, in order: what its answer is held against."""
-    return [output.text for output in collect_outputs(evidence).own]
 
 
 def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -234,17 +226,14 @@ def _score_open_answer(
         if len(unread) > _MAX_UNREAD:
             parts[-1] += f" and {len(unread) - _MAX_UNREAD} more"
     if unsettled:
-        parts.append(_lower_first(_explain_claim(unsettled[0], returned)))
+        explanation = _explain_claim(unsettled[0], returned)
+        parts.append(explanation[0].lower() + explanation[1:])
     if not unread and not unsettled:
         parts.append("a sentence names things, and states nothing of them that an output holds")
     has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
     cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
     detail = unsettled[0].text if unsettled else unread[0] if unread else ""
     return _leave_open("; ".join(parts), cause, detail, evidence)
-
-
-def _lower_first(text: str) -> str:
-    return text[0].lower() + text[1:]
 
 
 def _score_facts(ledger: Ledger) -> Outcome:
@@ -263,8 +252,7 @@ def _score_read(ledger: Ledger) -> Outcome:
 
 
 def _score_answer_grounded(ledger: Ledger) -> Outcome:
-    grounded = len(_select_claims(ledger, Verdict.GROUNDED))
-    settled = grounded + len(_select_claims(ledger, Verdict.CONTRADICTED))
+    grounded, settled = ledger.facts
     if not settled:
         return Skipped("no claim of the answer is settled", Cause.NOTHING_OF_THE_KIND)
     label = _LABELS[ledger.verdict]
@@ -324,7 +312,7 @@ def _select_claims(ledger: Ledger, verdict: Verdict) -> list[Claim]:
 
 
 def _collect_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
-    """Return the claims, the wrong ones first, then each asserting sentence, then where the replay differs."""  # noqa: E501
+    """Return the claims, the wrong ones first, then each sentence, then where the replay differs."""
     claims = sorted(ledger.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
     found = [_build_claim_evidence(claim, returned) for claim in claims[:_MAX_EVIDENCE]]
     found += [_build_sentence_evidence(sentence) for sentence in ledger.sentences[:_MAX_SENTENCES]]
@@ -367,6 +355,3 @@ def _explain_claim(claim: Claim, returned: Returned) -> str:
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
     return explain(claim, f"{turn}step {source.step}", printed=source.printed)
-
-
-__all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge", "outputs_of")

@@ -31,7 +31,6 @@ class ClaimKind(StrEnum):
     DATE = "date"
     TIME = "time"
     IDENTIFIER = "identifier"
-    STATUS = "status"
     COMPARISON = "comparison"
     SUPERLATIVE = "superlative"
     QUANTIFIER = "quantifier"
@@ -40,7 +39,6 @@ class ClaimKind(StrEnum):
     STATE = "state"
     FLAG = "flag"
     DOING = "doing"
-    CAUSE = "cause"
     NEGATION = "negation"
     RANK = "rank"
     QUOTE = "quote"
@@ -111,9 +109,8 @@ class Claim:
     Attributes:
         text: the words, `answer[start:end]`.
         cause: why the verdict is what it is; `explain` makes a sentence of it.
-        confidence: the calibrated probability that the claim is right.
         evidence: the strongest binding; of a contradicted claim what the source has instead.
-        rule: the rule that decided, None where the learned choice did.
+        rule: the rule that contradicts it, None of another claim.
     """
 
     text: str
@@ -122,6 +119,5 @@ class Claim:
     kind: ClaimKind
     verdict: Verdict
     cause: Cause
-    confidence: float = 0.5
     evidence: ClaimEvidence | None = None
     rule: GroundednessRule | None = None

@@ -1,8 +1,8 @@
 """The figure that a run printed last, against the one figure of its answer.
 
-In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. The rule is for
-plain tasks: the answer states one amount in words of the task, and the last output holds one amount.
-"""  # noqa: E501
+In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. The rule
+is for plain tasks: the answer states one amount in words of the task, and the last output holds one amount.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_contradicting_claim
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import (
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim
+from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
+from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
+from spanproof.reading.agreement import (
     Hedge,
     find_power_of_ten,
     is_agreeing,
     is_hedged_number,
+    is_of_other_scale,
 )
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim
-from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
-from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value
 from spanproof.reading.words import base_form, split_name
@@ -149,15 +150,3 @@ def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
     before = binder.world.base.texts[fact.source][: fact.start].split()
     is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
     return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field)[-1:])
-
-
-def is_of_other_scale(value: Value, fact: Fact) -> bool:
-    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
-    if fact.value.factor != 1.0:
-        # `amount_cents`: its unit was read.
-        return False
-    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
-        return False
-    power = find_power_of_ten(value.amount, fact.value.amount)
-    # A share is written as such or in percent: no other power lies between the two.
-    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))

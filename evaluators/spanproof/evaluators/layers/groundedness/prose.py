@@ -1,7 +1,8 @@
 """Sentences of prose that outputs hold, for answers that say the same in the same words.
 
-In: the world. Out: for a reading, the source's sentence that has all of its words, its numbers and its negations.
-"""  # noqa: E501
+In: the world. Out: for a reading, the source's sentence that has all of its words, its numbers and its
+negations.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
@@ -98,7 +99,7 @@ class ProseIndex:
         return values[0] if len(values) == 1 else None
 
     def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
-        """Return the last output where an answer says just what it printed, beside words of the task: "Laptop"."""  # noqa: E501
+        """Return the last output where an answer has only its words and those of the task: "Laptop"."""
         world = self._world
         texts = [text for text in world.base.texts[: world.outputs] if _list_content(text)]
         if not texts or len(texts[-1]) > _LONGEST_PRINTED:
@@ -143,15 +144,11 @@ _PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "a
 
 def _list_content(text: str) -> frozenset[str]:
     """Return the words of a text that say something."""
-    return (
-        base_forms_of(text)
-        - _PRINTED_FILLER
-        - frozenset(word for word in base_forms_of(text) if word.isdigit())
-    )
+    return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())
 
 
 def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:
-    """Return whether words come in the order of a source: in another, subject and object may have changed places."""  # noqa: E501
+    """Return whether words are in the order of a source: in another, subject and object may be exchanged."""
     at = 0
     for word in words:
         try:

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
-from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.world import World, is_heading
+from spanproof.reading.agreement import Hedge
 from spanproof.reading.dates import with_relatives
+from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
-from spanproof.reading.values import NUMERIC, Kind, Mention
+from spanproof.reading.values import Kind, Mention
 from spanproof.reading.words import STOP, base_form, split_name
 
 _CLAUSE_END: Final = re.compile(
@@ -70,7 +70,7 @@ class Reading:
     Attributes:
         names: of the passage, in order; `scope` those of what is above or before it.
         covered: indices of words that some claim covers.
-        subjects: by stated value, the rows that it was bound in.
+        by_stated: by the place of a stated value, the fact that it is bound to.
         bound: the facts that claims are bound to.
     """
 
@@ -84,7 +84,6 @@ class Reading:
     claims: list[Claim] = field(default_factory=list)
     covered: set[int] = field(default_factory=set)
     bound: list[Fact] = field(default_factory=list)
-    rows: set[int] = field(default_factory=set)
     by_stated: dict[int, Fact] = field(default_factory=dict)
 
     @property
@@ -101,6 +100,12 @@ class Reading:
     def words_between(self, low: int, high: int) -> list[Word]:
         """Return the words of a stretch of characters."""
         return [word for word in self.words if low <= word.start and word.end <= high]
+
+    def list_clause_words(self, stated: Stated) -> list[Word]:
+        """Return the words of the clause that a value is in, but its own."""
+        low, high = self.get_clause(stated.start)
+        words = enumerate(self.words)
+        return [word for at, word in words if low <= word.start < high and at not in stated.words]
 
     def find_words(self, low: int, high: int) -> tuple[int, ...]:
         """Return the indices of the words that a stretch of characters touches."""
@@ -318,7 +323,7 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
     ):
         return None
-    rows = world.rows_by_word.get(first.form) or world.list_rows_of_month(first.form)
+    rows = world.list_rows_of_word(first.form) or world.list_rows_of_month(first.form)
     if not rows or len(rows) > 40:
         return None
     facts = [fact for cells in rows.values() for fact in cells]
@@ -347,8 +352,3 @@ def _make_name(
     rows = frozenset(world.get_row(fact.record) for fact in naming)
     start, end = reading.words[words[0]].start, reading.words[words[-1]].end
     return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None
-
-
-def is_amount(stated: Stated) -> bool:
-    """Return whether a stated value is an amount, no date or identifier."""
-    return stated.mention.value.kind in NUMERIC

@@ -1,8 +1,8 @@
-"""Verify what a passage says of several rows: superlatives, ranks, comparisons, directions, counts, quantifiers.
+"""Verify what a passage says of several rows: superlatives, comparisons, directions, counts, quantifiers.
 
-In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is left
-unread, and the sentence with it open.
-"""  # noqa: E501
+In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is
+left unread, and the sentence with it open.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     make_agreeing_claim,
-    make_claim,
+    make_contradiction,
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
-from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees, load_texts
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind
@@ -111,10 +111,8 @@ def _verify_superlative(
     if not is_plain or _is_of_some_rows(reading, at, length, column, world):
         return None
     evidence = make_evidence(best, world, _show_best(best, column, degree, world))
-    return make_claim(
-        reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT, evidence,
-        GroundednessRule.SUPERLATIVE,
-    )  # fmt: skip
+    rule = GroundednessRule.SUPERLATIVE
+    return make_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
@@ -144,7 +142,7 @@ def _rank_amount(fact: Fact) -> float:
 
 
 def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
-    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""  # noqa: E501
+    """Return whether a clause has words of neither superlative, row nor column: "makes the most *money*"."""
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
@@ -220,7 +218,7 @@ def _is_row_name(name: Named, world: World) -> bool:
 def _find_column(
     reading: Reading, binder: ValueBinder, row: int, start: int, degree: Degree
 ) -> Column | None:
-    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""  # noqa: E501
+    """Return the column of a superlative: named beside it, by its word, or that of a value stated with it."""
     world = binder.world
     columns: dict[tuple[str, ...], list[Fact]] = {}
     siblings = world.list_siblings(row)
@@ -290,10 +288,7 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         evidence = make_evidence(greater, binder.world, program)
         has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
         if not holds and has_names and greater.value.number != lesser.value.number:
-            yield make_claim(
-                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-                evidence, GroundednessRule.DIRECTION,
-            )  # fmt: skip
+            yield _make_wrong_direction(reading, word, evidence)
         if holds:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
@@ -347,10 +342,12 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             place = (word.start, word.end)
             yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
-            yield make_claim(
-                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-                evidence, GroundednessRule.DIRECTION,
-            )  # fmt: skip
+            yield _make_wrong_direction(reading, word, evidence)
+
+
+def _make_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
+    place, rule = (word.start, word.end), GroundednessRule.DIRECTION
+    return make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
@@ -424,16 +421,16 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         having = [cell for cell in cells if cell in facts]
         has_all = len(having) > len(rows) / 2 if is_most else len(having) == len(rows)
         holds = has_all != bool(negations)
-        evidence = make_evidence(facts[0], world, f"{len(having)} of {len(rows)} rows have it")
-        place = (reading, word.start, word.end, ClaimKind.QUANTIFIER)
+        program = f"{len(having)} of {len(rows)} rows have it"
+        place = (word.start, word.end)
         if holds:
             reading.cover(at, *said, *negations)
             reading.bound.append(facts[0])
-            yield make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence)
+            yield make_agreeing_claim(reading, place, ClaimKind.QUANTIFIER, facts[0], world, program)
         elif _is_of_all_rows(reading, at, said, binder):
-            yield make_claim(
-                *place, Verdict.CONTRADICTED, Cause.OTHER_RESULT, evidence, GroundednessRule.QUANTIFIER
-            )
+            kind, rule = ClaimKind.QUANTIFIER, GroundednessRule.QUANTIFIER
+            evidence = make_evidence(facts[0], world, program)
+            yield make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:

@@ -1,8 +1,8 @@
 """Bind states and flags of a passage to the field of the row that it names.
 
-In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted where
-the one field of states in that row has a state that excludes it.
-"""  # noqa: E501
+In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted
+where the one field of states in that row has a state that excludes it.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     make_agreeing_claim,
-    make_claim,
+    make_contradiction,
     make_evidence,
     merge_rows,
 )
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.values import Kind
 from spanproof.reading.words import base_form, split_name
@@ -99,7 +99,8 @@ class StateBinder:
         start, end = reading.words[at].start, reading.words[at + length - 1].end
         rows = self._find_subject(reading, start, at, length)
         own = self._list_states(rows)
-        is_negated = self._is_negated(reading, at)
+        negations = self._list_negations(reading, at)
+        is_negated = bool(negations)
         having = [fact for fact in own if self._name_of(fact) == usual]
         states = load_states()
         excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
@@ -111,7 +112,7 @@ class StateBinder:
             reading.bound.append(having[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)
         if is_negated and excluding and not having:
-            reading.cover(*index, *self._list_negations(reading, at))
+            reading.cover(*index, *negations)
             reading.bound.append(excluding[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
         is_certain = (
@@ -124,10 +125,8 @@ class StateBinder:
         )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
-            return make_claim(
-                reading, start, end, ClaimKind.STATE, Verdict.CONTRADICTED, cause,
-                make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE,
-            )  # fmt: skip
+            evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
+            return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
         return None
 
     def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
@@ -204,7 +203,7 @@ class StateBinder:
         return list(found.values())
 
     def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
-        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""  # noqa: E501
+        """Return the rows that a state is of: those of the names before it, or the lone row with a state."""
         low, high = reading.get_clause(start)
         own = set(range(at, at + length))
         names = [name for name in reading.names if not own & set(name.words)]
@@ -223,9 +222,6 @@ class StateBinder:
     def _with_states(self, rows: frozenset[int]) -> frozenset[int]:
         """Return those of some rows that have a state."""
         return frozenset(row for row in rows if self._list_states(frozenset((row,))))
-
-    def _is_negated(self, reading: Reading, at: int) -> bool:
-        return bool(self._list_negations(reading, at))
 
     def _list_negations(self, reading: Reading, at: int) -> list[int]:
         """Return the negations about a word: of its own, of its head's, or right before it."""
@@ -282,13 +278,9 @@ class StateBinder:
                 and not is_supposed
                 and words[at].relation not in _ASIDE
             ):
-                return (
-                    make_claim(
-                        reading, start, end, ClaimKind.FLAG, Verdict.CONTRADICTED, Cause.OTHER_STATE,
-                        make_evidence(fact, self.world), GroundednessRule.FLAG,
-                    ),
-                    length,
-                )  # fmt: skip
+                evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
+                cause = Cause.OTHER_STATE
+                return make_contradiction(reading, place, ClaimKind.FLAG, cause, evidence, rule), length
             return None
         return None
 

@@ -1,9 +1,9 @@
 """The words of a passage that no claim covers, and the names that its claims are about.
 
-In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
-is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
-noun, or where it says nothing that could be false.
-"""  # noqa: E501
+In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread.
+A word is read where a claim covers it, where it names a field, a table or a tool of what is bound, where
+the task has the noun, or where it says nothing that could be false.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     is_precise,
     make_agreeing_claim,
-    make_claim,
+    make_contradiction,
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
-from spanproof.evaluators.layers.groundedness.match import Hedge
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
+from spanproof.reading.agreement import Hedge
+from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import Kind
@@ -50,10 +50,10 @@ _AMOUNTS: Final = frozenset(
 
 
 def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
-    """Cover the words of the task that say of what a lone result is: "the *highest* value", "*all* ships *together*".
+    """Cover the words of the task that say of what a lone result is: "the *highest* value".
 
     The call was made to find just that, and its result is one row.
-    """  # noqa: E501
+    """
     if not any(_is_lone_result(fact, binder) for fact in reading.bound):
         return
     requested = frozenset(task.split())
@@ -144,10 +144,9 @@ def bind_names(
         is_tied = any(_are_of_one_row(name, other, binder) for other in others)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
-            yield make_claim(
-                reading, name.start, name.end, ClaimKind.NAME, Verdict.CONTRADICTED, Cause.OTHER_VALUE,
-                make_evidence(foreign, world), GroundednessRule.OTHER_RECORD,
-            )  # fmt: skip
+            evidence, place = make_evidence(foreign, world), (name.start, name.end)
+            rule = GroundednessRule.OTHER_RECORD
+            yield make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
             continue
         if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
@@ -177,14 +176,10 @@ def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
         for other in reading.names
         if low <= other.start < name.start and _get_common_field(other, binder) != field
     ]
-    if not before:
+    if not before or _are_of_one_row(name, before[-1], binder):
         return False
-    return not _are_of_one_row(name, before[-1], binder) and _share_table(name, before[-1], binder)
-
-
-def _share_table(one: Named, other: Named, binder: ValueBinder) -> bool:
-    groups = [{binder.world.base.records[row].group for row in name.rows} for name in (one, other)]
-    return bool(groups[0] & groups[1])
+    tables = [{binder.world.base.records[row].group for row in each.rows} for each in (name, before[-1])]
+    return not tables[0].isdisjoint(tables[1])
 
 
 def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.match import find_power_of_ten, is_unnamed
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.agreement import find_power_of_ten, is_unnamed
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
+from spanproof.reading.field_units import apply_unit
+from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
-from spanproof.reading.sql_facts import list_columns
+from spanproof.reading.sql_facts import list_result_columns
+from spanproof.reading.text_search import FactIndex, has_word
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of
 
+_TEXTUAL: Final = (Kind.TEXT, Kind.ID)
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
 # Fields whose values are the names of columns, and of no row.
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
@@ -34,7 +37,7 @@ _ALL_MONTH_NAMES: Final = frozenset[str]().union(*_MONTH_NAMES.values())
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
-"""Outputs without content: what smolagents writes above what a step printed, and what a call without a result gives."""  # noqa: E501
+"""Outputs without content: what smolagents writes above a step's prints, and what an empty call gives."""
 _BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
 _BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
@@ -43,6 +46,12 @@ FieldName = tuple[str, ...]
 def is_heading(fact: Fact) -> bool:
     """Return whether a fact names a column: it heads one, or is of a list of their names."""
     return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
+
+
+def _list_name_words(fact: Fact) -> frozenset[str]:
+    """Return the words of a text cell, or those of an identifier with the identifier itself."""
+    text = fact.value.text
+    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
 
 
 @dataclass
@@ -117,23 +126,32 @@ class World:
                 found[self.get_row(fact.record) if row is None else row].append(fact)
         return found
 
+    def list_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
+        """Return the rows with a text cell that has a word, with the cells."""
+        rows = self._rows_of_words.get(word)
+        if rows is None:
+            found: dict[int, list[Fact]] = defaultdict(list)
+            for fact in self._named.iter_with(word) if word not in STOP else ():
+                if word in _list_name_words(fact):
+                    found[self.get_row(fact.record)].append(fact)
+            rows = self._rows_of_words[word] = dict(found)
+        return rows
+
+    _rows_of_words: dict[str, dict[int, list[Fact]]] = field(default_factory=dict)
+
     @cached_property
-    def rows_by_word(self) -> dict[str, dict[int, list[Fact]]]:
-        """Return, for each word of a text cell, the rows that have it, with the cells."""
-        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        for fact in self.base.facts:
-            if fact.role not in _NAMING or fact.source >= self.outputs or is_heading(fact):
-                continue
-            if fact.value.kind is Kind.TEXT:
-                words: Iterable[str] = fact.value.text.split()
-            elif fact.value.kind is Kind.ID:
-                words = (fact.value.text, *base_forms_of(fact.value.text))
-            else:
-                continue
-            for word in set(words):
-                if word not in STOP:
-                    found[word][self.get_row(fact.record)].append(fact)
-        return found
+    def _named(self) -> FactIndex:
+        """Return the text cells and identifiers of the outputs, but those that name columns."""
+        return FactIndex(
+            [
+                fact
+                for fact in self.base.facts
+                if fact.value.kind in _TEXTUAL
+                and fact.role in _NAMING
+                and fact.source < self.outputs
+                and not is_heading(fact)
+            ]
+        )
 
     def has_more(self, fact: Fact) -> bool:
         """Return whether the row of a fact holds more than it, or is one of a list."""
@@ -203,19 +221,18 @@ class World:
     @cached_property
     def field_words(self) -> frozenset[str]:
         """Return the words of all fields."""
-        return frozenset[str]().union(*(self.words_of(fact) for fact in self.base.facts if fact.path))
+        named = {fact.path: fact for fact in self.base.facts if fact.path}
+        return frozenset[str]().union(*map(self.words_of, named.values()))
 
     @cached_property
     def names_of_fields(self) -> frozenset[str]:
         """Return the words of the names of all fields as they are written: `p95` of `p95_latency_ms`."""
-        return frozenset(
-            word for fact in self.base.facts for name in fact.path for word in name.lower().split("_")
-        )
+        paths = {fact.path for fact in self.base.facts}
+        return frozenset(word for path in paths for name in path for word in name.lower().split("_"))
 
-    @cached_property
-    def word_forms(self) -> frozenset[str]:
-        """Return the words of all texts of the outputs."""
-        return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
+    def has_word(self, form: str) -> bool:
+        """Return whether an output has a word, given in its base form."""
+        return has_word(self.base.texts[: self.outputs], form)
 
     def is_one_of_several(self, fact: Fact) -> bool:
         """Return whether an amount was printed beside others without a name for each: "45.0 12.5"."""
@@ -251,11 +268,11 @@ class World:
 
 
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
-    """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
+    """Read sources, outputs first; the names in the executed `code` say what it prints."""
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
-    columns = [_list_columns(source) for source in sources]
+    columns = [list_result_columns(source.text, source.arguments) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
-    unit = _find_printed_unit(code)
+    unit = find_printed_unit(code)
     bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
     is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
     alone = {id(fact) for fact in bare}
@@ -268,16 +285,6 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     return World(sources, base, outputs)
 
 
-_PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
-
-
-def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
-    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
-    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
-    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
-    return units[0] if len(units) == 1 else None
-
-
 def _is_bare(fact: Fact, text: str) -> bool:
     """Return whether a plain number without a name is alone on its line."""
     if fact.path or fact.value.kind is not Kind.NUMBER:
@@ -288,13 +295,3 @@ def _is_bare(fact: Fact, text: str) -> bool:
 
 # A text of numbers alone names none of them.
 _HAS_NAMES: Final = re.compile(r"[^\W\d_]|:")
-_TUPLES: Final = re.compile(r"\s*\[?\s*\(")
-_QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
-
-
-def _list_columns(source: Source) -> tuple[str, ...]:
-    """Return the names of the columns that the query of an output gives to its rows, which do not repeat them."""  # noqa: E501
-    query = _QUERY.search(source.arguments)
-    if query is None or _TUPLES.match(source.text) is None:
-        return ()
-    return list_columns(query.group().rstrip('"}; \n'))

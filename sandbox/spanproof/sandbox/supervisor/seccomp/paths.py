@@ -114,11 +114,7 @@ class Boundary:
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
             return self._judge_process(resolved, writes=writes)
-        if writes:
-            return Judged.OUTSIDE
-        if resolved == "/" or PROBED.fullmatch(resolved) or os.path.lexists(resolved):
-            return Judged.INSIDE
-        return Judged.OUTSIDE
+        return Judged.INSIDE if not writes and _is_known(resolved) else Judged.OUTSIDE
 
     def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):
@@ -134,6 +130,11 @@ class Boundary:
             return False
         is_no_terminal = TERMINALS.fullmatch(resolved) is not None and not os.path.lexists(resolved)
         return is_no_terminal or resolved.split("/")[2] in _DEVICES
+
+
+def _is_known(resolved: str) -> bool:
+    """Whether a path is there, or libraries look for it by themselves."""
+    return resolved == "/" or PROBED.fullmatch(resolved) is not None or os.path.lexists(resolved)
 
 
 def _is_missing_service(resolved: str) -> bool:

@@ -1,8 +1,8 @@
 """The sources of an answer, in the order in which they count.
 
-Outputs come first, so that an output's index is its source's; values of the other sources are given: the answer
-may repeat them, but they never contradict it.
-"""  # noqa: E501
+Outputs come first, so that an output's index is its source's; values of the other sources are given: the
+answer may repeat them, but they never contradict it.
+"""
 
 from __future__ import annotations
 

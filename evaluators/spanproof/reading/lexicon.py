@@ -1,7 +1,7 @@
-"""Words by what they mean to a reader of an answer: carriers, cues of operations, negations, superlatives, states.
+"""Words by what they mean to a reader of an answer: carriers, operations, negations, superlatives, states.
 
 In: `lexicon.txt`, `relations.txt`, `states.txt`. Out: sets of words, by class.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -56,6 +56,13 @@ def _load_classes() -> dict[str, frozenset[str]]:
         for word in load_words(kind):
             found[word].add(kind)
     return {word: frozenset(kinds) for word, kinds in found.items()}
+
+
+@cache
+def load_doings() -> dict[str, frozenset[str]]:
+    """Return the verbs of doings that leave a trace, each with the words that a call or code for it has."""
+    lines = (words for first, *words in _read_lines("lexicon.txt") if first == "doing")
+    return {verb: base_forms_of(" ".join(alike)) for verb, *alike in lines}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Whether a value that an answer states is one that a source holds.
 
-In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and rounding. A
-sign is never ignored: the caller says where a word of the answer turns it.
-"""  # noqa: E501
+In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and
+rounding. A sign is never ignored: the caller says where a word of the answer turns it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 from math import log10
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import load_texts
+from spanproof.reading.lexicon import load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
 from spanproof.reading.words import base_forms_of
@@ -24,6 +24,8 @@ _LAST_DIGITS: Final = 4
 _RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
 # How far the logarithm of a power of ten may be from a whole number.
 _LOG_STEP: Final = 1e-3
+# Kinds whose amounts have one reading only.
+_PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
@@ -94,12 +96,12 @@ def is_rate(fact: Fact) -> bool:
 
 
 def is_unnamed(fact: Fact) -> bool:
-    """Return whether a fact's column has a number in place of a name, or it is all that was printed: its unit is not known."""  # noqa: E501
+    """Return whether a fact has no name that could say its unit: its column has none, or it is bare."""
     return fact.field.startswith(_UNNAMED) or (not fact.path and fact.sentence is None)
 
 
 def compute_width(said: Value, hedge: Hedge) -> float:
-    """Return how wide a range of amounts a number means: its last written place, or more where it is hedged."""  # noqa: E501
+    """Return how wide a range a number means: its last written place, or more where it is hedged."""
     if hedge is not Hedge.ABOUT:
         return said.step
     amount = round(said.amount)
@@ -111,7 +113,7 @@ def compute_width(said: Value, hedge: Hedge) -> float:
 
 
 def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0) -> bool:
-    """Return whether a number, hedged as it is, is said of a known one; `scale` turns the said into the known."""  # noqa: E501
+    """Return whether a hedged number may mean a known one; `scale` turns the stated into the known unit."""
     number, width = said.number * scale, compute_width(said, hedge) * scale
     if is_same_number(number, known, width):
         return True
@@ -125,6 +127,9 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
 
 def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     known = fact.value
+    is_plain = hedge is Hedge.NONE and fact.factor == 1.0 and said.other is None and known.other is None
+    if is_plain and said.kind in _PLAIN_KINDS and known.kind in _PLAIN_KINDS:
+        return is_same_number(said.number, known.number, said.step) and are_comparable(said, fact)
     if not are_comparable(said, fact):
         return False
     if said.kind is Kind.PERCENT and known.kind is Kind.NUMBER:
@@ -161,3 +166,38 @@ def find_power_of_ten(one: float, other: float) -> int | None:
         return None
     power = log10(abs(one / other))
     return round(power) if abs(power - round(power)) < _LOG_STEP else None
+
+
+def is_of_other_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
+    if fact.value.factor != 1.0:
+        # `amount_cents`: its unit was read.
+        return False
+    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
+        return False
+    power = find_power_of_ten(value.amount, fact.value.amount)
+    # A share is written as such or in percent: no other power lies between the two.
+    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
+
+
+def is_exchange(said: str, known: str) -> bool:
+    """Return whether digits are others with two neighbours exchanged."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
+
+
+def is_slip(said: str, known: str) -> bool:
+    """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    if len(places) == 1:
+        return said[places[0]].isdigit() == known[places[0]].isdigit()
+    return is_exchange(said, known)

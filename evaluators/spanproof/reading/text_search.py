@@ -1,0 +1,56 @@
+"""Search in texts and in the texts of facts for a word, without an index of all their words.
+
+The base form of a word is its beginning but for the last letter (`words.base_form`), so that a word is where
+that beginning is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from spanproof.reading.numerals import fold_text
+from spanproof.reading.records import Fact
+from spanproof.reading.words import base_forms_of
+
+
+class FactIndex:
+    """Finds the facts whose text may have a word."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._facts = facts
+        self._text = "\n".join(fact.value.text for fact in facts)
+        self._ends = list(accumulate(len(fact.value.text) + 1 for fact in facts))
+
+    def iter_with(self, form: str) -> Iterator[Fact]:
+        """Yield the facts that may have a word, given in its base form, in order."""
+        part = form[:-1] or form
+        at = self._text.find(part)
+        while at >= 0:
+            index = bisect_right(self._ends, at)
+            yield self._facts[index]
+            at = self._text.find(part, self._ends[index])
+
+
+def has_word(texts: Sequence[str], form: str) -> bool:
+    """Return whether a text has a word, given in its base form."""
+    return bool(form) and any(form in base_forms_of(run) for text in texts for run in _iter_runs(text, form))
+
+
+def _iter_runs(text: str, form: str) -> Iterator[str]:
+    """Yield the runs of letters and digits of a text that have the beginning of a word."""
+    beginning, folded = form[:-1] or form, fold_text(text)
+    at = folded.find(beginning)
+    while at >= 0:
+        low, high = at, at + len(beginning)
+        while low and _is_of_run(text[low - 1]):
+            low -= 1
+        while high < len(text) and _is_of_run(text[high]):
+            high += 1
+        yield text[low:high]
+        at = folded.find(beginning, high)
+
+
+def _is_of_run(character: str) -> bool:
+    return character.isalnum() or character in "_'’"
