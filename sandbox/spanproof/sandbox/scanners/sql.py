@@ -81,6 +81,15 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
+# A comment whose content MySQL runs, from a version on.
+_EXECUTED: Final = re.compile(r"/\*!\d{0,6}((?>(?:[^*]|\*(?!/))*))\*/")
+
+
+def _unwrap_comment(found: re.Match[str]) -> str:
+    """Return the content of a comment that is run, with blanks around it, so that places stay."""
+    return found[1].rjust(len(found[0]) - 2) + "  "
+
+
 # In place of a part of a statement that is not known: an identifier, or a part of a literal.
 _HOLE: Final = "__unknown__"
 
@@ -115,7 +124,7 @@ _SETTING_KEYS: Final = frozenset({"set", "pragma", "command"})
 
 def scan(context: Context, source: Source) -> None:
     """Report what SQL statements would do beyond their boundary."""
-    text = source.text.replace("\0", " ")
+    text = _EXECUTED.sub(_unwrap_comment, source.text.replace("\0", " "))
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     _scan_text(context, Source("sql", text))
     try:
@@ -494,11 +503,36 @@ def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:
     """Judge what a statement reaches out of the database."""
     from sqlglot import exp
 
+    _judge_growth(context, statement)
     _judge_files(context, source, statement)
     _judge_functions(context, source, statement)
     _judge_attach(context, statement)
     if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
         _judge_literals(context, statement.sql())
+
+
+# Functions that make rows or text by a number, and the number that no database makes in its time.
+_REPEATING: Final = frozenset({"generate_series", "range", "repeat", "replicate", "sequence"})
+_MOST_ROWS: Final = 1_000_000_000
+
+
+def _judge_growth(context: Context, statement: exp.Expr) -> None:
+    """Judge queries without an end: a recursion without a condition, and series of too many rows."""
+    from sqlglot import exp
+
+    for union in statement.find_all(exp.Union):
+        step, cte = union.expression, union.parent
+        is_recursive = isinstance(cte, exp.CTE) and any(
+            table.name == cte.alias for table in step.find_all(exp.Table)
+        )
+        ends = any(step.args.get(key) for key in ("where", "joins", "limit", "having", "qualify"))
+        if is_recursive and not ends and statement.args.get("limit") is None:
+            context.add("sql.resource.endless", START, "a recursive query has no condition that ends it")
+    for function in statement.find_all(exp.Func):
+        name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
+        numbers = [one.name for one in function.find_all(exp.Literal) if not one.is_string]
+        if name in _REPEATING and any(one.isdigit() and int(one) > _MOST_ROWS for one in numbers):
+            context.add("sql.resource.endless", START, f"{name} makes more than a database holds")
 
 
 def _find_verb(statement: exp.Expr) -> str:

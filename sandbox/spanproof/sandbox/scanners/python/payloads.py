@@ -260,8 +260,16 @@ def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
 def _judge_template(call: Call[Machine], value: Value) -> Value | None:
     """Judge a template that the program renders itself, where its text is known."""
     text = to_whole_text(value)
-    if "{{" in text or "{%" in text:
+    if "{{" not in text and "{%" not in text:
+        return None
+    try:
         nested.scan("jinja", call.m.context.nested(call.m.place(call.node), f"{call.who} renders: "), text)
+    except ImportError:
+        # Jinja comes with the server, not with the guard alone.
+        if "__" in text:
+            call.add(
+                "escape.internals", f"{call.who} renders a template that names the interpreter's internals"
+            )
     return None
 
 
