@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -38,13 +39,7 @@ def parse_rule(text: str, targets: Mapping[str, Target]) -> AlertRule:
     Raises:
         InvalidRuleError: it is no rule, or it names a target that is not configured.
     """
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as problem:
-        raise InvalidRuleError(f"rule: this is no YAML: {problem}") from problem
-    fields = found[0] if isinstance(found, list) and len(found) == 1 else found
-    if not isinstance(fields, dict):
-        raise InvalidRuleError("rule: write one rule, as `name: …` and further keys")
+    fields = _parse_fields(text)
     names = fields.pop("notify", None) or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InvalidRuleError("notify: name targets of the configuration, such as [oncall-chat]")
@@ -58,6 +53,17 @@ def parse_rule(text: str, targets: Mapping[str, Target]) -> AlertRule:
         setting = ".".join(str(part) for part in first["loc"]) or "rule"
         raise InvalidRuleError(f"{setting}: {first['msg']}") from problem
     return rule.model_copy(update={"notify": tuple(targets[name] for name in names)})
+
+
+def _parse_fields(text: str) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        raise InvalidRuleError(f"rule: this is no YAML: {problem}") from problem
+    fields = document[0] if isinstance(document, list) and len(document) == 1 else document
+    if not isinstance(fields, dict):
+        raise InvalidRuleError("rule: write one rule, as `name: …` and further keys")
+    return fields
 
 
 def read_made_rule(made: MadeRule, configured: Sequence[AlertRule]) -> AlertRule:

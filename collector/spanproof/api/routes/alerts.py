@@ -67,23 +67,24 @@ def alerts(
             )
     shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
     configured: Sequence[ConfiguredRule] = request.app.state.settings.rules
-    made = {each: _find_problem(each, configured) for each in log.made_rules()}
-    usable = [(read_made_rule(each, configured), each.author) for each in made if not made[each]]
+    made = {rule: _find_problem(rule, configured) for rule in log.made_rules()}
+    rules = [_build_rule(rule) for rule in configured]
+    for rule, problem in made.items():
+        if not problem:
+            rules.append(_build_rule(read_made_rule(rule, configured), rule.author))
+    rows = [
+        _build_row(
+            event,
+            taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
+            waiting.get(event.notification, []),
+        )
+        for event in shown
+    ]
     return AlertList(
-        rules=[
-            *(_build_rule(rule) for rule in configured),
-            *(_build_rule(rule, author) for rule, author in usable),
-        ],
-        alerts=[
-            _build_row(
-                event,
-                taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
-                waiting.get(event.notification, []),
-            )
-            for event in shown
-        ],
+        rules=rules,
+        alerts=rows,
         silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
-        made=[_build_made_rule(each, problem) for each, problem in made.items()],
+        made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
         targets=[pages.clean_text(name) for name in collect_targets(configured)],
     )
 

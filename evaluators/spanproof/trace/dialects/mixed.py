@@ -65,11 +65,10 @@ def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...],
     sent, received = reading.input_messages, reading.output_messages
     if sent and received:
         return sent, received
-    others = genai.read_conversation(raw)
-    return (
-        sent or others[0] or _read_older_messages(raw, "user"),
-        received or others[1] or _read_older_messages(raw, "assistant"),
-    )
+    asked, answered = genai.read_conversation(raw)
+    sent = sent or asked or _read_older_messages(raw, "user")
+    received = received or answered or _read_older_messages(raw, "assistant")
+    return sent, received
 
 
 def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
