@@ -141,7 +141,7 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
 def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     source = fact.value
     if _are_plain(said, source) and hedge is Hedge.NONE and fact.factor == 1.0:
-        # Most pairs are: they differ, and nothing else is asked.
+        # Most pairs are: they differ, and nothing else is compared.
         return is_same_number(said.number, source.number, said.step) and are_comparable(said, fact)
     if not are_comparable(said, fact):
         return False

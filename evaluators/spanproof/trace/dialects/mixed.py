@@ -65,9 +65,9 @@ def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...],
     sent, received = reading.input_messages, reading.output_messages
     if sent and received:
         return sent, received
-    asked, answered = genai.read_conversation(raw)
-    sent = sent or asked or _read_older_messages(raw, "user")
-    received = received or answered or _read_older_messages(raw, "assistant")
+    sent_there, received_there = genai.read_conversation(raw)
+    sent = sent or sent_there or _read_older_messages(raw, "user")
+    received = received or received_there or _read_older_messages(raw, "assistant")
     return sent, received
 
 
