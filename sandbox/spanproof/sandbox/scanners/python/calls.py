@@ -15,6 +15,7 @@ from spanproof.sandbox.scanners.python import (
     effects,
     fold,
     models,
+    reflection,
 )
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
@@ -217,7 +218,7 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     model = models.MODELS.get(name)
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = named or (models.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+        model = named or (reflection.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
