@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import select
@@ -17,6 +18,8 @@ from typing import IO, Any
 
 import pytest
 from waiting import wait_until
+
+from spanproof.cli.app import run
 
 COMMAND = [sys.executable, "-m", "spanproof.cli"]
 CODE = {"language": "python", "source": "print(1)"}
@@ -73,18 +76,7 @@ def feed(stdin: IO[bytes]) -> None:
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_an_answer_comes_before_the_next_line_is_sent(batch: str) -> None:
-    with start(*batch.split(), "--jsonl") as process:
-        assert process.stdin is not None
-        for number in range(2):
-            process.stdin.write(line(id=number, **BATCHES[batch]))
-            assert answer(process)["id"] == number
-        process.stdin.close()
-        assert process.wait(HANGS_S) == 0
-
-
-@pytest.mark.parametrize("batch", BATCHES)
-def test_hostile_lines_are_answered_in_order_and_the_last_is_whole(batch: str) -> None:
+def test_lines_are_answered_before_the_next_is_sent_and_hostile_ones_in_order(batch: str) -> None:
     good = BATCHES[batch]
     rows = [
         (None, b"\x00\xff\n"),
@@ -96,24 +88,32 @@ def test_hostile_lines_are_answered_in_order_and_the_last_is_whole(batch: str) -
         ({"nested": [1]}, line(id={"nested": [1]}, **good)),
         ("last", line(id="last", **good).rstrip()),
     ]
-    done = subprocess.run(
-        [*COMMAND, *batch.split(), "--jsonl"],
-        input=b"".join(row for _, row in rows),
-        capture_output=True,
-        timeout=HANGS_S,
-    )
-    answers = [json.loads(each) for each in done.stdout.splitlines()]
+    with start(*batch.split(), "--jsonl") as process:
+        assert process.stdin is not None
+        for number in range(2):
+            process.stdin.write(line(id=number, **good))
+            assert answer(process)["id"] == number
+        shown, warned = process.communicate(b"\n \n" + b"".join(row for _, row in rows), timeout=HANGS_S)
+    answers = [json.loads(each) for each in shown.splitlines()]
     assert [each["id"] for each in answers] == [row_id for row_id, _ in rows]
     assert ["error" in each for each in answers] == [True] * 4 + [False] * 4
-    assert "line 1: not a line of JSON" in answers[0]["error"]
-    assert done.returncode == 0
-    assert b"4 lines were bad" in done.stderr
+    assert "line 5: not a line of JSON" in answers[0]["error"]
+    assert process.returncode == 0
+    assert b"4 lines were bad" in warned
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_an_empty_batch_is_answered_with_nothing(batch: str) -> None:
-    done = subprocess.run([*COMMAND, *batch.split(), "--jsonl"], input=b"\n \n", capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+def test_an_empty_batch_is_answered_with_nothing(
+    batch: str, empty_input: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*batch.split(), "--jsonl"]) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def empty_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let standard input hold blank lines only."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n \n")))
 
 
 def test_ten_megabytes_in_one_line_get_a_result() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from golden_traces import AGENT, trace_in_short
+from golden_yaml import iter_golden
 from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.casetests import read_tests
@@ -51,7 +52,7 @@ _MB = 1024 * 1024
 
 def cases() -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for path in FILES:
-        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+        for document in iter_golden(path):
             unknown = document.keys() - KEYS
             assert not unknown, f"{path.name}: a case has no key {sorted(unknown)}"
             yield path, document

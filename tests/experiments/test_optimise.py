@@ -121,7 +121,7 @@ def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_c
 def test_the_command_shows_what_changed_and_writes_the_best_prompt(suite, tmp_path, endpoint, capfd):
     start, out = tmp_path / "start.txt", tmp_path / "out"
     start.write_text(f"{START}\n")
-    agent = ["--agent", "prompted_agent:make_agent", "--target", "AGENT_PROMPT", "--start", str(start)]
+    agent = ["--agent", "plain_agents:prompted", "--target", "AGENT_PROMPT", "--start", str(start)]
     how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2", "--few-cases"]
     assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 1
     shown = capfd.readouterr().out

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.failures import Signature, explain, kinds, sign
 from spanproof.trace import Layer
 
-EXAMPLES: dict[str, dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parents[1] / "golden" / "failures" / "advice.yaml").read_text("utf-8")
+EXAMPLES: dict[str, dict[str, Any]] = load_golden(
+    Path(__file__).parents[1] / "golden" / "failures" / "advice.yaml"
 )
 
 

@@ -2,8 +2,8 @@
 
 `python tests/lint/figures.py` prints the figures. `--list NAME` prints one list as `file:line: what`, the
 worst first: `files`, `functions`, `statements`, `words` or `one-caller`; PATH... limits it to these files and
-folders. `--check` exits with 1 where a function or a statement decides more than it may and `decisions.txt`
-does not list it; `--shrink` removes from that list what holds the rule by now, and never adds to it.
+folders. `--check` exits with 1 where a file has more functions of a complexity over 15, or more dense
+statements, than `decisions.txt` lists; `--shrink` removes what holds the rules by now, and adds nothing.
 
 - A *decision* is a branch, a loop, an exception handler or a case; and, in an expression, a ternary, a
   comprehension, and each `and` and `or`.
@@ -19,7 +19,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -307,60 +307,56 @@ def _iter_defined(module: Module) -> Iterator[str]:
             yield node.id
 
 
-Baseline = dict[tuple[str, str, str], int]
+# The lists that `--check` holds; each may only shrink.
+_HELD = {"functions": list_complex_functions, "statements": list_dense_statements}
+
+Counts = dict[tuple[str, str], int]
 
 
-def measure_baseline(modules: Iterable[Module]) -> Baseline:
-    """Return what breaks the rules, by file, function and rule: the complexity, or how many statements."""
-    found: Baseline = {}
+def list_offenders(modules: Iterable[Module]) -> dict[tuple[str, str], list[Entry]]:
+    """Return what breaks a rule, by file and by the name of its list."""
     modules = list(modules)
-    for entry in list_complex_functions(modules):
-        key = (entry.path, entry.what, "complexity")
-        found[key] = max(found.get(key, 0), entry.amount)
-    for entry in list_dense_statements(modules):
-        key = (entry.path, entry.what, "statements")
-        found[key] = found.get(key, 0) + 1
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for name, list_entries in _HELD.items():
+        for entry in list_entries(modules):
+            found.setdefault((entry.path, name), []).append(entry)
     return found
 
 
-def load_baseline(path: Path = BASELINE) -> Baseline:
-    """Return the list of what may break the rules still."""
-    found: Baseline = {}
+def load_allowed(path: Path = BASELINE) -> Counts:
+    """Return how many of each list a file may have still."""
+    allowed: Counts = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
-            file, function, kind, amount = line.split()
-            found[file, function, kind] = int(amount)
-    return found
+            file, name, count = line.split()
+            allowed[file, name] = int(count)
+    return allowed
 
 
-def find_new(now: Baseline, before: Baseline) -> Baseline:
-    """Return what breaks a rule by more than the list allows."""
-    return {key: amount for key, amount in now.items() if amount > before.get(key, 0)}
-
-
-def shrink(now: Baseline, before: Baseline) -> Baseline:
-    """Return the list without what holds the rules by now."""
-    return {key: min(amount, now[key]) for key, amount in before.items() if key in now}
-
-
-def save_baseline(baseline: Baseline, path: Path = BASELINE) -> None:
-    """Write the list, with its head."""
+def save_allowed(allowed: Counts, path: Path = BASELINE) -> None:
+    """Write the list, with the head that it has."""
     head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
-    rows = [" ".join([*key, str(amount)]) for key, amount in sorted(baseline.items())]
+    rows = [" ".join([*key, str(count)]) for key, count in sorted(allowed.items())]
     path.write_text("\n".join([*head, *rows, ""]), encoding="utf-8")
 
 
-def check() -> int:
-    """Print what breaks the rules and is not on the list."""
-    new = find_new(measure_baseline(load_modules()), load_baseline())
-    for (path, function, kind), amount in sorted(new.items()):
-        if kind == "complexity":
-            print(f"{path}: {function} has a complexity of {amount}: {MAX_COMPLEXITY} is the most")
-        else:
-            print(f"{path}: {function} has {amount} statements that decide more than {MAX_DECISIONS} things")
-    if new:
-        print("name the parts of a decision; `tests/lint/figures.py --list statements PATH` gives the lines")
-    return 1 if new else 0
+def shrink(found: Mapping[tuple[str, str], Sequence[Entry]], allowed: Counts) -> Counts:
+    """Return the list without what holds the rules by now."""
+    return {key: min(count, len(found[key])) for key, count in allowed.items() if key in found}
+
+
+def check(found: Mapping[tuple[str, str], Sequence[Entry]], allowed: Counts) -> list[str]:
+    """Return a line for each offender of the files that have more of them than they may."""
+    limits = {
+        "functions": f"has a complexity over {MAX_COMPLEXITY}",
+        "statements": f"has a statement that decides more than {MAX_DECISIONS} things",
+    }
+    lines = []
+    for key, entries in sorted(found.items()):
+        count = allowed.get(key, 0)
+        if len(entries) > count:
+            lines += [f"{entry} {limits[key[1]]}; {count} of this file may" for entry in entries]
+    return lines
 
 
 def main() -> int:
@@ -375,9 +371,11 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", help="files and folders: all of the product where none is given")
     options = parser.parse_args()
     if options.check:
-        return check()
+        lines = check(list_offenders(load_modules()), load_allowed())
+        print(*lines, sep="\n", end="\n" if lines else "")
+        return 1 if lines else 0
     if options.shrink:
-        save_baseline(shrink(measure_baseline(load_modules()), load_baseline()))
+        save_allowed(shrink(list_offenders(load_modules()), load_allowed()))
         return 0
     if options.list:
         entries = LISTS[options.list](load_modules(options.paths))

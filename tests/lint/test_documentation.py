@@ -1,4 +1,4 @@
-"""Links of the documentation lead somewhere, and files that it names are there."""
+"""Links of the documentation lead somewhere, files it names are there, and each page names its readers."""
 
 from __future__ import annotations
 
@@ -53,3 +53,10 @@ def test_files_that_are_named_are_there(page: str) -> None:
     text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
     missing = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     assert not missing, f"{page} names what is not there: {missing}"
+
+
+def test_each_page_begins_with_its_readers() -> None:
+    pages = [page for page in PAGES if page.startswith("docs/")]
+    begins = {page: (ROOT / page).read_text(encoding="utf-8").split("\n\n", 2)[1] for page in pages}
+    assert pages
+    assert not [page for page, first in begins.items() if not first.startswith("For ")]

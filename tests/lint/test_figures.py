@@ -52,10 +52,9 @@ def test_a_statement_decides_what_its_own_expressions_decide(statement: str, dec
 def test_what_breaks_a_rule_is_named_with_its_function() -> None:
     module = figures.parse_module("a.py", DENSE)
     assert [str(entry) for entry in figures.list_dense_statements([module])] == ["a.py:3: choose (4)"]
-    assert figures.measure_baseline([module]) == {("a.py", "choose", "statements"): 1}
     branches = "".join(f"    if a == {number}:\n        return {number}\n" for number in range(15))
     complex_one = figures.parse_module("b.py", f"def choose(a):\n{branches}")
-    assert figures.measure_baseline([complex_one]) == {("b.py", "choose", "complexity"): 16}
+    assert [str(entry) for entry in figures.list_complex_functions([complex_one])] == ["b.py:1: choose (16)"]
 
 
 def test_a_function_counts_with_those_inside_it_and_by_its_class() -> None:
@@ -84,19 +83,20 @@ def test_private_words_are_counted_as_names_not_as_text() -> None:
     }
 
 
-def test_the_list_allows_what_it_names_and_only_shrinks(tmp_path: Path) -> None:
-    before = {("a.py", "f", "complexity"): 20, ("a.py", "g", "statements"): 2, ("b.py", "h", "statements"): 1}
-    now = {("a.py", "f", "complexity"): 18, ("a.py", "g", "statements"): 3, ("c.py", "i", "statements"): 1}
-    assert figures.find_new(now, before) == {
-        ("a.py", "g", "statements"): 3,
-        ("c.py", "i", "statements"): 1,
-    }
-    assert figures.shrink(now, before) == {("a.py", "f", "complexity"): 18, ("a.py", "g", "statements"): 2}
+def test_a_file_may_have_what_the_list_has_and_the_list_only_shrinks(tmp_path: Path) -> None:
+    found = figures.list_offenders([figures.parse_module("a.py", DENSE)])
+    key = ("a.py", "statements")
+    assert figures.check(found, {key: 1}) == []
+    assert figures.check(found, {}) == [
+        "a.py:3: choose (4) has a statement that decides more than 3 things; 0 of this file may"
+    ]
+    assert figures.shrink(found, {key: 2, ("a.py", "functions"): 1, ("b.py", "statements"): 1}) == {key: 1}
+    assert figures.shrink(found, {}) == {}
     path = tmp_path / "decisions.txt"
     path.write_text("# What may stay.\n", encoding="utf-8")
-    figures.save_baseline(before, path)
-    assert path.read_text(encoding="utf-8").startswith("# What may stay.\n")
-    assert figures.load_baseline(path) == before
+    figures.save_allowed({key: 1}, path)
+    assert path.read_text(encoding="utf-8") == "# What may stay.\na.py statements 1\n"
+    assert figures.load_allowed(path) == {key: 1}
 
 
 def test_the_figures_are_lines_of_a_name_and_a_value() -> None:

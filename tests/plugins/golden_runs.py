@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from agents_of_a_depot import DEPOT_TOOLS
 from agents_of_a_fleet import FLEET_TOOLS
 from agents_of_a_harbour import HARBOUR_TOOLS
@@ -21,6 +20,7 @@ from agents_of_a_law_office import LAW_OFFICE_TOOLS
 from agents_of_a_podcast_host import PODCAST_HOST_TOOLS
 from agents_of_a_shop import TOOLS as SHOP_TOOLS
 from agents_of_an_observatory import OBSERVATORY_TOOLS
+from golden_yaml import iter_golden
 
 from spanproof.trace import Label
 
@@ -58,7 +58,7 @@ class GoldenRun:
 def iter_golden_runs(*files: str) -> Iterator[GoldenRun]:
     """Yield the runs of files, by default of all."""
     for file in files or TOOLS:
-        for case in yaml.safe_load_all((_GOLDEN / f"{file}.yaml").read_text(encoding="utf-8")):
+        for case in iter_golden(_GOLDEN / f"{file}.yaml"):
             labels = case.get("labels", "* * * * *").split()
             yield GoldenRun(
                 f"{file}-{case['case']}",

@@ -90,32 +90,24 @@ def test_an_open_run_is_listed_with_its_reason_and_is_no_pass(tmp_path, evaluati
     assert "trace_id" not in passed
 
 
-def test_nothing_is_written_unless_allowed(arguments):
-    tools, answers = call_all(arguments, ("promote_run", {"trace": "5555", "suite": "shop"}))
-    assert set(tools) == READING
-    assert all(tool.annotations.read_only_hint for tool in tools.values())
-    assert answers[0][1]
-
-
-def test_a_snippet_is_scanned_without_being_run(arguments):
-    source = "open('/etc/shadow').read()"
-    _, [(text, failed)] = call_all(arguments, ("check_code", {"source": source, "language": "python"}))
-    assert not failed
-    verdict = json.loads(text)
-    assert verdict["verdict"] == "deny"
-    assert verdict["findings"][0]["line"] == 1
-
-
-def test_errors_name_the_remedy(arguments):
-    _, answers = call_all(
+def test_without_writes_a_snippet_is_scanned_and_errors_name_the_remedy(arguments):
+    tools, answers = call_all(
         arguments,
+        ("check_code", {"source": "open('/etc/shadow').read()", "language": "python"}),
+        ("promote_run", {"trace": "5555", "suite": "shop"}),
         ("show_trace", {"trace": "9999"}),
         ("list_traces", {"since": "yesterday"}),
         ("list_cases", {"suite": "../../etc"}),
         ("list_traces", {"limit": 0}),
     )
-    assert all(failed for _, failed in answers)
-    unknown, since, outside, limit = (text for text, _ in answers)
+    assert set(tools) == READING
+    assert all(tool.annotations.read_only_hint for tool in tools.values())
+
+    assert [failed for _, failed in answers] == [False, True, True, True, True, True]
+    scanned, _not_offered, unknown, since, outside, limit = (text for text, _ in answers)
+    verdict = json.loads(scanned)
+    assert verdict["verdict"] == "deny"
+    assert verdict["findings"][0]["line"] == 1
     assert "The latest are: 5555" in unknown
     assert "Write 90s, 15m, 24h or 7d" in since
     assert "lies outside" in outside

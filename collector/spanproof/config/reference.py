@@ -19,10 +19,11 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 _INTRODUCTION = """\
 # Configuration
 
-This page is printed by `spanproof config reference`; a test keeps it so.
+For those who configure the server. The page lists every key with its type, default and meaning;
+`spanproof config reference` prints it.
 
-A key is set, the later beating the earlier, by its default, in a YAML file (`spanproof serve --config FILE`,
-or `SPANPROOF_CONFIG`), by an environment variable, or by a flag:
+Set a key in a YAML file (`spanproof serve --config FILE`, or `SPANPROOF_CONFIG`), by an environment variable,
+or by a flag. A flag overrides a variable, a variable overrides the file, and the file overrides the default:
 
 ```yaml
 assembly:
@@ -36,11 +37,11 @@ SPANPROOF_ASSEMBLY__QUIET_S=2 SPANPROOF_FORWARD__0__ENDPOINT=http://localhost:60
 spanproof serve --set assembly.quiet_s=2 --set forward.0.endpoint=http://localhost:6006
 ```
 
-In variables, `__` is written for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`);
-digits address one item of a list; `null` unsets. An unknown key is an error with its place and the nearest
-known key. Variables that share the prefix and resemble no key here belong to the instrumented process and are
-left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file,
-`spanproof config show` prints what holds.
+In the name of a variable, write `__` for each dot. Write lists and mappings as in YAML (`[a, b]`, `{a: 1}`);
+a number addresses one item of a list; `null` removes a value. An unknown key is an error that names its
+location and the nearest known key. Variables with the same prefix that resemble no key belong to the
+instrumented process and are ignored. Relative paths start at the working directory.
+`spanproof config check FILE` checks a file, `spanproof config show` prints the effective configuration.
 """
 
 

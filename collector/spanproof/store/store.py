@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
+from spanproof.store.assignments import Assignments
 from spanproof.store.audit import AuditLog
 from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
@@ -655,6 +656,11 @@ class Store:
     def views(self) -> SavedViews:
         """Views of the list of traces that people keep for their project."""
         return SavedViews(self._connections)
+
+    @property
+    def assignments(self) -> Assignments:
+        """Who reviews which verdict."""
+        return Assignments(self._connections)
 
     @property
     def browse(self) -> Browse:

@@ -12,11 +12,11 @@ from spanproof.api import make_app
 _HEAD = """\
 # HTTP API
 
-Served with the console, at `console.port`. A running server describes the API as OpenAPI at
-`/api/v1/openapi.json`, from which clients can be generated; [Python](python-api.md#spanproofclient) has
-one. Where tokens are configured, send `Authorization: Bearer TOKEN`: reading requires the role `read`, all
-other methods `write`. A failed request is answered with a problem as RFC 9457 has it
-(`application/problem+json`).
+For those who write programs against a running server. The API is served with the console, at `console.port`.
+`/api/v1/openapi.json` describes it as OpenAPI, for generators of clients; there is a client for
+[Python](python-api.md#spanproofclient). Where tokens are configured, send `Authorization: Bearer TOKEN`:
+`GET` requires the role `read`, all other methods require `write`. The body of a failed request is a problem
+document of RFC 9457 (`application/problem+json`).
 
 This page is written by `make reference`.
 """

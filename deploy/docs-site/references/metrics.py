@@ -14,11 +14,11 @@ from spanproof.config.model import load_config
 _HEAD = """\
 # Metrics
 
-What the collector serves for Prometheus at `/metrics`, and sends as OTLP to targets with
-`forward.<n>.metrics`. Label values come from fixed lists, from the configuration (targets, sinks, rules)
-or, for verdicts and runs, from traces: their number is bounded by `metrics.max_cohorts`. A histogram has
-the series `_bucket`, `_sum` and `_count`, a summary `_sum` and `_count`. `spanproof_kafka_*` are 0 without
-Kafka; the gauges of alerts are served by the roles that evaluate alerts.
+For those who monitor a collector. It serves these metrics for Prometheus at `/metrics`, and sends them as
+OTLP to targets with `forward.<n>.metrics`. Label values come from fixed lists, from the configuration
+(targets, sinks, rules) or, for verdicts and runs, from traces, bounded by `metrics.max_cohorts`. A histogram
+has the series `_bucket`, `_sum` and `_count`, a summary has `_sum` and `_count`. `spanproof_kafka_*` are 0
+without Kafka. The roles that evaluate alerts serve the gauges of alerts.
 
 This page is written by `make reference`.
 

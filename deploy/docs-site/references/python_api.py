@@ -22,8 +22,9 @@ import spanproof
 _HEAD = """\
 # Python API
 
-The public names of each package: what it lists in `__all__`. Anything else may change in any release. Here
-are signatures and the first line of each docstring; `help(name)` has the rest.
+For those who use Spanproof from Python. The page lists the public names of each package (its `__all__`) with
+their signatures and the first line of each docstring; `help(name)` prints the rest. Names that are not listed
+may change in any release.
 
 This page is written by `make reference`.
 """

@@ -12,13 +12,13 @@ from spanproof.trace import Layer
 _HEAD = f"""\
 # Scores
 
-Every score that Spanproof gives, as its registry has it (`evaluators/spanproof/evaluators/scores.py`). The
-gate, alerts, the API and the console take these names. What a score measures, and when it is skipped, is
-[layer by layer](../layers.md).
+For those who name scores in gates, alerts, queries and calls of the API. The page lists every score of the
+registry (`evaluators/spanproof/evaluators/scores.py`). [Layer by layer](../layers.md) says what each score
+measures and when it is skipped.
 
-*Kind*: a verdict is the layer's own value; a metric is an amount in a unit, and its value from 0 to 1 has
-the suffix `{NORMALISED_SUFFIX}`. *Weight*: of which mean it is a part, and how much of it. *Label*: advice
-has no `fail` and fails nothing. *Needs*: what must be configured or at hand for a run to have the score.
+*Kind*: a verdict is the value of the layer; a metric is an amount in a unit, and its value from 0 to 1 has
+the suffix `{NORMALISED_SUFFIX}`. *Weight*: its share in the mean that it is part of. *Label*: advice has no
+`fail` and fails nothing. *Needs*: what must be configured or available for a run to have the score.
 
 This page is written by `make reference`.
 """

@@ -120,10 +120,10 @@ def score_id(layer: Layer, name: str) -> str:
 
 ANCHORS: Final[Mapping[Layer, str]] = MappingProxyType(
     {
-        Layer.CORRECTNESS: "docs/layers.md#correctness-is-the-code-valid-do-its-results-hold",
+        Layer.CORRECTNESS: "docs/layers.md#correctness-is-the-code-valid-and-are-its-results-reproduced",
         Layer.BOUNDARY: "docs/layers.md#boundary-did-it-stay-within-its-policy",
         Layer.EXECUTION: "docs/layers.md#execution-how-did-each-step-end",
-        Layer.GROUNDEDNESS: "docs/layers.md#groundedness-is-the-answer-what-the-outputs-say",
+        Layer.GROUNDEDNESS: "docs/layers.md#groundedness-do-the-outputs-support-the-answer",
         Layer.TRAJECTORY: "docs/layers.md#trajectory-how-did-the-run-go",
     }
 )

@@ -10,12 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
-
-import yaml
 
 from spanproof.failures.messages import MAX_MESSAGE_CHARS, mask
 from spanproof.failures.model import Signature
+from spanproof.failures.packaged import load_packaged
 from spanproof.failures.taxonomy import Kind, kinds
 from spanproof.trace import Layer
 
@@ -133,7 +131,7 @@ def _build_plain_name(signature: Signature) -> str:
 @cache
 def load_causes() -> Mapping[str, Cause]:
     """Return the rules by id, in the order in which they are tried."""
-    rules = yaml.safe_load((resources.files(__package__) / "causes.yaml").read_text("utf-8"))
+    rules = load_packaged("causes.yaml")
     return {rule["id"]: _read(rule) for rule in rules}
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
-
 from spanproof.evaluators.scores import score_id
+from spanproof.failures.packaged import load_packaged
 from spanproof.trace import Label, Score, Scored
 
 LOWEST, HIGHEST = 1.0, 5.0
@@ -111,4 +109,4 @@ def load_dimensions() -> tuple[Dimension, ...]:
 
 @cache
 def _load_document() -> Any:
-    return yaml.safe_load((resources.files(__package__) / "taxonomy.yaml").read_text("utf-8"))
+    return load_packaged("taxonomy.yaml")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.evaluators.detect.arguments import extract_code
 from spanproof.trace import ToolCall
 from spanproof.trace.dialects.decode import decode_document
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "detection" / "blind-calls.yaml"
-CALLS = yaml.safe_load(GOLDEN.read_text("utf-8"))
+CALLS = load_golden(GOLDEN)
 
 
 @pytest.mark.parametrize(("language", "tool", "arguments"), CALLS)

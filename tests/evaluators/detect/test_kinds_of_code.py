@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.evaluators.detect import snippets_in
 from spanproof.trace import Language
 
 _SET = Path(__file__).parents[2] / "golden" / "detection" / "kinds.yaml"
-KINDS = yaml.safe_load(_SET.read_text(encoding="utf-8"))
+KINDS = load_golden(_SET)
 DATA = frozenset({Language.JSON, Language.YAML})
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.evaluators.layers.groundedness import Verdict, explain, ground
 
@@ -22,7 +22,7 @@ SETS = {"own": "*.yaml", "blind": "blind/*.yaml"}
 
 def pairs(pattern):
     for file in sorted(GOLDEN.glob(pattern)):
-        for scenario in yaml.safe_load(file.read_text(encoding="utf-8")):
+        for scenario in load_golden(file):
             yield from (("grounded", scenario, answer) for answer in scenario.get("grounded", ()))
             yield from (("uncertain", scenario, answer) for answer in scenario.get("uncertain", ()))
             for answers in scenario.get("contradicted", {}).values():

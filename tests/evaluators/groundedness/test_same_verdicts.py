@@ -36,6 +36,6 @@ def of_one_process() -> str:
     return verdicts("0")
 
 
-@pytest.mark.parametrize("seed", ["1", "2", "77", "4242"])
+@pytest.mark.parametrize("seed", ["1", "4242"])
 def test_a_verdict_is_the_same_in_every_process(of_one_process, seed):
     assert verdicts(seed) == of_one_process

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay
@@ -14,7 +14,7 @@ from spanproof.evaluators.runs import runs_of
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, ToolCall, trace_of
 
 GOLDEN = Path(__file__).parents[2] / "golden/outcomes/answers.yaml"
-SITUATIONS = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
+SITUATIONS = load_golden(GOLDEN)
 LANGUAGES = {"python": "python", "sql": "sql", "shell": "bash"}
 SECOND = 1_000_000_000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from agents_of_a_licence_desk import LICENCE_TOOLS
 from agents_of_a_shop import traced
 from contradictions import contradictions
+from golden_yaml import iter_golden
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.account import build_account
@@ -16,11 +16,7 @@ from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import get_state
 
-CASES = list(
-    yaml.safe_load_all(
-        (Path(__file__).parents[2] / "golden/outcomes/licences.yaml").read_text(encoding="utf-8")
-    )
-)
+CASES = list(iter_golden(Path(__file__).parents[2] / "golden/outcomes/licences.yaml"))
 
 
 @pytest.fixture(scope="module")

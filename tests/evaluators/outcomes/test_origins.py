@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from agents_of_a_fleet import FLEET_TOOLS
 from agents_of_a_shop import TOOLS as SHOP_TOOLS
 from agents_of_a_shop import traced
 from contradictions import contradictions
+from golden_yaml import iter_golden
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.account import build_account
@@ -21,7 +21,7 @@ TOOLS = {"origins": SHOP_TOOLS, "fleet": FLEET_TOOLS}
 CASES = [
     pytest.param(case, tools, id=case["case"])
     for name, tools in TOOLS.items()
-    for case in yaml.safe_load_all((GOLDEN / f"{name}.yaml").read_text(encoding="utf-8"))
+    for case in iter_golden(GOLDEN / f"{name}.yaml")
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.cli.commands.score import score_trajectory
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -35,7 +35,7 @@ FIELDS = {
 )
 def test_the_blind_runs_are_judged_as_they_were_labelled(name, runs, open_to):
     pipeline = Pipeline()
-    labelled = yaml.safe_load((GOLDEN / f"blind-{name}.yaml").read_text(encoding="utf-8"))
+    labelled = load_golden(GOLDEN / f"blind-{name}.yaml")
     assert len(labelled) == runs
     wrong = set()
     for run in labelled:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.evaluators.actions import make_call_action
 from spanproof.evaluators.layers.trajectory.ending import Completion
@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.trajectory.steps import build_actions
 from spanproof.trace import Cause, Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"
-RUNS = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
+RUNS = load_golden(GOLDEN)
 INDEX = GOLDEN.parent / "README.md"
 KINDS = {
     "mended": "Failures that were mended",

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 _FILES = sorted(Path(__file__).parent.glob("benign*.yaml"))
-_TABLES = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in _FILES]
+_TABLES = [load_golden(path) for path in _FILES]
 _PIPELINE = Pipeline()
 
 

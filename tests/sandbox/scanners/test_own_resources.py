@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, normalise_name
 
-CASES = yaml.safe_load(Path(__file__).with_name("own_resources.yaml").read_text(encoding="utf-8"))
+CASES = load_golden(Path(__file__).with_name("own_resources.yaml"))
 OWN = [(language, code) for language, codes in CASES["own"].items() for code in codes]
 OF_OTHERS = [
     (language, case["rule"], case["code"]) for language, cases in CASES["others"].items() for case in cases

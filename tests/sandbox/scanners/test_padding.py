@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,10 +156,10 @@ _HERE = Path(__file__).parent
 _PIPELINE = Pipeline()
 _CROSSINGS: dict[str, list[str]] = {}
 for _path in sorted(_HERE.glob("crossings*.yaml")):
-    for _language, _codes in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
+    for _language, _codes in load_golden(_path).items():
         _CROSSINGS.setdefault(_language, []).extend(_codes.values() if isinstance(_codes, dict) else _codes)
 for _path in sorted(_HERE.glob("evasions*.yaml")):
-    for _language, _entries in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
+    for _language, _entries in load_golden(_path).items():
         if _language != "review":
             _CROSSINGS.setdefault(_language, []).extend(entry["code"] for entry in _entries.values())
 

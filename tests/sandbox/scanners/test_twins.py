@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
-_TWINS = yaml.safe_load((Path(__file__).parent / "twins.yaml").read_text(encoding="utf-8"))
+_TWINS = load_golden(Path(__file__).parent / "twins.yaml")
 _PIPELINE = Pipeline()
 
 

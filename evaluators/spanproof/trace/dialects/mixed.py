@@ -21,6 +21,8 @@ from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
 _SYSTEM = "gen_ai.system_instructions"
+# Of the agent's span in Strands 1.0, whose model calls do not have it.
+_STRANDS_SYSTEM = "system_prompt"
 _TEXTS = {
     "user": ("gen_ai.prompt", "gen_ai.task.input"),
     "assistant": ("gen_ai.completion", "gen_ai.task.output"),
@@ -107,7 +109,7 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages behind the system's instructions, which GenAI keeps apart."""
-    value = genai.find_value(raw, _SYSTEM)
+    value = genai.find_value(raw, _SYSTEM) or raw.first(_STRANDS_SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
     given = read_messages(decode_document(value), "system")

@@ -131,13 +131,15 @@ def scan(context: Context, source: Source) -> None:
         context.add("sql.statement.unknown", START, "does not parse as SQL")
         _judge_unparsed(context, text)
         return
-    if len(statements) > 1:
+    temporary = _list_temporary_tables(statements)
+    if len(statements) > 1 and not temporary:
         context.add("sql.statement.several", START, f"holds {len(statements)} statements")
     places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
-        _judge(replace(context, fixed_place=context.fixed_place or place), source, statement)
+        inner = replace(context, fixed_place=context.fixed_place or place)
+        _judge(inner, source, statement, temporary)
 
 
 class Database(Enum):
@@ -428,9 +430,14 @@ def _is_opaque(statement: exp.Expr) -> bool:
     }
 
 
-def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
+def _judge(
+    context: Context, source: Source, statement: exp.Expr, temporary: frozenset[str] = frozenset()
+) -> None:
     from sqlglot import exp
 
+    if temporary and _get_changed_table(statement) in temporary:
+        _judge_reach(context, source, statement)
+        return
     verb = _find_verb(statement)
     policy = context.boundary.policy
     context.boundary.note_use(UseKind.STATEMENT, verb)
@@ -524,6 +531,26 @@ def _is_temporary(statement: exp.Expr) -> bool:
         isinstance(one, exp.TemporaryProperty) for one in properties.expressions
     )
     return temporary and str(statement.args.get("kind", "")).upper() in {"TABLE", "VIEW"}
+
+
+def _list_temporary_tables(statements: list[exp.Expr]) -> frozenset[str]:
+    """Return the temporary tables that a text makes, which are its own to change."""
+    from sqlglot import exp
+
+    made = [one.find(exp.Table) for one in statements if one.key == "create" and _is_temporary(one)]
+    return frozenset(table.name.lower() for table in made if table is not None)
+
+
+def _get_changed_table(statement: exp.Expr) -> str:
+    """Return the table that a statement changes by itself; empty for any other statement."""
+    from sqlglot import exp
+
+    if not isinstance(statement, exp.Insert | exp.Update | exp.Delete | exp.Drop):
+        return ""
+    changed = statement.this if isinstance(statement.this, exp.Expression) else statement
+    tables = list(changed.find_all(exp.Table))
+    changes = list(statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop))
+    return tables[0].name.lower() if len(tables) == len(changes) == 1 else ""
 
 
 def _judge_tables(context: Context, statement: exp.Expr) -> None:

@@ -639,6 +639,14 @@ def _model_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast
     return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
 
 
+def _model_series(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return a column that is made of a list: its methods call functions with the list's items."""
+    value = arguments.get(0, "data")
+    if not isinstance(value, Items):
+        return None
+    return Ref(f"{function.name}()", collect_taint(value) - NAME, value)
+
+
 def _model_template_substitute(
     m: Machine, function: Ref, arguments: Arguments, node: ast.expr
 ) -> Value | None:
@@ -738,7 +746,8 @@ _MODELS: Final[dict[str, Model]] = {
     "method-of": _model_methodcaller_call, "named-tuple": _model_named_tuple,
     "namespace": _model_simple_namespace, "next": _model_next, "partial": _model_partial,
     "pass": make_pass_through("source", "iterable", "sequence"), "path": _model_path, "reduce": _model_reduce,
-    "resolve": _model_resolve_name, "set-attribute": _model_setattr, "split": _model_split_extension,
+    "resolve": _model_resolve_name, "series": _model_series, "set-attribute": _model_setattr,
+    "split": _model_split_extension,
     "super": _model_super, "temporary": _model_temporary_file, "text": _model_str, "type": _model_type,
     "vars": _model_vars, "zip": _model_zip,
 }  # fmt: skip

@@ -86,7 +86,8 @@ class FileWatcher(ProxyingWatcher):
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         if resolved.startswith("/proc/"):
             return self._open_kernel_file(resolved, flags, call)
-        if resolved.startswith("/etc/") and not self._boundary.is_open(resolved):
+        looks = resolved.startswith("/etc/") or self._boundary.is_import(resolved)
+        if looks and not self._boundary.is_open(resolved):
             return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
         if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.name_made():
             return Answer(errno.ENOSPC)
