@@ -224,6 +224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{trace_id}/spans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spans
+         * @description Return a page of the spans of a trace that a collector received, as many as it may have.
+         */
+        get: operations["spans_api_v1_traces__trace_id__spans_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces/{trace_id}/spans/{span_id}": {
         parameters: {
             query?: never;
@@ -4004,6 +4024,19 @@ export interface components {
             refused: string | null;
         };
         /**
+         * SpanList
+         * @description A page of the spans of a trace, the earliest first.
+         */
+        SpanList: {
+            /** Spans */
+            spans: components["schemas"]["SpanRow"][];
+            /**
+             * Next
+             * @description `cursor` of the page after this one; null where this is the last.
+             */
+            next: string | null;
+        };
+        /**
          * SpanPage
          * @description One span with all that came with it.
          */
@@ -5520,6 +5553,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    spans_api_v1_traces__trace_id__spans_get: {
+        parameters: {
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+                /** @description Spans at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanList"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */

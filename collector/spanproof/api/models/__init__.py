@@ -545,6 +545,13 @@ class SpanRow(Answer):
     error: str | None
 
 
+class SpanList(Answer):
+    """A page of the spans of a trace, the earliest first."""
+
+    spans: list[SpanRow]
+    next: str | None = Field(description="`cursor` of the page after this one; null where this is the last.")
+
+
 class Feedback(Answer):
     """What a user thought of a run."""
 

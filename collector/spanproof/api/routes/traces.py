@@ -113,6 +113,25 @@ def trace(trace_id: str, store: Opened, project: Project = None) -> models.Trace
     return pages.build_trace_page(evaluation, store.feedback(evaluation.key))
 
 
+@router.get("/traces/{trace_id}/spans", responses=_MISSING)
+def spans(
+    trace_id: str,
+    store: Opened,
+    project: Project = None,
+    limit: Annotated[int, Query(ge=1, le=5000, description="Spans at most.")] = 1000,
+    cursor: Cursor = None,
+) -> models.SpanList:
+    """Return a page of the spans of a trace that a collector received, as many as it may have."""
+    found = store.received_spans(
+        find_trace_id(store, trace_id, project), project, decode_cursor(cursor), limit + 1
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return models.SpanList(
+        spans=[list_rows.build_received_span(each) for each in found[:limit]],
+        next=encode_cursor(last.start_ns, last.span_id) if last else None,
+    )
+
+
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
 def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> models.SpanPage:
     """Return one span with its attributes, as they were received."""
