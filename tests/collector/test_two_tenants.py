@@ -190,7 +190,7 @@ def test_a_header_opens_no_other_project(service: Service, path: str) -> None:
     assert answer.status_code == 403
 
 
-OF_PROJECTS = {"labels", "views", "views/x", "traces/x/replay"}
+OF_PROJECTS = {"labels", "review/assignments", "views", "views/x", "traces/x/replay"}
 """Paths to which the writers of one project may write."""
 
 

@@ -34,8 +34,8 @@ _CODE: Final = _STARTING | {"__import__", "getattr", "globals"}
 _SETTINGS: Final = split_words("config settings environ env")
 _SECRET: Final = re.compile(r"(?i)secret|passw|token|api_?key|private_?key|credential|_key$")
 _MOST_CHARACTERS: Final = 4_096
+# Turns of a loop over `range`; a page has no use for more.
 _MOST_TURNS: Final = 10_000_000
-"""Turns of a loop over `range`; a page has no use for more."""
 
 
 @lru_cache(maxsize=1)
