@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleServer, ConsoleSettings, make_app
+from spanproof.api import ConsoleServer, ConsoleSettings, make_app, trace_pages
 
 TRACE = "5" * 32
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
@@ -36,26 +36,20 @@ def test_a_trace_comes_with_steps_verdicts_and_claims(client):
     ]  # fmt: skip
 
 
-def test_an_image_of_a_trace_is_listed_and_served_as_nothing_but_an_image(store, client, evaluation_of):
-    evaluation = evaluation_of(40)
-    first, *others = evaluation.trace.spans
-    attributes = {**first.attributes, "input.value": f"data:image/png;base64,{b64encode(PNG).decode()}"}
-    spans = (replace(first, attributes=attributes), *others)
-    store.write([replace(evaluation, trace=replace(evaluation.trace, spans=spans))])
-    path = f"/api/v1/traces/{evaluation.trace.trace_id}"
-    (listed,) = client.get(path).json()["images"]
-    assert (listed["media_type"], listed["bytes"], listed["span_id"]) == (
-        "image/png",
-        len(PNG),
-        first.span_id,
-    )
-    served = client.get(f"{path}/images/{listed['id']}")
-    assert (served.status_code, served.content) == (200, PNG)
-    assert served.headers["content-type"] == "image/png"
-    assert served.headers["content-security-policy"] == "default-src 'none'; sandbox"
-    assert served.headers["x-content-type-options"] == "nosniff"
-    assert client.get(f"{path}/images/{'0' * 32}").status_code == 404
-    assert client.get(f"/api/v1/traces/{TRACE}").json()["images"] == []
+def test_a_page_of_steps_comes_with_their_scores_and_with_all_evidence(client, monkeypatch):
+    path = f"/api/v1/traces/{TRACE}"
+    (whole,) = client.get(path).json()["runs"]
+    assert len(whole["steps"]) == whole["step_count"] > 1
+    monkeypatch.setattr(trace_pages, "STEPS_OF_PAGE", 1)
+    pages = [
+        client.get(path, params={"first_step": 1 + at}).json()["runs"][0] for at in range(whole["step_count"])
+    ]
+    assert [each["steps"] for each in pages] == [[step] for step in whole["steps"]]
+    assert all(each["layers"] == whole["layers"] for each in pages)
+    assert all(each["step_of_span"] == whole["step_of_span"] != {} for each in pages)
+    of_pages = {score["name"] + score["span_id"] for each in pages for score in each["scores"]}
+    assert of_pages == {score["name"] + score["span_id"] for score in whole["scores"]}
+    assert len(pages[1]["scores"]) < len(whole["scores"])
 
 
 def test_a_span_comes_with_its_attributes(client):
@@ -84,6 +78,32 @@ def test_pages_of_a_list_follow_each_other(store, client, evaluation_of):
         seen += [row["trace_id"] for row in page["traces"]]
         cursor = page["next"]
     assert len(seen) == len(set(seen)) == 8
+
+
+def test_an_image_of_a_trace_is_listed_and_served_as_nothing_but_an_image(store, client, evaluation_of):
+    evaluation = evaluation_of(40)
+    first, step, call, *others = evaluation.trace.spans
+    held, other = (f"data:image/png;base64,{b64encode(content).decode()}" for content in (PNG, PNG + b"0"))
+    first = replace(first, attributes={**first.attributes, "input.value": held})
+    call = replace(call, attributes={"input.value": other})
+    spans = (first, step, call, *others)
+    store.write([replace(evaluation, trace=replace(evaluation.trace, spans=spans))])
+    path = f"/api/v1/traces/{evaluation.trace.trace_id}"
+    listed, called = client.get(path).json()["images"]
+    assert (listed["run_span_id"], listed["step"]) == (None, None)
+    assert (called["run_span_id"], called["step"]) == (evaluation.runs[0].run.span_id, 1)
+    assert (listed["media_type"], listed["bytes"], listed["span_id"]) == (
+        "image/png",
+        len(PNG),
+        first.span_id,
+    )
+    served = client.get(f"{path}/images/{listed['id']}")
+    assert (served.status_code, served.content) == (200, PNG)
+    assert served.headers["content-type"] == "image/png"
+    assert served.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert client.get(f"{path}/images/{'0' * 32}").status_code == 404
+    assert client.get(f"/api/v1/traces/{TRACE}").json()["images"] == []
 
 
 def test_the_overview_counts_verdicts_with_their_interval(client):
@@ -168,7 +188,7 @@ def test_every_answer_of_a_live_server_is_as_described(store, tmp_path):
         schema = schemathesis.openapi.from_url(f"{server.url}/api/v1/openapi.json")
         # A stream is open for as long as its reader wants; test_live.py has it.
         operations = [each.ok() for each in schema.exclude(path="/api/v1/live").get_all_operations()]
-        assert len(operations) == 54
+        assert len(operations) == 63
         check_operations(operations)
 
 

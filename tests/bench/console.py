@@ -6,7 +6,7 @@ day (the first view), and scrolls the list of traces. Control: the same pages ov
 
 Words of one trace, of none and of all are searched through the API, and what needs no answer of the server is
 timed in the browser: the finder, and the menu of columns. A trace of 4,000 spans is opened as well, and left
-for its last step.
+for the last step of its first page.
 
     python -m tests.bench.console [--traces 100000] [--directory DIR]
 """
@@ -23,10 +23,11 @@ from pathlib import Path
 
 import httpx
 from playwright.sync_api import Browser, sync_playwright
-from tests.console.filled_store import LONG, SPANS, STEPS, long_trace
+from tests.console.filled_store import LONG, SPANS, long_trace
 from tests.suites.conftest import misquote
 
 from spanproof.api import ConsoleServer
+from spanproof.api.trace_pages import STEPS_OF_PAGE
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -198,7 +199,7 @@ def _time_interactions(browser: Browser, url: str) -> str:
 
 
 def measure_long_trace(browser: Browser, store: Store) -> None:
-    """Open a trace of 4,000 spans several times, and go to its last step; print the medians."""
+    """Open a trace of 4,000 spans several times, and go to the last step of the page; print the medians."""
     engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this benchmark")
     store.write([engine.evaluate(long_trace())])
     opened, jumped, answered = [], [], []
@@ -214,14 +215,14 @@ def measure_long_trace(browser: Browser, store: Store) -> None:
             page.wait_for_selector("#step-1 .source")
             opened.append(time.perf_counter() - started)
             started = time.perf_counter()
-            page.locator(".side button", has_text=f"step {STEPS}").click()
-            page.wait_for_selector(f"#step-{STEPS} .source")
+            page.locator(".side button", has_text=f"step {STEPS_OF_PAGE}").click()
+            page.wait_for_selector(f"#step-{STEPS_OF_PAGE} .source")
             jumped.append(time.perf_counter() - started)
             page.close()
     print(
         f"{SPANS} spans: the first step is read after {statistics.median(opened):.2f} s, of which"
         f" {statistics.median(answered):.2f} s for the server's answer;"
-        f" the last step {statistics.median(jumped):.2f} s after it is chosen"
+        f" the last step of the page {statistics.median(jumped):.2f} s after it is chosen"
     )
 
 

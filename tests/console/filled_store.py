@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 import time
+import zlib
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +32,7 @@ OPEN, ERRORED, DISPUTED = "4" * 32, "7" * 32, "d" * 32
 """Ids of a run of whose answer one claim is grounded and two are open, of a run whose evaluation failed in
 one layer and had nothing to judge in two, and of a failing run that a person calls right."""
 SPANS, STEPS = 4_000, 1_333
+IMAGE_WIDTH = 640
 HOSTILE = (
     "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
     "\"><svg onload=window.hacked=3>\u202egnp.exe\x1b[31m javascript:window.hacked=4"
@@ -145,9 +149,23 @@ def half_checked() -> Trace:
 
 
 def disputed() -> Trace:
-    """Return a run that misquotes its tool by another amount."""
-    spans = misquote("A box of tea costs $58.00.").spans
-    return trace_of([replace(span, trace_id=DISPUTED) for span in spans])
+    """Return a run that misquotes its tool by another amount; the call of the tool holds an image."""
+    root, step, call, final = misquote("A box of tea costs $58.00.").spans
+    image = f"data:image/png;base64,{b64encode(make_image()).decode()}"
+    call = replace(call, attributes={**call.attributes, "input.value": image})
+    return trace_of([replace(span, trace_id=DISPUTED) for span in (root, step, call, final)])
+
+
+def make_image() -> bytes:
+    """Return a PNG of one colour."""
+    height = IMAGE_WIDTH * 3 // 4
+    rows = (b"\0" + b"\x40\x80\xc0" * IMAGE_WIDTH) * height
+    header = struct.pack(">IIBBBBB", IMAGE_WIDTH, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
 
 
 def errored(evaluation: TraceEvaluation) -> TraceEvaluation:

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
+from .filled_store import DISPUTED, IMAGE_WIDTH, QUOTING, TENANT
 from .filled_store import FAILING as TRACE
-from .filled_store import QUOTING, TENANT
 
 YEAR = "hours=8784"
 
@@ -203,6 +203,39 @@ def test_a_disagreement_is_labelled_counted_and_exported_as_a_case(open_page, wo
     page.get_by_role("button", name="Add the run").click()
     page.get_by_text("1 added to wrong-ones").wait_for()
     assert (workspace / "wrong-ones" / "suite.yaml").exists()
+
+
+def test_a_verdict_is_taken_by_a_key_and_given_to_somebody_with_a_date(open_page):
+    page = open_page(f"/review?{YEAR}&layer=execution")
+    card = page.locator(".card[data-chosen]")
+    page.keyboard.press("j")
+    card.wait_for()
+    page.keyboard.press("m")
+    card.get_by_text("assigned to human, due").wait_for()
+    card.get_by_text("assign", exact=True).click()
+    card.get_by_label("to", exact=True).fill("ann")
+    card.get_by_label("due").fill("2031-02-03")
+    card.get_by_role("button", name="Assign").click()
+    card.get_by_text("assigned to ann, due 02-03 23:59:59").wait_for()
+    page.goto(f"{page.url}&assignee=ann")
+    page.get_by_text("assigned to ann, due").wait_for()
+    page.keyboard.press("j")
+    card.wait_for()
+    page.keyboard.press("m")
+    page.get_by_role("heading", name="Every verdict was looked at").wait_for()
+
+
+def test_an_image_is_small_in_its_step_and_whole_in_a_tab_of_its_own(open_page):
+    page = open_page(f"/traces/{DISPUTED}")
+    image = page.locator("#step-1").get_by_role("img", name="Image: image/png")
+    image.wait_for()
+    assert image.evaluate("each => each.naturalWidth") == IMAGE_WIDTH
+    assert image.evaluate("each => each.width") <= 160
+    with page.context.expect_page() as opened:
+        image.click()
+    whole = opened.value.locator("img")
+    assert whole.evaluate("each => each.naturalWidth") == IMAGE_WIDTH
+    opened.value.close()
 
 
 def test_a_silence_begins_and_ends(open_page):

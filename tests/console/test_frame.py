@@ -41,6 +41,18 @@ def test_a_project_is_chosen_and_links_keep_it(open_page):
     page.wait_for_url("**/traces/*project=default*")
 
 
+def test_a_link_opens_in_a_new_tab_for_the_project_that_is_chosen(open_page):
+    for path in ("/traces?q=58.00&", f"/failures?{YEAR}&", f"/?{YEAR}&by=agent&", f"/traces/{FAILING}?"):
+        page = open_page(f"{path}project=default")
+        links = page.locator("a[href^='/']")
+        assert links.count() > 0
+        assert links.count() == page.locator("a[href^='/'][href*='project=default']").count()
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Traces", exact=True).first.click(modifiers=["ControlOrMeta"])
+    opened.value.wait_for_url("**/traces?*project=default*")
+    opened.value.close()
+
+
 def test_two_keys_go_to_a_page(open_page, url):
     page = open_page("/settings")
     page.keyboard.press("g")

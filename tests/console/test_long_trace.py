@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spanproof.api.trace_pages import STEPS_OF_PAGE
+
 from .conftest import check_accessibility
 from .filled_store import LONG, SPANS, STEPS
 
@@ -12,12 +14,16 @@ def test_only_steps_near_the_screen_are_drawn_and_every_step_is_reached(open_pag
     page = open_page(f"/traces/{LONG}")
     steps = page.get_by_role("region", name="Step ")
     steps.first.wait_for()
-    assert page.locator(".step").count() == STEPS
+    assert page.locator(".step").count() == STEPS_OF_PAGE
+    assert "Steps 1 to 1,000 of 1,333" in page.locator("[data-panel=steps]").inner_text()
     assert page.locator(".step:not(.place)").count() < NEAR
     check_accessibility(page, axe)
     page.keyboard.press("j")
     page.keyboard.press("j")
     assert page.url.endswith("step=2")
+    page.get_by_role("link", name="later steps").last.click()
+    page.locator(f"#step-{STEPS_OF_PAGE + 1} .source").wait_for()
+    assert page.locator(".step").count() == STEPS - STEPS_OF_PAGE
     page.locator(".side button", has_text=f"step {STEPS}").click()
     page.locator(f"#step-{STEPS} .source").wait_for()
     page.reload()

@@ -1,6 +1,7 @@
 // Parts of both frames: that of the console and that of a report.
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { Moon, Sun } from "lucide-react";
+import { Link } from "./parts";
 
 export function ThemeSwitch() {
   // To hold transitions back, the kit would write a style sheet, which the policy of the page forbids.
@@ -19,7 +20,7 @@ export function Missing() {
     <div className="empty">
       <h1>There is no such page</h1>
       <p>
-        <a href="/">Overview</a> shows whether anything is wrong now, <a href="/traces">Traces</a> lists every run.
+        <Link href="/">Overview</Link> shows whether anything is wrong now, <Link href="/traces">Traces</Link> lists every run.
       </p>
     </div>
   );

@@ -3,7 +3,7 @@ import { Spotlight, spotlight } from "@mantine/spotlight";
 import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
-import { addressOf, go } from "./location";
+import { addressOf, go, withProject } from "./location";
 import { PAGES } from "./pagelist";
 import { pathOf, useSteadyAnswer } from "./parts";
 import { readQuery } from "./query";
@@ -47,7 +47,7 @@ export default function Finder({ onClose }: { onClose: () => void }) {
             description={each.about}
             leftSection={each.icon}
             onClick={() => {
-              go(each.to);
+              go(withProject(each.to));
               onClose();
             }}
           />

@@ -8,7 +8,7 @@ import { ThemeSwitch } from "./controls";
 import { addressOf, addressWith, chosenProject, go, here, isTyping } from "./location";
 import { GROUPS, pageOf, PHONE_PAGES, type PageEntry } from "./pagelist";
 import type { Parameters } from "./query";
-import { nameOfWindow, useHours, useSteadyAnswer, WINDOWS } from "./parts";
+import { Link, nameOfWindow, useHours, useSteadyAnswer, WINDOWS } from "./parts";
 
 export { Missing } from "./controls";
 
@@ -48,7 +48,7 @@ export function Frame() {
   const page = pageOf(pathname);
   return (
     <div className="frame">
-      <a className="skip" href="#main">Skip to the content</a>
+      <Link className="skip" href="#main">Skip to the content</Link>
       <aside className="sidebar">
         <Brand />
         <ProjectSelect />
@@ -78,10 +78,10 @@ export function Frame() {
       </div>
       <nav className="phone-bar" aria-label="Main pages">
         {PHONE_PAGES.map((each) => (
-          <a key={each.path} href={addressOf(each.path)} aria-current={each === page ? "page" : undefined}>
+          <Link key={each.path} href={addressOf(each.path)} aria-current={each === page ? "page" : undefined}>
             <each.icon size={18} aria-hidden="true" />
             {each.name}
-          </a>
+          </Link>
         ))}
         <button type="button" onClick={() => setDrawn(true)}>
           <Menu size={18} aria-hidden="true" />

@@ -22,14 +22,15 @@ export function go(to: string, replace = false): void {
 export function followLink(event: MouseEvent): void {
   const link = (event.target as Element).closest?.("a[href]") as HTMLAnchorElement | null;
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-  if (!link || !isPlain || event.defaultPrevented || link.origin !== window.location.origin || link.hash) return;
+  if (!link || !isPlain || event.defaultPrevented || link.target || link.origin !== window.location.origin || link.hash) return;
   event.preventDefault();
-  go(withProject(link.getAttribute("href")!));
+  go(link.getAttribute("href")!);
   window.scrollTo(0, 0);
 }
 
-/** Return an address for the project that is chosen, where it names none. */
-function withProject(to: string): string {
+/** Return an address of this console for the project that is chosen, where it names none. */
+export function withProject(to: string): string {
+  if (!to.startsWith("/")) return to;
   const [path, query] = to.split("?", 2);
   const given = new URLSearchParams(query);
   const project = chosenProject();

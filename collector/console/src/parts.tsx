@@ -2,10 +2,10 @@
 import { Button, NativeSelect, Skeleton, Table, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Copy, FolderPlus } from "lucide-react";
-import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ComponentProps, type FormEvent, type ReactNode } from "react";
 import { report } from "./answers";
 import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type State } from "./api";
-import { chosenProject, here, traceAddress } from "./location";
+import { chosenProject, here, traceAddress, withProject } from "./location";
 import { pageOf } from "./pagelist";
 import { pair, quoted, type Parameters } from "./query";
 import { MARKS, RateMark, StateMark } from "./state";
@@ -209,6 +209,11 @@ export function formatDuration(ns: number): string {
   return s >= 1 ? `${s.toFixed(1)} s` : `${(s * 1e3).toFixed(s >= 0.01 ? 0 : 1)} ms`;
 }
 
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
+}
+
 /** Return the difference of two shares. */
 export function points(share: number | null): string {
   return share === null ? "–" : `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)} points`;
@@ -284,10 +289,15 @@ export function Grid({ label, heads, children }: { label: string; heads: (string
   );
 }
 
+/** A link to a page of this console for the chosen project, in a new tab too; any other address stays as it is. */
+export function Link(parts: ComponentProps<"a">) {
+  return <a {...parts} href={parts.href && withProject(parts.href)} />;
+}
+
 export function RunLink({ trace, run, text, project }: { trace: string; run?: string; text?: string; project?: string }) {
   const name = text ? <Plain text={text} /> : <code>{trace.slice(0, 12)}</code>;
   if (report && !(`traces/${trace}` in report.answers)) return name;
-  return <a href={traceAddress(trace, { run, project })}>{name}</a>;
+  return <Link href={traceAddress(trace, { run, project })}>{name}</Link>;
 }
 
 /** Counts over time as small bars. */

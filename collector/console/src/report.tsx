@@ -7,6 +7,7 @@ import { here } from "./location";
 import { Experiment } from "./pages/experiments";
 import { Gate } from "./pages/gates";
 import { StoredTrace, TrialTrace } from "./pages/trace";
+import { Link } from "./parts";
 import { start } from "./root";
 
 start(ReportFrame, Missing, {
@@ -24,9 +25,9 @@ function ReportFrame() {
       <div className="column">
         <header className="bar">
           <strong>Spanproof</strong>
-          <a href={route} aria-current={isReport ? "page" : undefined}>
+          <Link href={route} aria-current={isReport ? "page" : undefined}>
             <FileCheck size={14} aria-hidden="true" /> Report
-          </a>
+          </Link>
           <span className="end"><ThemeSwitch /></span>
         </header>
         <main id="main" tabIndex={-1}><Outlet /></main>

@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * Trace
-         * @description Return one trace whole: its spans, and each run with steps, verdicts, evidence and claims.
+         * @description Return one trace: its spans, and each run with verdicts, evidence, claims and a page of its steps.
          */
         get: operations["trace_api_v1_traces__trace_id__get"];
         put?: never;
@@ -680,6 +680,26 @@ export interface paths {
          * @description Return one span of a trial, as it was received.
          */
         get: operations["trial_span_api_v1_trials__experiment___case___number__spans__span_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{experiment}/{case}/{number}/images/{image_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trial Image
+         * @description Return the content of an image that a span of a trial holds.
+         */
+        get: operations["trial_image_api_v1_trials__experiment___case___number__images__image_id__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3690,8 +3710,23 @@ export interface components {
             scores: components["schemas"]["Score"][];
             /** Claims */
             claims: components["schemas"]["Claim"][];
-            /** Steps */
+            /**
+             * Steps
+             * @description In order of time; of a long run some.
+             */
             steps: components["schemas"]["Step"][];
+            /**
+             * Step Count
+             * @description How many steps the run has.
+             */
+            step_count: number;
+            /**
+             * Step Of Span
+             * @description Number of the step of each span that a fact or a claim names.
+             */
+            step_of_span: {
+                [key: string]: number;
+            };
         };
         /**
          * RunComparison
@@ -4230,6 +4265,16 @@ export interface components {
             id: string;
             /** Span Id */
             span_id: string;
+            /**
+             * Run Span Id
+             * @description The run whose step holds it; null where none does.
+             */
+            run_span_id: string | null;
+            /**
+             * Step
+             * @description Number of that step.
+             */
+            step: number | null;
             /**
              * Attribute
              * @description Name of the span's attribute that holds it.
@@ -5537,6 +5582,8 @@ export interface operations {
             query?: {
                 /** @description Of the trace, where several projects have one with this id. */
                 project?: string | null;
+                /** @description Number of the first step of each run in the answer. */
+                first_step?: number;
             };
             header?: never;
             path: {
@@ -7609,9 +7656,90 @@ export interface operations {
             };
         };
     };
-    trial_api_v1_trials__experiment___case___number__get: {
+    trial_image_api_v1_trials__experiment___case___number__images__image_id__get: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                experiment: string;
+                case: string;
+                number: number;
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/gif": unknown;
+                    "image/webp": unknown;
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trial_api_v1_trials__experiment___case___number__get: {
+        parameters: {
+            query?: {
+                /** @description Number of the first step of each run in the answer. */
+                first_step?: number;
+            };
             header?: never;
             path: {
                 experiment: string;

@@ -1,7 +1,7 @@
 // The one way to show a state: its mark, its word and its colour, never colour alone. Only `pass` has a tick and is
 // green. The API says which state a run, a case or a rate is in; nothing is folded here.
 import { LAYERS, STATES, type Layer, type Schema, type State } from "./api";
-import { percent } from "./parts";
+import { Link, percent } from "./parts";
 
 type Rate = Schema["Rate"];
 
@@ -34,7 +34,7 @@ interface MarkParts {
 
 export function StateMark({ state, text, label, title, href }: MarkParts) {
   const content = `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd();
-  return href ? <a className={`verdict ${state}`} href={href} title={title}>{content}</a> : (
+  return href ? <Link className={`verdict ${state}`} href={href} title={title}>{content}</Link> : (
     <span className={`verdict ${state}`} title={title}>{content}</span>
   );
 }

@@ -3,8 +3,9 @@ import { diffArrays, diffChars } from "diff";
 import { Link2 } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { Schema } from "./api";
+import { Images, type ImagesParts } from "./images";
 import { addressWith } from "./location";
-import { formatDuration, Plain } from "./parts";
+import { formatBytes, formatDuration, Link, Plain } from "./parts";
 
 type Claim = Schema["Claim"];
 type Snippet = Schema["Snippet"];
@@ -17,7 +18,14 @@ interface Cell {
 
 const LONGEST_DIFF = 4000;
 
-export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
+export interface StepParts {
+  step: Schema["Step"];
+  claim: Claim | null;
+  chosen: boolean;
+  images?: ImagesParts;
+}
+
+export function Step({ step, claim, chosen, images }: StepParts) {
   const lit = claim && rests(step, claim) ? cellOf(claim) : null;
   return (
     <section className="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
@@ -27,9 +35,9 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
           {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
         </h2>
         <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <a className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}>
+        <Link className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}>
           <Link2 size={13} />
-        </a>
+        </Link>
       </header>
       {step.thought ? (
         <details open={step.thought.length < 600}>
@@ -39,6 +47,7 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
       ) : null}
       {step.snippets.map((snippet) => <Code key={snippet.id} snippet={snippet} lit={lit} />)}
       <Calls calls={step.calls} lit={lit} />
+      {images ? <Images {...images} /> : null}
       {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
     </section>
   );
@@ -176,11 +185,6 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
   );
 }
 
-function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
-}
-
 export function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): string {
   if (!side) return "";
   return [side.printed?.replace(/\n$/, ""), side.value === "None" ? null : side.value, side.error].filter(Boolean).join("\n");
@@ -226,12 +230,9 @@ export function Lit({ text, lit }: { text: string; lit: Cell | null }) {
   );
 }
 
-export function spansOf(step: Schema["Step"]): (string | null)[] {
-  return [step.span_id, ...step.snippets.map((each) => each.span_id), ...step.calls.map((each) => each.span_id)];
-}
-
-export function rests(step: Schema["Step"], claim: Claim): boolean {
-  return claim.span_id !== null && spansOf(step).includes(claim.span_id);
+/** Whether the output that a claim was held against is one of the step's. */
+function rests(step: Schema["Step"], claim: Claim): boolean {
+  return [step, ...step.snippets, ...step.calls].some((each) => each.span_id !== null && each.span_id === claim.span_id);
 }
 
 /** Return the value that a claim was bound to: `key: value` in a document is printed in other forms. */

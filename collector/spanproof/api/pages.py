@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from math import isfinite
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -33,7 +32,6 @@ from spanproof.store import (
     FailingRun,
     FailRate,
     FailureCluster,
-    Feedback,
     Group,
 )
 from spanproof.trace import (
@@ -50,17 +48,16 @@ from spanproof.trace import (
     Scored,
     Skipped,
     Snippet,
-    Span,
     State,
     Step,
     fold_states,
     get_state,
 )
-from spanproof.trace.images import Image, list_images
 
 _LONGEST: Final = 20_000
 _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
-_MOST_SPANS: Final = 5_000
+EVERY_STEP: Final = slice(None)
+"""The steps of a run that is shown whole."""
 _MOST_EVIDENCE: Final = 100
 TREND_PARTS: Final = 24
 _FORMATTER: Final[HtmlFormatter[str]] = HtmlFormatter(nowrap=True)
@@ -216,71 +213,20 @@ def _build_outcome(outcome: Outcome, state: State | None) -> models.Outcome:
     )
 
 
-def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
-    """Return one trace whole."""
-    trace = evaluation.trace
-    spans = [build_span_row(span, trace.parents[span.span_id]) for span in trace.spans[:_MOST_SPANS]]
-    return models.TracePage(
-        trace_id=trace.trace_id,
-        state=evaluation.state,
-        project=clean_text(evaluation.key.project),
-        defects=[defect.value for defect in trace.defects],
-        spans=spans,
-        spans_left_out=len(trace.spans) - len(spans),
-        runs=[build_run(each) for each in evaluation.runs],
-        feedback=[
-            models.Feedback(
-                run_span_id=said.span_id or "",
-                kind=clean_text(said.kind),
-                comment=None if said.comment is None else clean_text(said.comment),
-            )
-            for said in feedback
-        ],
-        images=[_build_image(image) for image in list_images(trace.spans)],
-    )
-
-
-def _build_image(image: Image) -> models.TraceImage:
-    return models.TraceImage(
-        id=image.id,
-        span_id=image.span_id,
-        attribute=clean_text(image.attribute),
-        media_type=image.media_type,
-        bytes=len(image.content),
-    )
-
-
-def build_span_row(span: Span, parent_id: str | None) -> models.SpanRow:
-    """Return one span of the tree; `parent_id` is that of the span above it there."""
-    return models.SpanRow(
-        span_id=span.span_id,
-        parent_id=parent_id,
-        name=clean_text(span.name),
-        kind=span.kind.value,
-        start_ns=span.start_ns,
-        end_ns=span.end_ns,
-        error=clean_text(span.error.message) if span.error else None,
-    )
-
-
-def build_span_page(span: Span) -> models.SpanPage:
-    """Return one span with all that came with it."""
-    return models.SpanPage(
-        span=build_span_row(span, span.parent_id),
-        dialect=span.dialect,
-        attributes={clean_text(key): _to_json(value) for key, value in span.attributes.items()},
-        resource={clean_text(key): _to_json(value) for key, value in span.resource.items()},
-    )
-
-
-def build_run(evaluation: RunEvaluation) -> models.Run:
-    """Return one run with its steps, verdicts, evidence and claims."""
+def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Run:
+    """Return one run with verdicts, evidence and claims, and with these steps and their scores."""
     found = evaluation.run
+    numbers = number_spans(found.steps)
+    shown_steps = found.steps[steps]
+    shown_numbers = {None, *(step.number for step in shown_steps)}
     layers: list[Score] = []
     others: list[Score] = []
     for score in evaluation.scores:
         own = score.name == score.layer.value and score.span_id == found.span_id
-        (layers if own else others).append(score)
+        if own:
+            layers.append(score)
+        elif score.span_id == found.span_id or numbers.get(score.span_id) in shown_numbers:
+            others.append(score)
     order = list(Layer)
     layers.sort(key=lambda score: order.index(score.layer))
     state = evaluation.state
@@ -305,8 +251,30 @@ def build_run(evaluation: RunEvaluation) -> models.Run:
         scores=[_build_score(score) for score in others],
         # A masked secret moves the characters behind it: claims are not marked then.
         claims=list(_extract_claims(layers)) if shown == answer else [],
-        steps=[_build_step(evaluation, step) for step in found.steps],
+        steps=[_build_step(evaluation, step) for step in shown_steps],
+        step_count=len(found.steps),
+        step_of_span={
+            span_id: numbers[span_id] for span_id in _iter_evidence_spans(layers) if span_id in numbers
+        },
     )
+
+
+def number_spans(steps: Iterable[Step]) -> Mapping[str, int]:
+    """Return the number of the step of each span that is a step, its code or a call."""
+    numbers: dict[str, int] = {}
+    for step in steps:
+        of_code = [snippet.span_id for snippet in step.snippets]
+        of_calls = [call.span_id for call in step.calls if call.span_id is not None]
+        for span_id in (step.span_id, *of_code, *of_calls):
+            numbers.setdefault(span_id, step.number)
+    return numbers
+
+
+def _iter_evidence_spans(scores: Iterable[Score]) -> Iterator[str]:
+    """Yield the spans that the evidence of scores names."""
+    for score in scores:
+        if isinstance(score.outcome, Scored):
+            yield from (fact.span_id for fact in score.outcome.evidence if fact.span_id is not None)
 
 
 _DIMENSIONS = ("service", "agent", "model", "prompt_version", "task", "executor", "release")
@@ -565,14 +533,3 @@ def clean_text(given: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
     cut = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
     return mask_formats(cut.encode("utf-8", "replace").decode())
-
-
-def _to_json(value: object) -> object:
-    """Return an attribute as JSON data."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, bool | int | float) or value is None:
-        return value
-    return clean_text(json.dumps(value, ensure_ascii=False, default=str))

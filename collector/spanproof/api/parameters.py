@@ -32,6 +32,9 @@ Project = Annotated[
     str | None,
     Query(max_length=500, description="Of the trace, where several projects have one with this id."),
 ]
+FirstStep = Annotated[
+    int, Query(ge=1, le=10**7, description="Number of the first step of each run in the answer.")
+]
 OfProject = Annotated[str | None, Query(max_length=500, description="Only of this project.")]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
 

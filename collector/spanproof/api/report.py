@@ -18,7 +18,6 @@ import orjson
 from spanproof.api.bundle import STATIC
 from spanproof.api.gate_pages import build_gate_page
 from spanproof.api.models import Answer
-from spanproof.api.pages import build_span_page, build_trace_page
 from spanproof.api.recorded_runs import load_trial_evaluation
 from spanproof.api.result_pages import (
     ResultRun,
@@ -27,6 +26,7 @@ from spanproof.api.result_pages import (
     build_trial_path,
     format_command,
 )
+from spanproof.api.trace_pages import build_span_page, build_trace_page
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.experiments import Experiment
 from spanproof.gate import GateReport

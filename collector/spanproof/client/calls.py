@@ -18,6 +18,7 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.review import AgreementPage, LabelList, PersonsLabel
 from spanproof.api.models.sessions import SessionList, SessionPage
 from spanproof.api.models.suites import Promotions
+from spanproof.api.models.traces import TracePage
 from spanproof.client.errors import ClientError
 from spanproof.trace import Layer, State
 from spanproof.trace.dimensions import check_dimensions, is_carried
@@ -84,9 +85,9 @@ def make_traces_call(
     )
 
 
-def make_trace_call(trace_id: str) -> Call[models.TracePage]:
-    """Return the request for one trace whole."""
-    return Call(f"traces/{_quote_part(trace_id)}", models.TracePage, {})
+def make_trace_call(trace_id: str, first_step: int) -> Call[TracePage]:
+    """Return the request for one trace with a page of the steps of its runs."""
+    return Call(f"traces/{_quote_part(trace_id)}", TracePage, {"first_step": first_step})
 
 
 def make_scores_call(trace_id: str, history: bool) -> Call[models.ScoreList]:

@@ -17,6 +17,7 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.review import AgreementPage, PersonsLabel
 from spanproof.api.models.sessions import Session, SessionPage
 from spanproof.api.models.suites import Promotions
+from spanproof.api.models.traces import TracePage
 from spanproof.client import calls
 from spanproof.client.calls import Call
 from spanproof.client.errors import ClientError
@@ -55,9 +56,9 @@ class Client:
         """Return one conversation judged as a whole."""
         return self._run(calls.make_session_call(session_id))
 
-    def trace(self, trace_id: str) -> models.TracePage:
-        """Return one trace whole; the start of its id is enough."""
-        return self._run(calls.make_trace_call(trace_id))
+    def trace(self, trace_id: str, first_step: int = 1) -> TracePage:
+        """Return one trace by the start of its id, with 1,000 steps of each run from `first_step` on."""
+        return self._run(calls.make_trace_call(trace_id, first_step))
 
     def timeline(
         self,
@@ -213,9 +214,9 @@ class AsyncClient:
         """Return one conversation judged as a whole."""
         return await self._run(calls.make_session_call(session_id))
 
-    async def trace(self, trace_id: str) -> models.TracePage:
-        """Return one trace whole; the start of its id is enough."""
-        return await self._run(calls.make_trace_call(trace_id))
+    async def trace(self, trace_id: str, first_step: int = 1) -> TracePage:
+        """Return one trace by the start of its id, with 1,000 steps of each run from `first_step` on."""
+        return await self._run(calls.make_trace_call(trace_id, first_step))
 
     async def timeline(
         self,

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
-
-import orjson
 
 from spanproof.trace.model import AttributeValue, Span
 
@@ -130,6 +129,6 @@ def _parse(text: str) -> object:
     if len(text) > _LONGEST_TEXT:
         return None
     try:
-        return orjson.loads(text)
-    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None

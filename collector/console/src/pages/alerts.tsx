@@ -2,7 +2,7 @@
 import { Button, Table, Textarea, TextInput } from "@mantine/core";
 import { Fragment, useState, type FormEvent } from "react";
 import type { Schema, State } from "../api";
-import { author, AuthorField, Cli, Empty, Grid, Head, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, Empty, Grid, Head, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
@@ -72,7 +72,7 @@ export function Alerts() {
   };
   return (
     <>
-      <Head title="Alerts"><a href="/alerts/deliveries">Deliveries</a></Head>
+      <Head title="Alerts"><Link href="/alerts/deliveries">Deliveries</Link></Head>
       <Shown loaded={now}>
         {(list) => (
           <>
@@ -239,7 +239,7 @@ export function Deliveries() {
   const found = useAnswer<Schema["DeliveryList"]>("alerts/deliveries");
   return (
     <>
-      <div className="crumbs"><a href="/alerts">Alerts</a> / deliveries</div>
+      <div className="crumbs"><Link href="/alerts">Alerts</Link> / deliveries</div>
       <Head title="Deliveries" />
       <Shown loaded={found}>
         {({ deliveries }) =>

@@ -2,7 +2,7 @@
 import { Button, Table, Textarea } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import type { Schema } from "../api";
-import { Cli, Empty, Grid, Head, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { Cli, Empty, Grid, Head, Link, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
 import { addressWith, here } from "../location";
 
 const KINDS: [string, string][] = [["", "everything"], ["network", "hosts"], ["file", "files"], ["process", "processes"], ["privilege", "privileges"]];
@@ -16,7 +16,7 @@ export function Boundary() {
       <Head title={`What agents tried, last ${nameOfWindow(hours)}`} />
       <div className="links" role="group" aria-label="Kind">
         {KINDS.map(([value, name], index) => (
-          <a key={index} href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>{name}</a>
+          <Link key={index} href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>{name}</Link>
         ))}
       </div>
       <Shown loaded={found}>

@@ -3,7 +3,7 @@ import { Table } from "@mantine/core";
 import { useState } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { Cli, Grid, pathOf, Plain, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
+import { Cli, Grid, Link, pathOf, Plain, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
 import { describeEdits, EditForm, type Edits } from "../editform";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
@@ -32,7 +32,7 @@ function Whole({ page }: { page: Page }) {
     <>
       <div className="head-of-run">
         <div className="dim">
-          <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
+          <Link href="/suites">Suites</Link> / <Link href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></Link> / <Plain text={it.id} />
         </div>
         <h1>{latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} /></h1>
         {latest?.result.reason ? <div><Plain text={latest.result.reason} /></div> : null}
@@ -121,7 +121,7 @@ function History({ page }: { page: Page }) {
             </Table.Td>
             <Table.Td>
               {before && after && before !== after ? (
-                <a href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</a>
+                <Link href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</Link>
               ) : (
                 "–"
               )}

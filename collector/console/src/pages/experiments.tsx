@@ -2,7 +2,7 @@
 import { Fragment, useId, useState } from "react";
 import { NativeSelect, Popover, Table } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, Empty, formatDollars, formatDuration, Grid, Head, Interval, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
+import { Cli, Empty, formatDollars, formatDuration, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here } from "../location";
 import type { PageParts } from "../root";
@@ -43,8 +43,8 @@ function ExperimentList({ rows }: { rows: Schema["ExperimentRow"][] }) {
     <Grid label="Experiments" heads={["experiment", "suite", "cases", ["pass@1", "heat"], ["to the one before", "heat"], ["cost", "heat"], ["time of a trial", "heat"], ["tokens", "heat"], "agent", "written"]}>
       {rows.map(({ column, suite, baseline }) => (
         <Table.Tr key={column.name}>
-          <Table.Th scope="row"><a href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></a></Table.Th>
-          <Table.Td><a href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></a></Table.Td>
+          <Table.Th scope="row"><Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link></Table.Th>
+          <Table.Td><Link href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></Link></Table.Td>
           <Table.Td><Counts counts={column.counts} /></Table.Td>
           <Table.Td className="heat"><PassRate column={column} /></Table.Td>
           <Table.Td className="heat" title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></Table.Td>
@@ -85,7 +85,7 @@ export function Experiment({ id: name }: PageParts) {
   const found = useAnswer<Page>(`experiments/${name}`, baseline === null ? {} : { baseline });
   return (
     <>
-      {report ? null : <div className="dim"><a href="/experiments">Experiments</a> / <Plain text={decodeURIComponent(name)} /></div>}
+      {report ? null : <div className="dim"><Link href="/experiments">Experiments</Link> / <Plain text={decodeURIComponent(name)} /></div>}
       <Shown loaded={found} title="Experiment">{(page) => <Result page={page} />}</Shown>
     </>
   );
@@ -94,11 +94,12 @@ export function Experiment({ id: name }: PageParts) {
 function Result({ page }: { page: Page }) {
   const failing = page.cases.filter((each) => each.state !== "pass");
   const passed = page.cases.filter((each) => each.state === "pass");
+  const isNamed = /^(passed|failed):/.test(page.headline);
   return (
     <>
       <PageTitle text={page.name ?? page.title} state={page.state} />
       <div className="head-of-run">
-        <h1><StateMark state={page.state} text="" /> <Plain text={page.headline} /></h1>
+        <h1>{isNamed ? <StateMark state={page.state} text="" /> : <ResultMark state={page.state} />} <Plain text={page.headline} /></h1>
         <div><Counts counts={page.counts} /></div>
         <div className="dim"><Plain text={page.title} /></div>
       </div>
@@ -176,9 +177,9 @@ function CaseGrid({ page, rows }: { page: Page; rows: GridRow[] }) {
         return (
           <Table.Tr key={row.case.id}>
             <Table.Th scope="row">
-              <a href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(row.case.id)}`} title={row.case.id}>
+              <Link href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(row.case.id)}`} title={row.case.id}>
                 <Plain text={row.case.task || row.case.id} />
-              </a>
+              </Link>
             </Table.Th>
             <Table.Td>
               <StateMark state={row.state} text={nameStatus(row)} />
@@ -216,7 +217,7 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
   };
   return (
     <Popover opened={isOpen} onChange={setOpen} width={360} withRoles={false} transitionProps={{ duration: 0 }}>
-      <Popover.Target>{trial.has_trace ? <a href={address} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
+      <Popover.Target>{trial.has_trace ? <Link href={address} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
       <Popover.Dropdown id={id} role="tooltip">
         <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
         {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}
@@ -242,7 +243,7 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
       {each.runs.length ? (
         <div className="links">
           <span className="dim">open</span>
-          {each.runs.map((run, index) => <a key={index} href={`/${run.path}`}><Plain text={run.name} /></a>)}
+          {each.runs.map((run, index) => <Link key={index} href={`/${run.path}`}><Plain text={run.name} /></Link>)}
         </div>
       ) : null}
       {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}

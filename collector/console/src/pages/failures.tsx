@@ -1,9 +1,9 @@
 // Which few causes are behind the many failures? Clusters, their trend, who is concerned, and runs to look at.
 import { NativeSelect, Table } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, Empty, Grid, Head, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Time, Trend, useAnswer, useHours, useSend, useTitle } from "../parts";
+import { Cli, Empty, Grid, Head, Link, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Time, Trend, useAnswer, useHours, useSend, useTitle } from "../parts";
 import { pair } from "../query";
-import { addressWith, go } from "../location";
+import { addressWith } from "../location";
 import type { PageParts } from "../root";
 
 type Cluster = Schema["FailureCluster"];
@@ -23,14 +23,14 @@ export function Failures() {
 
 function List({ clusters, hours }: { clusters: Cluster[]; hours: string }) {
   if (!clusters.length) {
-    return <Empty title="Nothing failed in this window"><a href={addressWith({ hours: "8784" })}>Look at a year</a></Empty>;
+    return <Empty title="Nothing failed in this window"><Link href={addressWith({ hours: "8784" })}>Look at a year</Link></Empty>;
   }
   return (
     <Grid label="Clusters of failures" heads={["what broke", "layer", "trend", ["runs", "heat"], ["before", "heat"], "last seen", "state"]}>
       {clusters.map((each) => (
         <Table.Tr key={each.id}>
           <Table.Th scope="row">
-            <a href={`/failures/${each.id}?hours=${hours}`}><Plain text={each.name} /></a>
+            <Link href={`/failures/${each.id}?hours=${hours}`}><Plain text={each.name} /></Link>
             {each.new_since ? <div className="dim">new since <Plain text={each.new_since} /></div> : null}
           </Table.Th>
           <Table.Td>{each.layer}</Table.Td>
@@ -73,7 +73,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
     <>
       <div className="head-of-run">
         <div className="dim">
-          <a href={`/failures?hours=${hours}`}>Failures</a> / {cluster.layer} · {cluster.kind.replaceAll("_", " ") || "no known kind"} · first seen{" "}
+          <Link href={`/failures?hours=${hours}`}>Failures</Link> / {cluster.layer} · {cluster.kind.replaceAll("_", " ") || "no known kind"} · first seen{" "}
           <Time ns={cluster.first_seen_ns} relative />, last <Time ns={cluster.last_seen_ns} relative />
         </div>
         <h1><span className="verdict fail">✗</span> <Plain text={cluster.name} /></h1>
@@ -89,7 +89,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
             onChange={(event) => settle(event.currentTarget.value)}
           />
           <Promote runs={page.runs.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`promote ${page.runs.length} runs`} />
-          {cluster.link ? <a href={cluster.link} rel="noreferrer">issue</a> : null}
+          {cluster.link ? <Link href={cluster.link} rel="noreferrer">issue</Link> : null}
         </div>
         <Sent sending={sending} />
       </div>
@@ -147,9 +147,9 @@ function Shares({ dimension, shares, layer, hours }: { dimension: string; shares
       {shares.slice(0, 5).map((each, index) => (
         <Table.Tr key={index}>
           <Table.Th scope="row">
-            <button type="button" className="plain" onClick={() => go(`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`)}>
+            <Link href={`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`}>
               <Plain text={each.value} />
-            </button>
+            </Link>
           </Table.Th>
           <Table.Td className="heat" title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
             {percent(each.failing / each.runs)}{" "}

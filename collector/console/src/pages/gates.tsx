@@ -4,7 +4,7 @@ import type { FormEvent } from "react";
 import { report } from "../answers";
 import type { Schema } from "../api";
 import { addressWith, go, here } from "../location";
-import { Cli, Grid, Interval, PageTitle, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { Cli, Grid, Interval, Link, PageTitle, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { ResultMark } from "../state";
@@ -15,7 +15,7 @@ export function Gate({ id: name }: PageParts) {
     <>
       {report ? null : (
         <div className="dim">
-          <a href="/suites">Suites</a> / gate
+          <Link href="/suites">Suites</Link> / gate
         </div>
       )}
       <Shown loaded={found} title="Report of the gate">

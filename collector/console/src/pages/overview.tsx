@@ -4,7 +4,7 @@ import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { StackedBars } from "../bars";
 import { RateChart, readTimes, type Times } from "../chart";
-import { Cli, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
+import { Cli, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, Link, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
 import { addressWith, go, here } from "../location";
 import { pair } from "../query";
 import { describeRate, isState, RateBar, StateMark } from "../state";
@@ -122,7 +122,7 @@ function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
       <Grid label="Tokens and cost" heads={["agent", "model", ["runs", "heat"], ["tokens", "heat"], ["cost", "heat"], ["a run", "heat"]]}>
         {shares.map((each) => (
           <Table.Tr key={`${each.agent} ${each.model}`}>
-            <Table.Th scope="row"><a href={`/traces?${new URLSearchParams({ q: `${pair("agent", each.agent)} since:${hours}h`, order: "cost" })}`}><Plain text={each.agent || "–"} /></a></Table.Th>
+            <Table.Th scope="row"><Link href={`/traces?${new URLSearchParams({ q: `${pair("agent", each.agent)} since:${hours}h`, order: "cost" })}`}><Plain text={each.agent || "–"} /></Link></Table.Th>
             <Table.Td><Plain text={each.model || "–"} /></Table.Td>
             <Table.Td className="heat">{each.runs.toLocaleString("en")}</Table.Td>
             <Table.Td className="heat">{each.tokens ? each.tokens.toLocaleString("en") : "–"}</Table.Td>
@@ -142,9 +142,9 @@ function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hou
       {clusters.map((each, index) => (
         <Table.Tr key={index}>
           <Table.Th scope="row">
-            <a href={`/failures/${each.id}?hours=${hours}`}>
+            <Link href={`/failures/${each.id}?hours=${hours}`}>
               <Plain text={each.name} />
-            </a>{" "}
+            </Link>{" "}
             {each.new_since ? <span className="dim">new since <Plain text={each.new_since} /></span> : null}
           </Table.Th>
           <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
@@ -163,9 +163,9 @@ function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number
     <ul className="behind">
       {firing.map((each, index) => (
         <li key={index}>
-          <a href="/alerts" className="verdict fail">
+          <Link href="/alerts" className="verdict fail">
             ✗ <Plain text={each.rule} />
-          </a>{" "}
+          </Link>{" "}
           <Plain text={each.summary} /> <span className="dim">since <Time ns={each.since_ns} relative /></span>
         </li>
       ))}
@@ -204,7 +204,7 @@ function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
       {usable.length ? (
         <span className="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
       ) : <span className="verdict fail">✗ no sandbox can be used here</span>}{" "}
-      <a href="/settings">sandboxes</a>
+      <Link href="/settings">sandboxes</Link>
     </p>
   );
 }
@@ -232,7 +232,7 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
   const [point, setPoint] = useState<string | null>(null);
   const query = encodeURIComponent(`${rate.failed || !rate.open ? "label:fail" : "state:open"} layer:${layer} since:${hours}h`);
   return (
-    <a className="rate" href={`/traces?q=${query}`}>
+    <Link className="rate" href={`/traces?q=${query}`}>
       <div>{layer}</div>
       <div className="number">
         <StateMark state={rate.state} text={percent(rate.rate)} />{" "}
@@ -249,7 +249,7 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
           parts: rate ? [["passed", rate.passed], ["open", rate.open], ["failed", rate.failed]] : [],
         }))}
       />
-    </a>
+    </Link>
   );
 }
 

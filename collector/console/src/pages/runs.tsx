@@ -2,8 +2,8 @@
 import type { FormEvent } from "react";
 import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { Cli, Empty, Plain, request, Shown, useAnswer, useTitle } from "../parts";
-import { go, here } from "../location";
+import { Cli, Empty, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
+import { go, here, withProject } from "../location";
 import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
 
@@ -26,7 +26,7 @@ export function Runs() {
   return (
     <>
       <div className="crumbs">
-        <a href="/compare">Compare</a> / two runs
+        <Link href="/compare">Compare</Link> / two runs
       </div>
       {before && after ? (
         <Shown loaded={found} title="One run beside another">{(page) => <Both page={page} />}</Shown>
@@ -45,7 +45,7 @@ export function ChooseRuns({ before = "", after = "" }: { before?: string; after
       const text = String(form.get(name)).trim();
       return text.includes("/") ? text : `traces/${text}`;
     };
-    go(`/compare/runs?${new URLSearchParams({ before: reference("before"), after: reference("after") })}`);
+    go(withProject(`/compare/runs?${new URLSearchParams({ before: reference("before"), after: reference("after") })}`));
   };
   return (
     <form className="fields" onSubmit={choose}>
@@ -119,9 +119,9 @@ function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
   return (
     <div>
       <strong>{side}</strong> <StateMark state={run.run.state} />{" "}
-      <a href={address}>
+      <Link href={address}>
         <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
-      </a>{" "}
+      </Link>{" "}
       <span className="dim"><Plain text={facts.join(" · ")} /></span>
     </div>
   );

@@ -2,7 +2,7 @@
 import { Button, Table } from "@mantine/core";
 import { useState } from "react";
 import { get, LAYERS, type Schema } from "../api";
-import { Cli, Empty, formatDuration, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
+import { Cli, Empty, formatDuration, Grid, Head, Link, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
 import { chosenProject } from "../location";
 import { pair, quoted } from "../query";
 import type { PageParts } from "../root";
@@ -54,7 +54,7 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
       >
         {rows.map((each) => (
           <Table.Tr key={each.id}>
-            <Table.Th scope="row"><a href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></a></Table.Th>
+            <Table.Th scope="row"><Link href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></Link></Table.Th>
             <Table.Td><FailingLayers session={each} rates={rates} hours={hours} /></Table.Td>
             <Table.Td><Plain text={each.services.join(", ")} /></Table.Td>
             <Table.Td className="heat">{each.traces}</Table.Td>
@@ -108,7 +108,7 @@ function Whole({ page }: { page: Page }) {
     <>
       <div className="head-of-run">
         <div className="dim">
-          <a href="/sessions">Sessions</a> / <Plain text={page.id} />
+          <Link href="/sessions">Sessions</Link> / <Plain text={page.id} />
           {first && last ? (
             <>
               {" "}

@@ -2,8 +2,8 @@
 import { Table } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { follow, type Schema } from "../api";
-import { Cli, Grid, Head, Plain, Shown, useAnswer } from "../parts";
-import { go } from "../location";
+import { Cli, Grid, Head, Link, Plain, Shown, useAnswer } from "../parts";
+import { go, traceAddress } from "../location";
 
 export function Settings() {
   const found = useAnswer<Schema["Settings"]>("settings");
@@ -54,7 +54,7 @@ export function Settings() {
             )}
             <h2 className="below">Policy</h2>
             {page.policy ? <pre className="why"><Plain text={page.policy} /></pre> : (
-              <p className="dim">The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.</p>
+              <p className="dim">The default policy is in effect. <Link href="/boundary">Boundary</Link> tries a change of it on stored code.</p>
             )}
             <details className="below">
               <summary>{page.scores.length} scores of the built-in evaluators</summary>
@@ -154,7 +154,7 @@ export function WaitForFirst() {
     follow(
       stop.signal,
       () => setOpen(true),
-      (row) => go(`/traces/${row.trace_id}`),
+      (row) => go(traceAddress(row.trace_id, { project: row.project })),
     ).catch(() => setOpen(false));
     return () => stop.abort();
   }, []);

@@ -1,7 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { NativeSelect, Table } from "@mantine/core";
 import type { Schema, State } from "../api";
-import { Cli, Empty, Grid, Head, PageTitle, Interval, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
+import { Cli, Empty, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
@@ -23,7 +23,7 @@ export function Suites() {
             <Grid label="Reports" heads={["report", "result", ["assertions", "heat"], "failing layers", "written"]}>
               {list.reports.map((each, index) => (
                 <Table.Tr key={index}>
-                  <Table.Th scope="row"><a href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></a></Table.Th>
+                  <Table.Th scope="row"><Link href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></Link></Table.Th>
                   <Table.Td><ResultMark state={each.state} /></Table.Td>
                   <Table.Td className="heat">{each.assertions}</Table.Td>
                   <Table.Td>{each.failed_layers.join(", ") || "–"}</Table.Td>
@@ -60,7 +60,7 @@ function List({ list }: { list: Schema["SuiteList"] }) {
     <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
       {list.suites.map((each, index) => (
         <Table.Tr key={index}>
-          <Table.Th scope="row"><a href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></a></Table.Th>
+          <Table.Th scope="row"><Link href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></Link></Table.Th>
           <Table.Td className="heat">{each.cases}</Table.Td>
           <Table.Td>
             {each.problem ? <span className="verdict errored">! <Plain text={each.problem} /></span> : <Counts counts={each.states} />}
@@ -103,7 +103,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
   return (
     <>
       <div className="head-of-run">
-        <div className="dim"><a href="/suites">Suites</a> / <Plain text={page.name} /></div>
+        <div className="dim"><Link href="/suites">Suites</Link> / <Plain text={page.name} /></div>
         <h1><Plain text={sentence} /></h1>
         <PageTitle text={`${page.name}: ${sentence}`} />
         {page.columns.length > 1 ? (
@@ -128,7 +128,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
               <Table.Th scope="col">frozen run</Table.Th>
               {page.columns.map((each, index) => (
                 <Table.Th key={index} scope="col">
-                  <a href={`/experiments/${pathOf(each.name)}`}><Plain text={each.name} /></a>
+                  <Link href={`/experiments/${pathOf(each.name)}`}><Plain text={each.name} /></Link>
                   <div><Counts counts={each.counts} /></div>
                   <div className="dim">
                     pass@1 {percent(each.pass_at_1)}
@@ -150,7 +150,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             {page.rows.map((row, index) => (
               <Table.Tr key={index} id={`case-${row.case.id}`}>
                 <Table.Th scope="row">
-                  <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}><Plain text={row.case.id} /></a>
+                  <Link href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}><Plain text={row.case.id} /></Link>
                   {row.flipped ? <span className="dim"> flipped</span> : null}
                   <div className="dim clip" title={row.case.task}><Plain text={row.case.task} /></div>
                 </Table.Th>

@@ -2,15 +2,17 @@
 // claims: choosing one lights up the output it was held against.
 import { Button, Table } from "@mantine/core";
 import { ArrowLeftRight, Link2, Pencil } from "lucide-react";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { Cli, formatDuration, Plain, Promote, request, Shown, Time, useAnswer, useTitle } from "../parts";
+import { Cli, formatDuration, Link, Plain, Promote, request, Shown, Time, useAnswer, useTitle } from "../parts";
 import { pair } from "../query";
 import { addressOf, addressWith, go, here, isTyping } from "../location";
 import { report } from "../answers";
 import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
-import { rests, spansOf, Step } from "../steps";
+import { Images } from "../images";
+import { Step, type StepParts } from "../steps";
+import { Tree } from "../tree";
 import { Judge } from "./review";
 
 const EditRun = lazy(() => import("./edit"));
@@ -20,12 +22,11 @@ type Claim = Schema["Claim"];
 type Page = Schema["TracePage"];
 type Score = Schema["Score"];
 
+/** Steps of a run in one answer, as the API has them. */
+const STEPS_OF_PAGE = 1000;
+
 /** From so many on, of steps and of scores, only a part is drawn at once. */
 const MANY = 60;
-
-/** Spans that the tree lists below one step, and parents between them. */
-const MOST_BELOW = 200;
-const DEEPEST = 50;
 
 /** What the outputs say of a claim: what they leave open is not certain. */
 const CLAIM_WORDS: Record<Claim["verdict"], string> = { contradicted: "contradicted", uncertain: "open", grounded: "grounded" };
@@ -40,7 +41,9 @@ export function TrialTrace({ id }: PageParts) {
 
 /** A trace of the store, or of a trial of an experiment: `path` is where the API has it. */
 function Trace({ path }: { path: string }) {
-  const page = useAnswer<Page>(path);
+  const step = Number(here().searchParams.get("step")) || 1;
+  const first = step - ((step - 1) % STEPS_OF_PAGE);
+  const page = useAnswer<Page>(path, first > 1 ? { first_step: String(first) } : {});
   return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} path={path} reload={page.reload} />}</Shown>;
 }
 
@@ -72,7 +75,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
   const facts = [
     `run ${run.span_id.slice(0, 8)}`,
     ...["prompt_version", "model", "release", "executor"].map((name) => run.cohort[name]).filter(Boolean),
-    `${run.steps.length} ${run.steps.length === 1 ? "step" : "steps"}`,
+    `${run.step_count.toLocaleString("en")} ${run.step_count === 1 ? "step" : "steps"}`,
     formatDuration(run.end_ns - run.start_ns),
     run.tokens ? `${run.tokens.toLocaleString("en")} tokens` : "",
   ].filter(Boolean);
@@ -80,19 +83,19 @@ function Head({ page, run }: { page: Page; run: Run }) {
   return (
     <div className="head-of-run">
       <div className="dim">
-        {report ? null : <a href={addressOf("/traces")}>Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} /> · <Time ns={run.start_ns} />
+        {report ? null : <Link href={addressOf("/traces")}>Traces</Link>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} /> · <Time ns={run.start_ns} />
       </div>
       <h1><StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} /></h1>
       {page.runs.length > 1 ? (
         <nav className="badges" aria-label="Runs of this trace">
           {page.runs.map((each, index) => (
-            <a key={index}
+            <Link key={index}
               className={`badge ${each.state}`}
               href={addressWith({ run: each.span_id, step: null, claim: null, layer: null, span: null })}
               aria-current={each === run ? "true" : undefined}
             >
               <StateMark state={each.state} /> <Plain text={each.agent} />
-            </a>
+            </Link>
           ))}
         </nav>
       ) : null}
@@ -128,8 +131,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   };
   const show = (next: Claim | null) => {
     go(addressWith({ claim: next && String(next.start) }), true);
-    const step = next && run.steps.find((each) => rests(each, next));
-    if (step) goToStep(step.number);
+    const step = next?.span_id && run.step_of_span[next.span_id];
+    if (step) goToStep(step);
   };
   useEffect(() => {
     if (chosen) document.getElementById(`step-${chosen}`)?.scrollIntoView({ block: "start" });
@@ -139,7 +142,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
       if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
       const layers = run.layers.map((each) => each.layer);
       const at = layer ? layers.indexOf(layer) : -1;
-      if (event.key === "j") goToStep(Math.min(run.steps.length, stepOfUrl() + 1));
+      if (event.key === "j") goToStep(Math.min(run.step_count, stepOfUrl() + 1));
       else if (event.key === "k") goToStep(Math.max(1, stepOfUrl() - 1));
       else if (event.key === "]") chooseLayer(layers[Math.min(layers.length - 1, at + 1)] ?? null);
       else if (event.key === "[") chooseLayer(layers[Math.max(0, at - 1)] ?? null);
@@ -148,6 +151,11 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
+  });
+  const imagesOf = (step: number | null) => ({
+    images: page.images.filter((each) => each.step === step && [run.span_id, null].includes(each.run_span_id)),
+    path,
+    project: isStored(path) ? page.project : undefined,
   });
   const canEdit = !report && isStored(path);
   const isEditing = canEdit && given.has("edit");
@@ -186,7 +194,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
         ))}
         {canEdit ? <Button leftSection={<Pencil size={14} />} aria-pressed={isEditing} onClick={() => go(addressWith({ edit: isEditing ? null : "1" }))}>edit and run</Button> : null}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id, project: page.project }]} /> : null}
-        {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
+        {report || !isStored(path) ? null : <Button component={Link} leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
       <p className="dim"><Plain text={run.replay} /></p>
       {isEditing ? <Suspense><EditRun trace={page.trace_id} project={page.project} recorded={run} /></Suspense> : null}
@@ -197,14 +205,17 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
       </div>
       <div className="trace">
         <nav className="side" aria-label="Steps" {...shown("tree")}>
+          <StepsShown run={run} />
           <Tree page={page} run={run} chosen={chosen} choose={goToStep} chooseSpan={showSpan} />
         </nav>
         <div {...shown("steps")}>
-          {run.steps.map((step) =>
-            run.steps.length > MANY ? (
-              <StepNear key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-            ) : <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />,
-          )}
+          <StepsShown run={run} />
+          {run.steps.map((step) => {
+            const parts = { step, claim, chosen: step.number === chosen, images: imagesOf(step.number) };
+            return run.steps.length > MANY ? <StepNear key={step.number} {...parts} /> : <Step key={step.number} {...parts} />;
+          })}
+          <StepsShown run={run} />
+          <Images {...imagesOf(null)} />
           <Spans page={page} path={path} />
         </div>
         <div className="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
@@ -226,89 +237,21 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   );
 }
 
-interface TreeParts {
-  page: Page;
-  run: Run;
-  chosen: number;
-  choose: (number: number) => void;
-  chooseSpan: (id: string) => void;
-}
-
-/** Steps with the spans below them, and when each ran. */
-function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
-  const below = useMemo(() => spansBelow(page, run), [page, run]);
-  const span = here().searchParams.get("span");
-  // Of a long run, the spans of the chosen step alone are listed.
-  const isListed = (step: Schema["Step"]) => run.steps.length <= MANY || step.number === chosen;
+/** Which steps of a very long run are on the page, with links to those before and after. */
+function StepsShown({ run }: { run: Run }) {
+  if (run.steps.length === run.step_count) return null;
+  const [first, last] = [run.steps[0]?.number ?? 1, run.steps.at(-1)?.number ?? 0];
+  const link = (step: number, text: string) => <Link href={addressWith({ step: String(step) })}>{text}</Link>;
   return (
-    <ul className="tree">
-      {run.steps.map((step) => {
-        const failed = step.error || step.snippets.some((each) => each.recorded?.ended && each.recorded.ended !== "ok");
-        const crossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
-        return (
-          <li>
-            <button type="button" aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
-              <span className="name">
-                step {step.number}
-                {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
-              </span>
-              {failed ? <span className="verdict fail">✗ failed</span> : null}
-              {crossed ? <span className="verdict fail">! boundary</span> : null}
-              <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-            </button>
-            <When run={run} start={step.start_ns} end={step.end_ns} />
-            {isListed(step) && below.has(step.span_id) ? (
-              <ul className="tree">
-                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each, index) => (
-                  <li key={index}>
-                    <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
-                      <span className="dim">{each.kind}</span>
-                      <span className="name"><Plain text={each.name} /></span>
-                      {each.error ? <span className="verdict fail">✗ failed</span> : null}
-                      <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
-                    </button>
-                    <When run={run} start={each.start_ns} end={each.end_ns} />
-                  </li>
-                ))}
-                {below.get(step.span_id)!.length > MOST_BELOW ? <li className="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
-              </ul>
-            ) : null}
-          </li>
-        );
-      })}
-    </ul>
+    <p className="dim">
+      Steps {first.toLocaleString("en")} to {last.toLocaleString("en")} of {run.step_count.toLocaleString("en")} with their scores.{" "}
+      {first > 1 ? link(first - STEPS_OF_PAGE, "earlier steps") : null} {last < run.step_count ? link(last + 1, "later steps") : null}
+    </p>
   );
-}
-
-/** When something ran, within its run. */
-function When({ run, start, end }: { run: Run; start: number; end: number }) {
-  const whole = Math.max(1, run.end_ns - run.start_ns);
-  const left = Math.max(0, Math.min(99, ((start - run.start_ns) / whole) * 100));
-  return (
-    <span className="width">
-      <i style={{ left: `${left}%`, width: `${Math.max(0, Math.min(100 - left, ((end - start) / whole) * 100))}%` }} />
-    </span>
-  );
-}
-
-/** Return the spans below each step, by the span of the step. */
-function spansBelow(page: Page, run: Run): Map<string, Schema["SpanRow"][]> {
-  const steps = new Set(run.steps.map((step) => step.span_id));
-  const parents = new Map(page.spans.map((each) => [each.span_id, each.parent_id]));
-  const found = new Map<string, Schema["SpanRow"][]>();
-  for (const span of page.spans) {
-    let at = parents.get(span.span_id);
-    // A trace that is not whole may have spans that are each other's parents.
-    for (let depth = 0; at && !steps.has(at) && depth < DEEPEST; depth++) at = parents.get(at);
-    if (!at || !steps.has(at) || steps.has(span.span_id)) continue;
-    if (!found.has(at)) found.set(at, []);
-    found.get(at)!.push(span);
-  }
-  return found;
 }
 
 /** A step of a long run: it is drawn once it is near the screen, until then its place is kept. */
-function StepNear(parts: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
+function StepNear(parts: StepParts) {
   const place = useRef<HTMLElement>(null);
   const [near, setNear] = useState(false);
   const drawn = near || parts.chosen;
@@ -367,11 +310,11 @@ function describeClaims(claims: Claim[]): string {
 }
 
 function Why({ claim, run }: { claim: Claim; run: Run }) {
-  const step = run.steps.find((each) => rests(each, claim));
+  const step = claim.span_id && run.step_of_span[claim.span_id];
   return (
     <div className="why" role="status">
       <strong>{CLAIM_WORDS[claim.verdict]}</strong>
-      {step ? ` by step ${step.number}` : ""}
+      {step ? ` by step ${step}` : ""}
       <p><Plain text={claim.why} /></p>
       {claim.found ? <pre><Plain text={claim.found} /></pre> : null}
     </div>
@@ -439,7 +382,7 @@ function LayerEvidence({ score, run, project, trace, goToStep, reload }: LayerEv
     <section>
       <h3>
         <Outcome outcome={score.outcome} label={score.layer} />{" "}
-        <a className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}><Link2 size={13} /></a>
+        <Link className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}><Link2 size={13} /></Link>
       </h3>
       {score.settled_by ? (
         <p className="notice">
@@ -507,15 +450,15 @@ function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; go
   return (
     <ul>
       {facts.map((fact) => {
-        const step = fact.span_id && run.steps.find((each) => spansOf(each).includes(fact.span_id!));
+        const step = fact.span_id && run.step_of_span[fact.span_id];
         return (
           <li>
             <Plain text={fact.what} />
             {fact.recorded !== null ? <div className="dim">recorded <Plain text={fact.recorded} /></div> : null}
             {fact.replayed !== null ? <div className="dim">replayed <Plain text={fact.replayed} /></div> : null}
             {step ? (
-              <Button size="compact-xs" onClick={() => goToStep(step.number)}>
-                step {step.number}
+              <Button size="compact-xs" onClick={() => goToStep(step)}>
+                step {step}
               </Button>
             ) : null}
           </li>
@@ -542,9 +485,9 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
     <p className="alike">
       <span className="dim">traces with the same</span>{" "}
       {short.map(([key, value], index) => (
-        <a key={index} className="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
+        <Link key={index} className="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
           <Plain text={key} />
-        </a>
+        </Link>
       ))}
     </p>
   );

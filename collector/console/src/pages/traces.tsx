@@ -8,7 +8,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type FormEvent, type
 import { ApiError, follow, get, getFile, LAYERS, STATES, type Layer, type Schema } from "../api";
 import { TraceCharts } from "../bars";
 import { addressWith, chosenProject, go, here, isTyping, traceAddress } from "../location";
-import { author, Cli, formatDollars, formatDuration, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useSend, useSteadyAnswer, useTitle } from "../parts";
+import { author, Cli, formatDollars, formatDuration, Link, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useSend, useSteadyAnswer, useTitle } from "../parts";
 import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
 import { LayerMarks, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
@@ -118,11 +118,11 @@ function StateLinks({ line, parameters }: { line: string; parameters: Parameters
   const chosen = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
   return (
     <div className="links" role="group" aria-label="State">
-      <a href={addressOfQuery(withState(line, null))} aria-current={chosen ? undefined : "true"}>all</a>
+      <Link href={addressOfQuery(withState(line, null))} aria-current={chosen ? undefined : "true"}>all</Link>
       {STATES.map((state) => (
-        <a key={state} href={addressOfQuery(withState(line, state))} aria-current={chosen === state ? "true" : undefined}>
+        <Link key={state} href={addressOfQuery(withState(line, state))} aria-current={chosen === state ? "true" : undefined}>
           <StateMark state={state} />
-        </a>
+        </Link>
       ))}
     </div>
   );
@@ -236,9 +236,9 @@ function FacetList({ line, parameters: { order: _order, ...chosen } }: { line: s
             const without = line.replace(new RegExp(`(?:^|\\s)${dimension}:(?:"(?:\\\\.|[^"\\\\])*"|\\S)*`, "g"), " ").trim();
             const next = isChosen ? without : `${without} ${pair(dimension, value)}`.trim();
             return (
-              <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}>
+              <Link key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}>
                 <span><Plain text={value} /></span> <small>{traces.toLocaleString("en")}</small>
-              </a>
+              </Link>
             );
           })}
         </section>
@@ -322,7 +322,7 @@ function SavedViews({ line }: { line: string }) {
     <div className="stack">
       {listed.map((each) => (
         <span key={`${each.project} ${each.name}`} className="saved" title={`${each.query} · kept by ${each.author}`}>
-          <a href={addressOfQuery(each.query)} aria-current={each.query === line ? "true" : undefined}><Plain text={each.name} /></a>
+          <Link href={addressOfQuery(each.query)} aria-current={each.query === line ? "true" : undefined}><Plain text={each.name} /></Link>
           <button type="button" aria-label={`remove the view ${each.name}`} onClick={() => remove(each)}><X size={12} /></button>
         </span>
       ))}
@@ -557,9 +557,9 @@ function Line({ row: { original: row }, top, template, isChosen, isPicked, pick,
   return (
     <div className="row" data-chosen={isChosen || undefined} style={{ position: "absolute", top: `${top}px`, left: 0, right: 0, ...columns }}>
       <input type="checkbox" className="wide" checked={isPicked} aria-label={`pick ${row.trace_id.slice(0, 12)}`} onChange={() => pick(row)} />
-      <a className="link" href={addressOfRow(row)}>
+      <Link className="link" href={addressOfRow(row)}>
         <Cut text={runOf(row)?.task || runOf(row)?.agent} />
-      </a>
+      </Link>
       <span className="phone"><StateMark state={row.state} /></span>
       {children}
     </div>
@@ -568,5 +568,5 @@ function Line({ row: { original: row }, top, template, isChosen, isPicked, pick,
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <WaitForFirst />;
-  return <div className="empty"><h2>No trace fits this filter</h2><a href="/traces">Show every trace</a></div>;
+  return <div className="empty"><h2>No trace fits this filter</h2><Link href="/traces">Show every trace</Link></div>;
 }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from spanproof.failures import ClusterState
 from spanproof.trace import Cause, ClaimVerdict, Layer, State
-from spanproof.trace.images import MOST_IMAGES, MediaType
 
 
 class Answer(BaseModel):
@@ -530,7 +529,11 @@ class Run(Answer):
     layers: list[Score]
     scores: list[Score]
     claims: list[Claim]
-    steps: list[Step]
+    steps: list[Step] = Field(description="In order of time; of a long run some.")
+    step_count: int = Field(description="How many steps the run has.")
+    step_of_span: dict[str, int] = Field(
+        description="Number of the step of each span that a fact or a claim names."
+    )
 
 
 class SpanRow(Answer):
@@ -543,53 +546,3 @@ class SpanRow(Answer):
     start_ns: int
     end_ns: int
     error: str | None
-
-
-class SpanList(Answer):
-    """A page of the spans of a trace, the earliest first."""
-
-    spans: list[SpanRow]
-    next: str | None = Field(description="`cursor` of the page after this one; null where this is the last.")
-
-
-class Feedback(Answer):
-    """What a user thought of a run."""
-
-    run_span_id: str
-    kind: str
-    comment: str | None
-
-
-class TraceImage(Answer):
-    """An image that a span of the trace holds; shown and not judged."""
-
-    id: str = Field(description="Of its content.")
-    span_id: str
-    attribute: str = Field(description="Name of the span's attribute that holds it.")
-    media_type: MediaType
-    bytes: int = Field(description="Its size.")
-
-
-class TracePage(Answer):
-    """One trace whole."""
-
-    trace_id: str
-    state: State = Field(description="What its runs are together.")
-    project: str
-    defects: list[str]
-    spans: list[SpanRow]
-    spans_left_out: int
-    runs: list[Run]
-    feedback: list[Feedback]
-    images: list[TraceImage] = Field(
-        description=f"What `/traces/{{trace_id}}/images/{{image_id}}` serves, {MOST_IMAGES} at most."
-    )
-
-
-class SpanPage(Answer):
-    """One span with all that came with it."""
-
-    span: SpanRow
-    dialect: str
-    attributes: dict[str, Any]
-    resource: dict[str, Any]

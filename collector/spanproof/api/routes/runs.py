@@ -5,13 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 
-from spanproof.api import models, pages
+from spanproof.api import models, pages, trace_pages
 from spanproof.api.access import Opened
 from spanproof.api.alignment import StepChange, StepPair, align_steps
 from spanproof.api.models import Answer
-from spanproof.api.parameters import Project, find_trace_id, make_not_found_error
+from spanproof.api.models.traces import SpanPage, TracePage
+from spanproof.api.parameters import FirstStep, Project, find_trace_id, make_not_found_error
 from spanproof.api.problems import describe_problem
 from spanproof.api.recorded_runs import build_case_evaluation, load_trial_evaluation
 from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
@@ -83,19 +84,30 @@ def compare_runs(
 
 
 @router.get("/trials/{experiment:path}/{case}/{number}/spans/{span_id}", responses=_MISSING)
-def trial_span(request: Request, experiment: str, case: str, number: int, span_id: str) -> models.SpanPage:
+def trial_span(request: Request, experiment: str, case: str, number: int, span_id: str) -> SpanPage:
     """Return one span of a trial, as it was received."""
     evaluation = _find_trial(request, experiment, case, number)
     found = next((span for span in evaluation.trace.spans if span.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the trial has no span {span_id[:64]!r}")
-    return pages.build_span_page(found)
+    return trace_pages.build_span_page(found)
+
+
+@router.get(
+    "/trials/{experiment:path}/{case}/{number}/images/{image_id}",
+    response_class=Response,
+    responses={**_MISSING, **trace_pages.IMAGE_RESPONSE},
+)
+def trial_image(request: Request, experiment: str, case: str, number: int, image_id: str) -> Response:
+    """Return the content of an image that a span of a trial holds."""
+    return trace_pages.build_image_response(_find_trial(request, experiment, case, number), image_id)
 
 
 @router.get("/trials/{experiment:path}/{case}/{number}", responses=_MISSING)
-def trial(request: Request, experiment: str, case: str, number: int) -> models.TracePage:
+def trial(request: Request, experiment: str, case: str, number: int, first_step: FirstStep = 1) -> TracePage:
     """Return the trace of one trial of an experiment, with the verdicts it was given."""
-    return pages.build_trace_page(_find_trial(request, experiment, case, number), ())
+    evaluation = _find_trial(request, experiment, case, number)
+    return trace_pages.build_trace_page(evaluation, (), trace_pages.choose_steps(first_step))
 
 
 def _find_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:

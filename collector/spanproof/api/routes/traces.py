@@ -7,11 +7,13 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from spanproof.api import list_rows, models, pages
+from spanproof.api import list_rows, models, pages, trace_pages
 from spanproof.api.access import Opened
+from spanproof.api.models.traces import SpanList, SpanPage, TracePage
 from spanproof.api.parameters import (
     Cursor,
     Dimension,
+    FirstStep,
     Hours,
     Limit,
     Project,
@@ -27,7 +29,6 @@ from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
 from spanproof.store.trace_list import TraceOrder
 from spanproof.store.trace_listing import TraceListing
 from spanproof.trace.dimensions import is_carried
-from spanproof.trace.images import MEDIA_TYPES, find_image
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {
@@ -105,12 +106,13 @@ def export(
 
 
 @router.get("/traces/{trace_id}", responses=_MISSING)
-def trace(trace_id: str, store: Opened, project: Project = None) -> models.TracePage:
-    """Return one trace whole: its spans, and each run with steps, verdicts, evidence and claims."""
+def trace(trace_id: str, store: Opened, project: Project = None, first_step: FirstStep = 1) -> TracePage:
+    """Return one trace: its spans, and each run with verdicts, evidence, claims and a page of its steps."""
     evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     if evaluation is None:
         raise make_not_found_error(trace_id)
-    return pages.build_trace_page(evaluation, store.feedback(evaluation.key))
+    feedback = store.feedback(evaluation.key)
+    return trace_pages.build_trace_page(evaluation, feedback, trace_pages.choose_steps(first_step))
 
 
 @router.get("/traces/{trace_id}/spans", responses=_MISSING)
@@ -120,27 +122,27 @@ def spans(
     project: Project = None,
     limit: Annotated[int, Query(ge=1, le=5000, description="Spans at most.")] = 1000,
     cursor: Cursor = None,
-) -> models.SpanList:
+) -> SpanList:
     """Return a page of the spans of a trace that a collector received, as many as it may have."""
     found = store.received_spans(
         find_trace_id(store, trace_id, project), project, decode_cursor(cursor), limit + 1
     )
     last = found[limit - 1] if len(found) > limit else None
-    return models.SpanList(
+    return SpanList(
         spans=[list_rows.build_received_span(each) for each in found[:limit]],
         next=encode_cursor(last.start_ns, last.span_id) if last else None,
     )
 
 
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
-def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> models.SpanPage:
+def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> SpanPage:
     """Return one span with its attributes, as they were received."""
     evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     spans = evaluation.trace.spans if evaluation else ()
     found = next((each for each in spans if each.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
-    return pages.build_span_page(found)
+    return trace_pages.build_span_page(found)
 
 
 @router.get("/traces/{trace_id}/snippets/{snippet_id}", responses=_MISSING)
@@ -158,17 +160,12 @@ def snippet(trace_id: str, snippet_id: str, store: Opened, project: Project = No
 @router.get(
     "/traces/{trace_id}/images/{image_id}",
     response_class=Response,
-    responses={**_MISSING, 200: {"content": {media_type: {} for media_type in MEDIA_TYPES}}},
+    responses={**_MISSING, **trace_pages.IMAGE_RESPONSE},
 )
 def image(trace_id: str, image_id: str, store: Opened, project: Project = None) -> Response:
     """Return the content of an image that a span of the trace holds."""
     evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
-    found = find_image(evaluation.trace.spans, image_id) if evaluation else None
-    if found is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no image {image_id[:64]!r}")
-    # The content is an agent's. Opened as a page of its own it may load and run nothing.
-    headers = {"content-security-policy": "default-src 'none'; sandbox", "content-disposition": "inline"}
-    return Response(found.content, media_type=found.media_type, headers=headers)
+    return trace_pages.build_image_response(evaluation, image_id)
 
 
 @router.get("/traces/{trace_id}/scores", responses=_MISSING)
