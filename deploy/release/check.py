@@ -55,11 +55,13 @@ def check_version(release: Release) -> None:
     if not _SEMVER.fullmatch(release.version):
         raise NotReady(f"{release.version!r} is no version such as 1.4.0 or 1.4.0rc1")
     chart = yaml.safe_load(release.read("deploy/helm/spanproof/Chart.yaml"))
+    recipe = yaml.safe_load(release.read("deploy/conda/recipe.yaml"))
     found = {
         "pyproject.toml": tomllib.loads(release.read("pyproject.toml"))["project"]["version"],
         "typescript/package.json": json.loads(release.read("typescript/package.json"))["version"],
         "deploy/helm/spanproof/Chart.yaml (version)": chart["version"],
         "deploy/helm/spanproof/Chart.yaml (appVersion)": chart["appVersion"],
+        "deploy/conda/recipe.yaml": recipe["context"]["version"],
     }
     others = [f"{place} has {version}" for place, version in found.items() if version != release.version]
     if others:

@@ -6,7 +6,7 @@ import pytest
 from waiting import wait_until
 
 from spanproof.alerts import AlertEngine, AlertRule, Status
-from spanproof.store import Acknowledgement, AlertLog, Delivery, Silence, Store, open_store
+from spanproof.store import Acknowledgement, AlertLog, Delivery, MadeRule, Silence, Store, open_store
 
 from .conftest import receiving
 
@@ -204,6 +204,25 @@ def test_silence_itself_may_fire(judged, receiver, engines):
     judged("pass pass pass pass", agent="buyer", at_ns=NOW + 750 * SECOND)
     engines.tick(engine, 760)
     assert receiver.said == ["firing", "resolved"]
+
+
+def test_a_rule_made_by_a_person_is_watched_until_it_is_removed(store, judged, receiver, engines):
+    judged("fail fail fail fail")
+    configured = to(receiver, name="of nobody", cohort={"agent": "nobody"})
+    engine = engines.open(configured)
+    text = (
+        "{name: made, layer: groundedness, window_s: 600, min_count: 4, threshold: 0.5, lower_bound: false,"
+        f" for_s: 0, notify: ['{configured.notify[0].id}']}}"
+    )
+    made = MadeRule("made", text, "ann", 1)
+    store.alerts.save_rule(made)
+    store.alerts.save_rule(MadeRule("broken", "{name: broken, notify: [gone]}", "ann", 1))
+    engines.tick(engine)
+    assert receiver.said == ["firing"]
+    store.alerts.remove_rule(made)
+    engines.tick(engine, 1)
+    assert receiver.said == ["firing", "resolved"]
+    assert engine.firing == []
 
 
 def test_a_silence_keeps_an_alert_from_notifying_until_it_ends(store, judged, receiver, engines):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from base64 import b64encode
+from dataclasses import replace
+
 import pytest
 import requests
 import schemathesis
@@ -10,6 +13,7 @@ from starlette.testclient import TestClient
 from spanproof.api import ConsoleServer, ConsoleSettings, make_app
 
 TRACE = "5" * 32
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
 YEARS = 24 * 366
 
 
@@ -30,6 +34,28 @@ def test_a_trace_comes_with_steps_verdicts_and_claims(client):
     assert [layer["layer"] for layer in run["layers"]] == [
         "correctness", "boundary", "execution", "groundedness", "trajectory",
     ]  # fmt: skip
+
+
+def test_an_image_of_a_trace_is_listed_and_served_as_nothing_but_an_image(store, client, evaluation_of):
+    evaluation = evaluation_of(40)
+    first, *others = evaluation.trace.spans
+    attributes = {**first.attributes, "input.value": f"data:image/png;base64,{b64encode(PNG).decode()}"}
+    spans = (replace(first, attributes=attributes), *others)
+    store.write([replace(evaluation, trace=replace(evaluation.trace, spans=spans))])
+    path = f"/api/v1/traces/{evaluation.trace.trace_id}"
+    (listed,) = client.get(path).json()["images"]
+    assert (listed["media_type"], listed["bytes"], listed["span_id"]) == (
+        "image/png",
+        len(PNG),
+        first.span_id,
+    )
+    served = client.get(f"{path}/images/{listed['id']}")
+    assert (served.status_code, served.content) == (200, PNG)
+    assert served.headers["content-type"] == "image/png"
+    assert served.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert client.get(f"{path}/images/{'0' * 32}").status_code == 404
+    assert client.get(f"/api/v1/traces/{TRACE}").json()["images"] == []
 
 
 def test_a_span_comes_with_its_attributes(client):

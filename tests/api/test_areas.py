@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from spanproof.alerts import AlertRule
 from spanproof.api import ConsoleSettings, make_app
+from spanproof.store import Delivery
 from spanproof.suites import promote
 
 TRACE, RUN = "5" * 32, "a" * 16
@@ -94,9 +96,11 @@ def test_latency_tokens_and_cost_are_counted_over_time_and_by_agent(app):
     found = app.get(f"/api/v1/usage?hours={YEARS}").json()
     (point,) = found["points"]
     assert (point["traces"], point["p50_s"], point["tokens"], point["cost_usd"]) == (1, 0.09, 0, None)
+    assert (point["failed"], point["open"], point["passed"]) == (1, 0, 0)
     (share,) = found["shares"]
     assert (share["agent"], share["runs"], share["tokens"]) == ("pricing agent", 1, 0)
     assert app.get(f"/api/v1/usage?hours={YEARS}&agent=nobody").json()["shares"] == []
+    assert app.get(f"/api/v1/usage?hours={YEARS}&state=open&text=tea&by_model=false").json()["points"] == []
 
 
 def test_a_rule_is_tried_over_the_past(app):
@@ -106,6 +110,43 @@ def test_a_rule_is_tried_over_the_past(app):
     assert found["words"] == "would have fired 0 times in the last 24 h"
     wrong = app.post("/api/v1/alerts/trials", json={"rule": "{name: x, layer: colour}"}, headers=OURS)
     assert (wrong.status_code, wrong.json()["detail"].startswith("layer: ")) == (422, True)
+
+
+def test_a_rule_is_made_refused_and_removed(store, workspace):
+    configured = AlertRule.model_validate(
+        {"name": "taken", "layer": "boundary", "notify": [{"name": "chat", "url": "http://127.0.0.1:9"}]}
+    )
+    app = TestClient(make_app(lambda: store, ConsoleSettings(workspace=workspace, rules=(configured,))))
+
+    def save(rule: str):
+        body = {"rule": rule, "author": "ann"}
+        return app.post("/api/v1/alerts/rules", json=body, headers=OURS)
+
+    saved = save("{name: steps/10, layer: trajectory, score: steps, measure: p95, fires_when: '> 10 steps',"
+                 " notify: [chat]}")  # fmt: skip
+    assert (saved.status_code, saved.json()["problem"]) == (201, "")
+    found = app.get("/api/v1/alerts").json()
+    assert [(each["name"], each["made_by"], each["notify"]) for each in found["rules"]] == [
+        ("taken", "", ["chat"]), ("steps/10", "ann", ["chat"]),
+    ]  # fmt: skip
+    assert "10 steps" in found["rules"][1]["bound"]
+    assert (found["targets"], [each["author"] for each in found["made"]]) == (["chat"], ["ann"])
+    refused = save("{name: x, layer: boundary, notify: [pager]}")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        422, "notify: no target 'pager' is configured; there are: chat",
+    )  # fmt: skip
+    assert save("{name: taken, layer: boundary}").status_code == 409
+    assert app.delete("/api/v1/alerts/rules/steps/10", headers=OURS).json()["name"] == "steps/10"
+    assert app.get("/api/v1/alerts").json()["made"] == []
+    assert app.delete("/api/v1/alerts/rules/steps/10", headers=OURS).status_code == 404
+
+
+def test_deliveries_have_their_state_and_error(app, store):
+    store.alerts.write_delivery(Delivery("n1", "chat", "quotes", "undelivered", 3, "HTTP 500; next try", 7))
+    (row,) = app.get("/api/v1/alerts/deliveries").json()["deliveries"]
+    assert (row["target"], row["rule"], row["state"], row["attempts"], row["error"]) == (
+        "chat", "quotes", "undelivered", 3, "HTTP 500; next try",
+    )  # fmt: skip
 
 
 def test_a_label_is_written_read_and_compared_with_ours(app):

@@ -115,6 +115,8 @@ def test_a_reader_of_one_project_reads_its_own(app) -> None:
     assert get(app, f"traces/{TRACES[OURS]}", "ours").json()["project"] == OURS
     assert get(app, f"traces/{TRACES[THEIRS]}", "ours").status_code == 404
     assert len(get(app, "traces", "all").json()["traces"]) == 2
+    assert get(app, "projects", "ours").json() == {"projects": [OURS], "every": False}
+    assert get(app, "projects", "all").json() == {"projects": sorted([OURS, THEIRS]), "every": True}
     assert get(app, "traces", "nowhere").json()["traces"] == []
 
 

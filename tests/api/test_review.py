@@ -155,3 +155,22 @@ def test_the_overview_has_rates_and_causes_with_their_counts(store, app):
     assert (reason["outcome"], reason["cause"], reason["times"]) == ("open", "value-not-found", 2)
     assert reason["cause_words"] == "2 answers hold a value that no source has"
     assert (reason["detail"], int(reason["trace_id"], 16)) == ("54.00", 2)
+
+
+def test_a_verdict_is_assigned_with_a_date_and_given_back(store, app):
+    write(store, {Layer.GROUNDEDNESS: OPEN})
+    (card,) = ask(app)
+    assert (card["assignee"], card["due_ns"]) == ("", 0)
+    body = {name: card[name] for name in ("trace_id", "run_span_id", "layer")} | {"author": "bob"}
+
+    def assign(**more: object):
+        return app.post("/api/v1/review/assignments", json={**body, **more}, headers=OURS)
+
+    given = assign(assignee="ann", due_ns=7)
+    assert (given.status_code, given.json()["assignee"]) == (201, "ann")
+    (own,) = ask(app, "&assignee=ann")
+    assert (own["assignee"], own["due_ns"], own["trace_id"]) == ("ann", 7, card["trace_id"])
+    assert ask(app, "&assignee=bob") == []
+    assign(assignee="")
+    assert ask(app, "&assignee=ann") == []
+    assert assign(assignee="ann", trace_id="f" * 32).status_code == 404

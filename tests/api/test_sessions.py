@@ -16,9 +16,14 @@ from spanproof.client import Client, ClientError
 TRACE = "5" * 32
 
 
-def write_root(store, trace_id: str, key: str, value: str, *, on_resource: bool = False) -> None:
-    """Store a root span of a trace that names its session."""
+def write_root(
+    store, trace_id: str, key: str, value: str, *, on_resource: bool = False, project: str = "default"
+) -> None:
+    """Store a root span of a trace that names its session, and one below it that does not."""
     named = [KeyValue(key=key, value=AnyValue(string_value=value))]
+    below = Span(
+        trace_id=bytes.fromhex(trace_id), span_id=b"below001", parent_span_id=b"root0001", name="step"
+    )
     span = Span(
         trace_id=bytes.fromhex(trace_id),
         span_id=b"root0001",
@@ -28,9 +33,10 @@ def write_root(store, trace_id: str, key: str, value: str, *, on_resource: bool 
         attributes=[] if on_resource else named,
     )
     rows = ResourceSpans(
-        resource=Resource(attributes=named if on_resource else []), scope_spans=[ScopeSpans(spans=[span])]
+        resource=Resource(attributes=named if on_resource else []),
+        scope_spans=[ScopeSpans(spans=[span, below])],
     )
-    store.write_spans([ExportTraceServiceRequest(resource_spans=[rows])])
+    store.write_spans([ExportTraceServiceRequest(resource_spans=[rows])], project)
 
 
 def test_a_session_has_its_verdict_turns_and_first_mistake(client, store):
@@ -66,6 +72,21 @@ def test_a_session_is_found_in_every_convention(client, store, evaluation_of, ke
     assert name in [each["id"] for each in client.get("/api/v1/sessions").json()["sessions"]]
     turns = client.get(f"/api/v1/sessions/{name}").json()["turns"]
     assert [turn["trace_id"] for turn in turns] == [evaluation.trace.trace_id]
+
+
+def test_a_session_counts_all_spans_of_its_traces_in_each_project(client, store):
+    name = "chat of two projects"
+    for project in ("shop", "bank"):
+        write_root(store, "7" * 32, "session.id", name, project=project)
+
+    def count(project: str) -> list[tuple[int, int]]:
+        rows = client.get(f"/api/v1/sessions{project}").json()["sessions"]
+        return [(row["traces"], row["spans"]) for row in rows if row["id"] == name]
+
+    assert count("") == [(2, 4)]
+    assert count("?project=shop") == [(1, 2)]
+    assert count("?project=none") == []
+    assert client.get(f"/api/v1/sessions/{name}?project=none").status_code == 404
 
 
 def test_the_client_chooses_by_what_spans_carry(store):

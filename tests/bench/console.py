@@ -4,7 +4,9 @@ A store of 100,000 traces with 1,000,000 scores is made of real evaluations, whi
 ClickHouse: over a week, ten releases, models and prompt versions. Then a real browser opens the overview of a
 day (the first view), and scrolls the list of traces. Control: the same pages over the evaluations alone.
 
-A trace of 4,000 spans is opened as well, and left for its last step.
+Words of one trace, of none and of all are searched through the API, and what needs no answer of the server is
+timed in the browser: the finder, and the menu of columns. A trace of 4,000 spans is opened as well, and left
+for its last step.
 
     python -m tests.bench.console [--traces 100000] [--directory DIR]
 """
@@ -19,6 +21,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 from playwright.sync_api import Browser, sync_playwright
 from tests.console.filled_store import LONG, SPANS, STEPS, long_trace
 from tests.suites.conftest import misquote
@@ -93,6 +96,7 @@ def _copies(table: Table, database: str, first: int, count: int, step: int, now:
         "prompt_version": "concat('p', toString(1 + n % 4))",
         "model": f"{list(_MODELS)}[1 + n % 3]",
         "task": "concat('task ', toString(n % 12))",
+        "text": "concat(text, ' order-', toString(n))",
     }
     fresh["id"] = "concat(id, hex(n))"
     names = table.names
@@ -143,12 +147,54 @@ def measure(browser: Browser, store: Store, name: str) -> None:
             _SCROLLS,
         )
         page.close()
+        for words, kind in (
+            ("order-77", "one trace"),
+            ("nosuchword", "no trace"),
+            ("box of tea", "all traces"),
+        ):
+            print(f"{name}: words of {kind} are found in {_time_search(server.url, words):.0f} ms")
+        print(f"{name}: {_time_interactions(browser, server.url)}")
     slow = sorted(frames)[int(len(frames) * 0.95)]
     print(
         f"{name}: first view {statistics.median(firsts):.2f} s ({min(firsts):.2f} to {max(firsts):.2f}),"
         f" all of it {statistics.median(wholes):.2f} s, of which the server's processor {min(spent):.2f} s;"
         f" a frame while the list scrolls {statistics.median(frames):.1f} ms, 95 % {slow:.1f} ms"
     )
+
+
+def _time_search(url: str, words: str) -> float:
+    """Return the median time of a search for words, in milliseconds."""
+    times = []
+    with httpx.Client(base_url=url, timeout=60) as client:
+        for _ in range(_TURNS):
+            started = time.perf_counter()
+            client.get("/api/v1/traces", params={"text": words, "limit": 50}).raise_for_status()
+            times.append(time.perf_counter() - started)
+    return 1000 * statistics.median(times)
+
+
+def _time_interactions(browser: Browser, url: str) -> str:
+    """Return how soon the finder and the menu of columns are there, in words; the driver's time is in it."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{url}/traces")
+    page.wait_for_selector(".row .link")
+    page.wait_for_load_state("networkidle")
+    times: dict[str, list[float]] = {"finder": [], "columns": []}
+    for _ in range(_TURNS):
+        started = time.perf_counter()
+        page.keyboard.press("Control+k")
+        page.get_by_label("Find", exact=True).wait_for()
+        times["finder"].append(time.perf_counter() - started)
+        page.keyboard.press("Escape")
+        page.get_by_label("Find", exact=True).wait_for(state="detached")
+        started = time.perf_counter()
+        page.get_by_role("button", name="columns").click()
+        page.get_by_label("latency").wait_for()
+        times["columns"].append(time.perf_counter() - started)
+        page.keyboard.press("Escape")
+        page.get_by_label("latency").wait_for(state="detached")
+    page.close()
+    return ", ".join(f"{name} after {1000 * statistics.median(each):.0f} ms" for name, each in times.items())
 
 
 def measure_long_trace(browser: Browser, store: Store) -> None:

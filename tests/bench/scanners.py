@@ -2,11 +2,14 @@
 
     python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
         [--gitleaks PATH] [--guarddog PATH] [--eslint PATH] [--sqlfluff PATH] [--secrets FILE]
+    python tests/bench/scanners.py --set FILE [--policy NAME] [--misses]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
 absent its rows are left out. The repository's own evasions and benign snippets come on top. `FILE` has lines
 of `{"id", "language", "source", "secret"}`, where `secret` is whether the text holds one. Snippets are text:
 nothing of them is executed. Times are of the processor; those of the clock grow with what else runs.
+With `--set` one file of `snippet_sets` is measured, or another of its form (`snippet_set.py`), under a policy
+of that name.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import argparse
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -27,8 +31,13 @@ from typing import Any
 
 import yaml
 
+from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
+
+sys.path.append(str(Path(__file__).parents[2]))  # run as a script, as the docs do
+
+from tests.bench.snippet_set import format_report, load_set, scan_set
 
 Row = dict[str, object]
 
@@ -79,6 +88,10 @@ class Measured:
 def main() -> None:
     """Print one row per set, then pairs, shares and sizes."""
     arguments = _arguments()
+    if arguments.set is not None:
+        scanned = scan_set(load_set(arguments.set), load_policy(arguments.policy))
+        print("\n".join(format_report(scanned, misses=arguments.misses)))
+        return
     pipeline = Pipeline()
     for language in ("python", "bash", "sql", "javascript", "typescript", "text"):
         pipeline.scan(language, "x = 1")  # parsers are imported outside the measured time
@@ -360,7 +373,9 @@ def _sizes(pipeline: Pipeline) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the pre-execution gate.")
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--set", type=Path, help="measure this set of labelled snippets alone")
+    parser.add_argument("--policy", default="data-analysis", help="of the set: a preset or a file")
     parser.add_argument("--misses", action="store_true", help="name each sample that did not get its verdict")
     for peer in _PEERS:
         parser.add_argument(
@@ -368,7 +383,10 @@ def _arguments() -> argparse.Namespace:
         )
     parser.add_argument("--secrets", type=Path, help="texts with and without secrets")
     parser.add_argument("--sizes", action="store_true", help="time over the size of the source")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.data is None and arguments.set is None:
+        parser.error("name a directory of data, or a set")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -185,6 +185,8 @@ def test_a_span_in_flight_takes_about_fifty_bytes(make_request) -> None:
 
 
 BOUND = 1 << 18
+TEN_SECONDS = 1_440
+"""In four hours: 48 times `max_wait_s`, and 24 times `reopen_s`, after which nothing is held any more."""
 
 
 def spans_of(trace: int, numbers: range) -> Fragment:
@@ -219,7 +221,7 @@ def test_a_trace_that_never_ends_stays_within_the_bound_and_is_given_out_every_f
     assembler = Assembler(RULES.model_copy(update={"max_bytes": BOUND}))
     given_out = [
         (request, complete)
-        for request in range(8_640)
+        for request in range(TEN_SECONDS)
         for complete in take_in(
             assembler, spans_of(1, range(request * 10, request * 10 + 10)), request, request * 10
         )
@@ -228,21 +230,21 @@ def test_a_trace_that_never_ends_stays_within_the_bound_and_is_given_out_every_f
     assert max(later - earlier for earlier, later in pairwise(times)) <= RULES.max_wait_s + 10
     given = [number for _, complete in given_out for number in complete.bodies]
     assert given == list(range(len(given)))
-    assert len(given) >= 8_640 - RULES.max_wait_s / 10 - 1
+    assert len(given) >= TEN_SECONDS - RULES.max_wait_s / 10 - 1
 
 
-def test_a_day_of_late_spans_stays_within_the_bound_and_each_is_given_out() -> None:
+def test_four_hours_of_late_spans_stays_within_the_bound_and_each_is_given_out() -> None:
     assembler = Assembler(RULES.model_copy(update={"max_bytes": BOUND}))
     given_out: list[CompleteTrace] = []
-    for trace in range(8_640):
+    for trace in range(TEN_SECONDS):
         # Each gets a span that comes 500 s after the others, while it is kept at hand.
         given_out += take_in(assembler, spans_of(trace + 1, range(100)), 2 * trace, trace * 10)
         if trace >= 50:
             late = spans_of(trace - 49, range(100, 101))
             given_out += take_in(assembler, late, 2 * trace + 1, trace * 10)
-    given_out += assembler.flush(86_401)
+    given_out += assembler.flush(TEN_SECONDS * 10 + 1)
     numbers = [number for complete in given_out for number in complete.bodies]
-    assert len(numbers) == len(set(numbers)) == 8_640 + 8_590
+    assert len(numbers) == len(set(numbers)) == 2 * TEN_SECONDS - 50
 
 
 @settings(max_examples=15)
@@ -251,7 +253,7 @@ def test_what_is_held_is_nothing_once_every_trace_is_forgotten(seed: int) -> Non
     chance = random.Random(seed)
     assembler = Assembler(RULES)
     for record in range(200):
-        trace, spans = chance.randrange(1, 5), chance.randrange(1, 60)
+        trace, spans = chance.randrange(1, 5), chance.randrange(1, 20)
         triples = [(trace, chance.randrange(1, 4_000), 1) for _ in range(spans)]
         assembler.add(part(request_with(*triples)), record, now_s=record)
         list(assembler.due(record))

@@ -28,33 +28,28 @@ def test_stopping_evaluates_what_was_received_without_waiting_for_quiet(tmp_path
         assert store.evaluation(f"{1:032x}") is not None
 
 
-def test_serve_says_where_it_listens_and_drains_on_sigterm(tmp_path, make_request) -> None:
-    with serving(tmp_path, assembly__quiet_s="200", assembly__orphan_quiet_s="200") as (process, where):
-        body = agent_request(make_request, (1, 1, None), (1, 2, 1))
+def test_what_was_acknowledged_before_kill_9_is_evaluated_by_the_next_one_that_drains_on_sigterm(
+    tmp_path, make_request
+) -> None:
+    traces = 12
+    never_quiet = {"assembly__quiet_s": "200", "assembly__orphan_quiet_s": "200"}
+    with serving(tmp_path, **never_quiet) as (process, where), httpx.Client(timeout=120) as client:
+        for number in range(1, traces + 1):
+            body = agent_request(make_request, (number, 1, None), (number, 2, 1))
+            assert client.post(f"{where['http']}/v1/traces", content=body, headers=PROTOBUF).is_success
+        process.kill()
+        process.wait()
+    with serving(tmp_path, **never_quiet) as (process, where):
+        body = agent_request(make_request, (traces + 1, 1, None), (traces + 1, 2, 1))
         url = f"{where['http']}/v1/traces"
         assert plain_http.post(url, content=body, headers=PROTOBUF, timeout=120).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=120) == 0
     with open_store(tmp_path / "store") as store:
-        stored = store.evaluation(f"{1:032x}")
+        assert len(store.traces(limit=100)) == traces + 1
+        stored = store.evaluation(f"{traces + 1:032x}")
         assert stored is not None
         assert any(isinstance(score.outcome, Scored) for score in stored.scores)
-
-
-def test_what_was_acknowledged_before_kill_9_is_evaluated_after_a_restart(tmp_path, make_request) -> None:
-    acknowledged = 0
-    with serving(tmp_path, assembly__quiet_s="200", assembly__orphan_quiet_s="200") as (process, where):
-        with httpx.Client(timeout=120) as client:
-            for number in range(1, 41):
-                body = agent_request(make_request, (number, 1, None), (number, 2, 1))
-                response = client.post(f"{where['http']}/v1/traces", content=body, headers=PROTOBUF)
-                acknowledged += response.status_code == 200
-        process.kill()
-        process.wait()
-    assert acknowledged == 40
-    with running(tmp_path) as collector:
-        assert collector.evaluated.wait_for(40, timeout_s=120)
-        assert len(collector.store.traces(limit=100)) == 40
 
 
 CODE = ["price = 12\nprint(price * 3)", "print(1 / 0)", "import random\nprint(sorted({'a', 'b'}))"]

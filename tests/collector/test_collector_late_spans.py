@@ -6,6 +6,8 @@ import time
 
 from waiting import wait_until
 
+from spanproof.evaluators.model import TraceEvaluation
+
 from .collectors import agent_request, post, running
 
 
@@ -22,30 +24,6 @@ def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp
         assert stored is not None
         assert len(stored.trace.spans) == 2
         assert collector.evaluated.traces == 1
-
-
-def test_a_span_that_is_later_than_memory_finds_its_trace_in_the_store(tmp_path, make_request) -> None:
-    with running(tmp_path, assembly__reopen_s="0.1") as collector:
-        seen = []
-        collector.evaluated.subscribe(seen.append)
-        post(collector, agent_request(make_request, (1, 1, None)))
-        assert collector.evaluated.wait_for(1, timeout_s=120)
-        time.sleep(0.5)
-        post(collector, agent_request(make_request, (1, 2, 1)))
-        wait_until(lambda: len(seen) == 2)
-        assert len(seen[1].trace.spans) == 2
-
-
-def test_a_root_that_ends_long_after_its_children_does_not_replace_them(tmp_path, make_request) -> None:
-    with running(tmp_path, assembly__reopen_s="0.1") as collector:
-        seen = []
-        collector.evaluated.subscribe(seen.append)
-        post(collector, agent_request(make_request, (1, 2, 1), (1, 3, 1)))
-        assert collector.evaluated.wait_for(1, timeout_s=120)
-        time.sleep(0.5)
-        post(collector, agent_request(make_request, (1, 1, None)))
-        wait_until(lambda: len(seen) == 2)
-        assert [len(evaluation.trace.spans) for evaluation in seen] == [2, 3]
 
 
 def test_states_of_one_trace_are_evaluated_one_after_the_other(tmp_path, make_request) -> None:
@@ -70,7 +48,9 @@ def test_an_incomplete_trace_is_taken_up_again_after_a_restart(tmp_path, make_re
         assert len(collector.evaluated.latest[-1].trace.spans) == 2
 
 
-def test_a_root_that_comes_late_gives_the_run_that_it_would_have_been(tmp_path, make_request) -> None:
+def test_what_is_later_than_memory_joins_what_the_store_has_and_gives_the_run_of_the_whole(
+    tmp_path, make_request
+) -> None:
     spans = ((1, 1, None), (1, 2, 1), (1, 3, 1))
     with running(tmp_path / "whole") as collector:
         post(collector, agent_request(make_request, *spans))
@@ -79,13 +59,18 @@ def test_a_root_that_comes_late_gives_the_run_that_it_would_have_been(tmp_path, 
     with running(tmp_path / "pieces", assembly__reopen_s="0.1") as collector:
         seen = []
         collector.evaluated.subscribe(seen.append)
+        # Of the first trace the root comes late, of the second a child.
         post(collector, agent_request(make_request, *spans[1:]))
-        assert collector.evaluated.wait_for(1, timeout_s=120)
+        post(collector, agent_request(make_request, (2, 1, None)))
+        wait_until(lambda: len(seen) == 2)
         time.sleep(0.5)
         post(collector, agent_request(make_request, spans[0]))
-        wait_until(lambda: len(seen) == 2)
+        post(collector, agent_request(make_request, (2, 2, 1)))
+        wait_until(lambda: len(seen) == 4)
+        assert count_spans(seen, 1) == [2, 3]
+        assert count_spans(seen, 2) == [1, 2]
         healed = collector.store.evaluation(f"{1:032x}")
-        current = list(collector.store.scores())
+        current = list(collector.store.scores(trace_id=f"{1:032x}"))
     assert at_once is not None
     assert healed is not None
     assert healed.trace == at_once.trace
@@ -94,3 +79,10 @@ def test_a_root_that_comes_late_gives_the_run_that_it_would_have_been(tmp_path, 
     }
     # What was said of the spans while they had no root is withdrawn.
     assert {score.run_span_id for score in current} == {f"{1:016x}"}
+
+
+def count_spans(seen: list[TraceEvaluation], number: int) -> list[int]:
+    """Return how many spans a trace had each time it was evaluated."""
+    return [
+        len(evaluation.trace.spans) for evaluation in seen if evaluation.trace.trace_id == f"{number:032x}"
+    ]

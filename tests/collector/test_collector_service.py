@@ -63,13 +63,6 @@ def test_traces_of_both_exporters_are_evaluated_and_stored(tmp_path) -> None:
     assert list((tmp_path / "wal").glob("*.wal")) == []
 
 
-def test_the_project_of_the_configuration_is_on_every_score(tmp_path, make_request) -> None:
-    with running(tmp_path, project="billing") as collector:
-        post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
-        assert collector.evaluated.wait_for(1, timeout_s=120)
-        assert {score.cohort.project for score in collector.evaluated.latest[0].scores} == {"billing"}
-
-
 def test_a_trace_the_engine_cannot_take_is_errored_and_the_next_one_goes_through(
     tmp_path, make_request
 ) -> None:
@@ -118,13 +111,17 @@ def stored_spans(collector: Collector) -> list[tuple[str, str]]:
         ).result_rows
 
 
-def test_our_own_evaluator_spans_are_taken_and_never_evaluated(tmp_path, make_request) -> None:
-    with running(tmp_path) as collector:
+def test_our_own_evaluator_spans_are_never_evaluated_and_scores_are_of_the_configured_project(
+    tmp_path, make_request
+) -> None:
+    with running(tmp_path, project="billing") as collector:
         own = make_request((1, 9, 1), scope="spanproof.evaluators")
         post(collector, own.SerializeToString())
-        post(collector, agent_request(make_request, (2, 1, None)))
+        post(collector, agent_request(make_request, (2, 1, None), (2, 2, 1)))
         assert collector.evaluated.wait_for(1, timeout_s=120)
-        assert collector.evaluated.latest[0].trace.trace_id == f"{2:032x}"
+        (evaluation,) = collector.evaluated.latest
+        assert evaluation.trace.trace_id == f"{2:032x}"
+        assert {score.cohort.project for score in evaluation.scores} == {"billing"}
         assert 'spanproof_spans_ignored_total{reason="own_evaluator"} 1.0' in metrics(collector)
 
 

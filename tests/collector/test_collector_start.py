@@ -34,20 +34,14 @@ def test_a_second_collector_on_the_same_directory_says_so(tmp_path) -> None:
         assert b"Traceback" not in second.stderr
 
 
-def test_a_start_that_fails_lets_go_of_everything(tmp_path, taken_port) -> None:
-    settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
-    with pytest.raises(PortTaken):
-        make_collector(load_config(None, {}, settings)).start()
-    with running(tmp_path):
-        pass
-
-
-def test_a_start_that_fails_leaves_the_signals_to_whom_they_belonged(tmp_path, taken_port) -> None:
+def test_a_start_that_fails_lets_go_of_everything_and_of_the_signals(tmp_path, taken_port) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
     with pytest.raises(PortTaken):
         make_collector(load_config(None, {}, settings)).run_forever()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    with running(tmp_path):
+        pass
 
 
 def _has_children(process: int) -> bool:

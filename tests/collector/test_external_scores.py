@@ -159,8 +159,8 @@ def test_results_of_a_harness_are_scores_of_their_step_and_decide_the_release_ga
         ({}, "give a name with a value or label"),
     ],
 )
-def test_a_result_that_says_too_little_is_refused(collector, result, says) -> None:
-    response = send(collector, RESULT | result)
+def test_a_result_that_says_too_little_is_refused(collector_of_module, result, says) -> None:
+    response = send(collector_of_module, RESULT | result)
     assert response.status_code == 400
     assert says in response.text
 

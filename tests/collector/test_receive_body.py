@@ -70,7 +70,7 @@ def a_request() -> bytes:
 
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
 def test_a_bomb_costs_no_more_memory_than_the_limit(encoding, pack) -> None:
-    bomb = pack(b"\x00" * 200_000_000)
+    bomb = pack(b"\x00" * 40_000_000)
     tracemalloc.start()
     assert refusal_of(unpack, bomb, encoding, 1_000_000) is Reason.TOO_LARGE
     _, peak = tracemalloc.get_traced_memory()

@@ -64,7 +64,7 @@ def test_a_message_over_the_limit_is_refused_even_when_it_is_small_on_the_wire(l
 
 def test_calls_that_grpc_answers_itself_leave_no_stack_in_the_log(listen, caplog) -> None:
     """A client could fill the log with them: the line of a refusal is one a second."""
-    calls, threads = 12, 4
+    calls, threads = 5, 4
 
     def send() -> None:
         for _ in range(calls):

@@ -32,6 +32,7 @@ PAGES = {
     "failures": f"/failures?{YEAR}",
     "review": f"/review?{YEAR}",
     "alerts": "/alerts",
+    "deliveries": "/alerts/deliveries",
     "suites": "/suites",
     "suite": "/suites/prices",
     "experiments": "/experiments",
@@ -46,6 +47,7 @@ OF_FILLED = {
     "trace-hostile": f"/traces/{SPOILT}",
     "traces-searched": '/traces?q="box of tea" label:fail',
     "traces-nothing": "/traces?q=nosuchword",
+    "experiment-beside": "/experiments/weekly?baseline=nightly",
     "nothing": "/nothing",
 }
 WIDTHS = (1440, 1024, 390)
@@ -107,6 +109,7 @@ def take(browser: Browser, folder: Path, name: str, address: str, kind: str) -> 
             page.goto(address)
             _settle(page, kind)
         page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.unroute_all(behavior="ignoreErrors")
     page.close()
 
 

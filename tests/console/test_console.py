@@ -116,6 +116,14 @@ def test_a_view_is_saved_for_all_readers_and_removed(open_page):
     page.get_by_role("link", name="cents <b>").wait_for(state="detached")
 
 
+def test_charts_count_the_traces_of_the_list_over_time(open_page):
+    page = open_page("/traces?q=58.00 since:366d")
+    charts = page.locator(".charts")
+    assert "✗ 1 failed" in charts.inner_text()
+    assert charts.locator(".failed").count() == 1
+    assert "p95" in charts.inner_text()
+
+
 def test_facets_count_within_the_filter(open_page):
     page = open_page("/traces?q=58.00")
     page.get_by_role("button", name="facets").click()
@@ -356,3 +364,18 @@ def test_an_experiment_is_a_grid_whose_cells_show_answers_beside_a_baseline(open
     page.wait_for_url("**/experiments/weekly?baseline=")
     page.get_by_text("no baseline").wait_for()
     assert "flipped" not in row.inner_text()
+
+
+def test_a_rule_is_made_in_the_page_and_removed(open_page):
+    page = open_page("/alerts")
+    name = "answers that contradict their sources"
+    page.get_by_role("button", name="Keep the rule").click()
+    row = page.get_by_role("region", name="Rules").get_by_role("row", name=name)
+    row.get_by_text("threshold 10 %").wait_for()
+    page.get_by_label("A rule, with the keys").fill("name: nothing")
+    row.get_by_role("button", name=f"edit {name}").click()
+    assert f"name: {name}" in page.get_by_label("A rule, with the keys").input_value()
+    row.get_by_role("button", name=f"remove {name}").click()
+    row.wait_for(state="detached")
+    page.get_by_role("link", name="Deliveries").click()
+    page.get_by_role("heading", name="No notification was sent yet").wait_for()

@@ -16,7 +16,7 @@ PAGES = (
 )  # fmt: skip
 
 
-def test_the_side_bar_leads_to_every_page(open_page):
+def test_the_side_bar_leads_to_every_page_and_a_question_mark_lists_its_keys(open_page):
     page = open_page("/settings")
     bar = page.get_by_role("navigation", name="Pages")
     names = bar.get_by_role("link").all_inner_texts()
@@ -25,15 +25,20 @@ def test_the_side_bar_leads_to_every_page(open_page):
         bar.get_by_role("link", name=name).click()
         bar.locator("[aria-current=page]", has_text=name).wait_for()
         settle(page)
+        page.keyboard.press("?")
+        page.locator(".help").get_by_text("this list").wait_for()
+        page.keyboard.press("Escape")
+        page.locator(".help").wait_for(state="detached")
 
 
-@pytest.mark.parametrize("path", ["/", "/traces", f"/traces/{FAILING}", "/review", "/settings"])
-def test_a_question_mark_lists_the_keys_of_every_page(open_page, path):
-    page = open_page(path)
-    page.keyboard.press("?")
-    page.locator(".help").get_by_text("this list").wait_for()
-    page.keyboard.press("Escape")
-    page.locator(".help").wait_for(state="detached")
+def test_a_project_is_chosen_and_links_keep_it(open_page):
+    page = open_page(f"/sessions?{YEAR}")
+    page.get_by_label("Project").first.select_option("default")
+    page.wait_for_url("**project=default**")
+    page.get_by_role("region", name="Sessions").get_by_role("link", name="chat/17").click()
+    page.wait_for_url("**/sessions/chat%2F17?project=default")
+    page.get_by_role("link", name="turn 1").first.click()
+    page.wait_for_url("**/traces/*project=default*")
 
 
 def test_two_keys_go_to_a_page(open_page, url):
@@ -117,6 +122,15 @@ def test_nothing_moves_where_a_reader_wants_less_motion(browser, url):
     )
     context.close()
     assert not moving
+
+
+def test_escape_closes_the_finder(open_page):
+    page = open_page("/settings")
+    for _ in range(2):
+        page.keyboard.press("Control+k")
+        page.get_by_label("Find", exact=True).wait_for()
+        page.keyboard.press("Escape")
+        page.get_by_label("Find", exact=True).wait_for(state="detached")
 
 
 def test_the_page_keeps_to_its_policy(open_page):

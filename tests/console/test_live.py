@@ -17,7 +17,6 @@ from .filled_store import recorded_engine, with_id
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store of this module's own, which it writes into."""
     with open_store(tmp_path_factory.mktemp("live") / "store") as opened:
-        opened.write([recorded_engine().evaluate(misquote())])
         yield opened
 
 
@@ -30,6 +29,15 @@ def server(store: Store) -> Iterator[ConsoleServer]:
 @pytest.fixture
 def url(server: ConsoleServer) -> str:
     return server.url
+
+
+def test_an_empty_store_shows_what_to_paste_and_opens_the_first_trace(open_page, store, url):
+    page = open_page("/")
+    page.get_by_role("heading", name="No trace was received yet").wait_for()
+    assert "register(" in page.locator("pre.why").inner_text()
+    page.get_by_role("status").get_by_text("Waiting for it").wait_for()
+    store.write([recorded_engine().evaluate(misquote())])
+    page.wait_for_url(f"{url}/traces/{'5' * 32}")
 
 
 def test_new_traces_come_in_while_the_tail_is_live(open_page, store):

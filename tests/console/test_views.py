@@ -17,7 +17,7 @@ VIEWS = (
     f"/?{YEAR}&by=agent", "/traces?q=label:fail", f"/traces/{FAILING}", f"/traces/{SPOILT}",
     "/traces?q=state:open", f"/traces/{OPEN}", f"/traces/{ERRORED}?layer=all",
     f"/failures?{YEAR}", "/alerts", f"/compare?{YEAR}&by=agent", "/suites", "/suites/prices",
-    "/experiments/nightly", "/experiments/weekly", f"/review?{YEAR}",
+    "/experiments/nightly", "/experiments/weekly?baseline=nightly", f"/review?{YEAR}",
     f"/boundary?{YEAR}", f"/sessions?{YEAR}",
     f"/compare/runs?before=traces/{FAILING}&after=traces/{FAILING}",
     "/sessions/chat%2F17", HOSTILE_SESSION, "/settings",
@@ -25,7 +25,7 @@ VIEWS = (
 EMPTY = (
     "/?hours=0.1", "/traces", "/traces?q=label:fail%20agent:nobody", "/compare?dimension=release",
     "/suites/prices/cases/none", "/sessions/none", "/gates/none", "/experiments/none", "/failures/none",
-    "/nothing",
+    "/alerts/deliveries", "/nothing",
 )  # fmt: skip
 """What shows little or nothing, which has its own form."""
 WIDTHS = range(320, 1921, 160)

@@ -23,6 +23,7 @@ from spanproof.sandbox.registry import open_sandbox
 from .conftest import BACKENDS, PATIENT, SHORT, as_recorded, settings_of
 
 
+@pytest.mark.parametrize("sandbox", BACKENDS, indirect=True, scope="module")
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
 def test_each_promise_is_kept(sandbox: Sandbox, promise: Promise) -> None:
     finding = check_one(promise, sandbox)

@@ -53,6 +53,25 @@ def test_a_project_without_a_token_is_refused(file: str) -> None:
     assert "set it to a long random text" in done.stderr
 
 
+def test_tokens_of_projects_targets_and_the_largest_trace_are_set_by_variables() -> None:
+    done = load(
+        "compose.yaml",
+        SPANPROOF_BEARER_TOKEN=TOKEN,
+        SPANPROOF_PROJECT_TOKENS="{token: of-the-shop, project: shop, roles: [send, read]}",
+        SPANPROOF_FORWARD='[{endpoint: "http://tempo:4318", traces: all}]',
+        SPANPROOF_MAX_SPANS="20000",
+    )
+    assert done.returncode == 0, done.stderr
+    environment = yaml.safe_load(done.stdout)["services"]["spanproof"]["environment"]
+    config = load_config(DEPLOY / "spanproof.yaml", environment)
+    assert [(token.project, sorted(token.roles)) for token in config.tokens] == [
+        (None, ["read", "send", "write"]),
+        ("shop", ["read", "send"]),
+    ]
+    assert [target.traces for target in config.forward] == ["all"]
+    assert config.evaluation.max_spans == 20_000
+
+
 @pytest.mark.parametrize("file", ["compose.yaml", "compose.whole.yaml"])
 def test_nothing_listens_beyond_this_machine_and_every_mounted_file_is_there(file: str) -> None:
     for name, service in services(file).items():

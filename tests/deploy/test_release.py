@@ -35,7 +35,12 @@ def git(root: Path, *arguments: str) -> None:
 
 def make_ready(root: Path) -> None:
     """Commit what a release needs beside the code."""
-    for name in ("pyproject.toml", "typescript/package.json", "deploy/helm/spanproof/Chart.yaml"):
+    for name in (
+        "pyproject.toml",
+        "typescript/package.json",
+        "deploy/helm/spanproof/Chart.yaml",
+        "deploy/conda/recipe.yaml",
+    ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes((ROOT / name).read_bytes())
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
 import subprocess
 from configparser import RawConfigParser
 from pathlib import Path
+
+from spanproof.config.model import load_config
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "systemd" / "spanproof.service"
@@ -18,6 +21,15 @@ def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
     )  # fmt: skip
     found = [line for line in done.stderr.splitlines() if "spanproof.service" in line]
     assert not found, found
+
+
+def test_the_example_of_a_configuration_is_read_with_the_tokens_that_it_shows() -> None:
+    example = UNIT.with_suffix(".yaml")
+    (shown,) = re.findall(r"SPANPROOF_TOKENS='(.*)'", example.read_text(encoding="utf-8"))
+    config = load_config(example, {"SPANPROOF_TOKENS": shown.replace("…", "a", 1).replace("…", "b")})
+    assert [token.project for token in config.tokens] == [None, "shop"]
+    assert [target.traces for target in config.forward] == ["all"]
+    assert config.evaluation.max_spans == 20_000
 
 
 def test_the_unit_leaves_the_sandbox_what_it_is_made_of() -> None:

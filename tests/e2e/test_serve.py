@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from waiting import wait_until
 
 
@@ -78,45 +79,43 @@ def stored(directory: Path) -> dict[str, Mapping[str, Any]]:
     return {row["trace_id"]: row for row in rows}
 
 
-def test_grpc_and_http_agents_are_evaluated_and_listed_while_it_serves(tmp_path: Path) -> None:
-    with serving(tmp_path) as (process, where):
-        ids = {run_agent(where, "grpc", "misquote"), run_agent(where, "http/protobuf", "faithful")}
-        wait_evaluated(where, 2)
-        wait_until(lambda: ids <= set(stored(tmp_path)))
-        with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
-            assert b"spanproof_" in answer.read()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(120) == 0
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The folder of a collector that serves, and where it listens."""
+    folder = tmp_path_factory.mktemp("first")
+    with serving(folder) as (_, where):
+        yield folder, where
 
 
-def test_sigterm_drains_what_was_acknowledged(tmp_path: Path) -> None:
+def test_grpc_and_http_agents_are_evaluated_and_listed_while_it_serves(first) -> None:
+    folder, where = first
+    ids = {run_agent(where, "grpc", "misquote"), run_agent(where, "http/protobuf", "faithful")}
+    wait_evaluated(where, 2)
+    wait_until(lambda: ids <= set(stored(folder)))
+    with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
+        assert b"spanproof_" in answer.read()
+
+
+def test_a_taken_port_is_reported_and_another_one_is_used(first, tmp_path: Path) -> None:
+    _, other = first
+    taken = other["http"].rsplit(":", 1)[1]
+    with serving(tmp_path, f"receivers.http.port={taken}") as (_, second):
+        assert second["http"] != other["http"]
+        assert any(taken in sentence for sentence in second["moved"])
+
+
+def test_what_was_acknowledged_outlives_kill_9_and_is_drained_by_sigterm(tmp_path: Path) -> None:
     with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
-        trace_id = run_agent(where, "http/protobuf", "tools")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(120) == 0
-    assert trace_id in stored(tmp_path)
-
-
-def test_what_was_acknowledged_before_kill_9_is_evaluated_after_the_restart(tmp_path: Path) -> None:
-    with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
-        trace_id = run_agent(where, "grpc", "misquote")
+        killed = run_agent(where, "grpc", "misquote")
         process.send_signal(signal.SIGKILL)
         process.wait(120)
-    with serving(tmp_path) as (process, where):
+    with serving(tmp_path, "assembly.quiet_s=3") as (process, where):
         wait_evaluated(where)
-        wait_until(lambda: trace_id in stored(tmp_path))
+        wait_until(lambda: killed in stored(tmp_path))
+        drained = run_agent(where, "http/protobuf", "tools")
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-
-
-def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    with serving(tmp_path / "a") as (_, first):
-        taken = first["http"].rsplit(":", 1)[1]
-        with serving(tmp_path / "b", f"receivers.http.port={taken}") as (_, second):
-            assert second["http"] != first["http"]
-            assert any(taken in sentence for sentence in second["moved"])
+    assert {killed, drained} <= set(stored(tmp_path))
 
 
 def test_a_misspelt_setting_names_the_nearest_and_exits_2(tmp_path: Path) -> None:

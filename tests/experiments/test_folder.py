@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.experiments.experiment import read_baseline
+from spanproof.experiments.comparison import read_baseline
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.trial import Trial, TrialVerdict
 

@@ -26,6 +26,11 @@ def mlflow_python() -> Path:
     return _environment("mlflow")
 
 
+def frameworks_python(versions: str) -> Path:
+    """The interpreter of an environment that holds frameworks at their `oldest` or `newest` versions."""
+    return _environment(f"frameworks-{versions}")
+
+
 def oldest_releases() -> Path:
     """A folder to put before all others on the path: the oldest frameworks, everything else is ours."""
 

@@ -70,6 +70,10 @@ UNDONE = {
     ),
     16: ("DROP TABLE IF EXISTS {db}.saved_views SYNC",),
     17: ("DROP TABLE IF EXISTS {db}.audit_events SYNC",),
+    18: (
+        "DROP TABLE IF EXISTS {db}.alert_rules SYNC",
+        "DROP TABLE IF EXISTS {db}.review_assignments SYNC",
+    ),
 }
 """What takes a store back to before each step."""
 

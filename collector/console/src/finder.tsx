@@ -1,7 +1,7 @@
 // ⌘K: pages, a trace by its id, cases, experiments, rules and causes by their names.
-import { Spotlight } from "@mantine/spotlight";
+import { Spotlight, spotlight } from "@mantine/spotlight";
 import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
 import { addressOf, go } from "./location";
 import { PAGES } from "./pagelist";
@@ -19,6 +19,7 @@ const SHOWN = 12;
 
 export default function Finder({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
+  useEffect(() => spotlight.open(), []);
   const suites = useSteadyAnswer<Schema["SuiteList"]>("suites");
   const alerts = useSteadyAnswer<Schema["AlertList"]>("alerts");
   const failures = useSteadyAnswer<Schema["FailureList"]>("failures", { hours: "720", limit: "200" });
@@ -36,7 +37,7 @@ export default function Finder({ onClose }: { onClose: () => void }) {
   const byName = [...pages, ...named].filter(fits).slice(0, SHOWN);
   const found = [...listAddresses(text.trim()), ...first, ...byName, ...last];
   return (
-    <Spotlight.Root query={text} onQueryChange={setText} forceOpened onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
+    <Spotlight.Root query={text} onQueryChange={setText} onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
       <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, a query, a suite, a rule, a cause" leftSection={<Search size={16} />} />
       <Spotlight.ActionsList>
         {found.map((each) => (

@@ -15,7 +15,6 @@ export { Missing } from "./controls";
 const Finder = lazy(() => import("./finder"));
 
 const COUNTED = 200;
-const YEAR = "8784";
 
 // Second keys of `g`.
 const GO_KEYS: Record<string, string> = {
@@ -36,7 +35,7 @@ const PAGE_KEYS: [RegExp, [string, string][]][] = [
     /^\/(traces|trials)\/./,
     [["j k", "next and previous step"], ["o", "open and close the details of a step"], ["[ ]", "previous and next layer"], ["Esc", "leave a claim"]],
   ],
-  [/^\/review$/, [["j k", "next and previous card"], ["a", "agree"], ["d", "disagree"], ["s", "skip the card"]]],
+  [/^\/review$/, [["j k", "next and previous card"], ["a", "agree"], ["d", "disagree"], ["s", "skip the card"], ["m", "take the card, or give it back"]]],
 ];
 
 export function Frame() {
@@ -147,16 +146,16 @@ function Navigation({ label, page }: { label: string; page: PageEntry | undefine
 
 function ProjectSelect() {
   const chosen = chosenProject();
-  const known = useSteadyAnswer<Schema["Values"]>("dimensions/project", { hours: YEAR, limit: "50" });
-  const names = new Set([...(known?.values ?? []), ...(chosen === null ? [] : [chosen])]);
-  const named = [...names].filter(Boolean);
+  const known = useSteadyAnswer<Schema["Projects"]>("projects");
+  const named = [...new Set([...(known?.projects ?? []), ...(chosen === null ? [] : [chosen])])];
   if (!named.length) return null;
+  const every = known?.every === false ? [] : [{ value: "", label: "every project" }];
   return (
     <NativeSelect
       className="project"
       aria-label="Project"
       value={chosen ?? ""}
-      data={[{ value: "", label: "every project" }, ...named]}
+      data={[...every, ...named]}
       onChange={(event) => go(addressWith({ project: event.currentTarget.value || null }))}
     />
   );

@@ -24,8 +24,17 @@ export function followLink(event: MouseEvent): void {
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!link || !isPlain || event.defaultPrevented || link.origin !== window.location.origin || link.hash) return;
   event.preventDefault();
-  go(link.getAttribute("href")!);
+  go(withProject(link.getAttribute("href")!));
   window.scrollTo(0, 0);
+}
+
+/** Return an address for the project that is chosen, where it names none. */
+function withProject(to: string): string {
+  const [path, query] = to.split("?", 2);
+  const given = new URLSearchParams(query);
+  const project = chosenProject();
+  if (project === null || given.has("project")) return to;
+  return `${path}?${query ? `${query}&` : ""}${new URLSearchParams({ project })}`;
 }
 
 /** Whether a key is typed into a field, and so means nothing to the page. */

@@ -32,6 +32,7 @@ start(Frame, Missing, {
   "/failures/$id": page(async () => (await import("./pages/failures")).Failure),
   "/review": page(async () => (await import("./pages/review")).Review),
   "/alerts": page(async () => (await import("./pages/alerts")).Alerts),
+  "/alerts/deliveries": page(async () => (await import("./pages/alerts")).Deliveries),
   "/suites": page(async () => (await import("./pages/suites")).Suites),
   "/suites/$": page(async () => (await import("./pages/suites")).SuiteOrCase),
   "/experiments": page(async () => (await import("./pages/experiments")).Experiments),

@@ -39,7 +39,7 @@ export interface Loaded<T> {
 
 const RETRY_MS = 2000;
 // What the API can answer for one project alone; a trace of a project is found by both.
-const BY_PROJECT = /^(overview|usage|cohorts\/|traces|failures|compare$|boundary|review|gate$)/;
+const BY_PROJECT = /^(overview|usage|cohorts\/|traces|failures|compare|sessions|boundary|review|labels|agreement|gate$)/;
 
 /** Load an answer whenever what is wanted changes; ask again while the server is away. An empty path asks nothing. */
 export function useAnswer<T>(path: string, given: Parameters = {}): Loaded<T> {
@@ -170,7 +170,7 @@ export function Cli({ line }: { line: string }) {
   const copy = () => void navigator.clipboard?.writeText(line).then(() => setCopied(true));
   return (
     <p className="cli">
-      <span>The same on a terminal:</span> <code>{line}</code>
+      <span>The same on a terminal:</span> <code><Plain text={line} /></code>
       <Button size="compact-xs" leftSection={<Copy size={12} />} onClick={copy}>{copied ? "copied" : "copy"}</Button>
     </p>
   );
@@ -417,7 +417,7 @@ export function AuthorField() {
 }
 
 /** Choose a suite of the workspace, or name a new one, and add runs to it. */
-export function Promote({ runs, label = "promote" }: { runs: { trace_id: string; run_span_id?: string }[]; label?: string }) {
+export function Promote({ runs, label = "promote" }: { runs: { trace_id: string; run_span_id?: string; project?: string }[]; label?: string }) {
   const [isOpen, setOpen] = useState(false);
   const sending = useSend();
   const suites = useAnswer<Schema["SuiteList"]>(isOpen ? "suites" : "");

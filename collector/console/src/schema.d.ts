@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Usage
-         * @description Return latency, tokens and cost over time, and tokens and cost by agent and model.
+         * @description Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model.
          */
         get: operations["usage_api_v1_usage_get"];
         put?: never;
@@ -56,6 +56,26 @@ export interface paths {
          * @description Return verdicts by the values of one dimension, the commonest values first.
          */
         get: operations["cohorts_api_v1_cohorts__dimension__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Projects
+         * @description Return the projects that the reader's token reads.
+         */
+        get: operations["projects_api_v1_projects_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -204,6 +224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{trace_id}/spans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Spans
+         * @description Return a page of the spans of a trace that a collector received, as many as it may have.
+         */
+        get: operations["spans_api_v1_traces__trace_id__spans_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces/{trace_id}/spans/{span_id}": {
         parameters: {
             query?: never;
@@ -236,6 +276,26 @@ export interface paths {
          * @description Return one snippet: its code, what scanners say of it, the record and the replay.
          */
         get: operations["snippet_api_v1_traces__trace_id__snippets__snippet_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{trace_id}/images/{image_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Image
+         * @description Return the content of an image that a span of the trace holds.
+         */
+        get: operations["image_api_v1_traces__trace_id__images__image_id__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -443,6 +503,66 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deliveries
+         * @description Return how far each notification got at each target, the newest first.
+         */
+        get: operations["deliveries_api_v1_alerts_deliveries_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save Rule
+         * @description Keep a rule: `serve` watches it from its next reading on.
+         */
+        post: operations["save_rule_api_v1_alerts_rules_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/rules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Rule
+         * @description Remove a rule that a person made; its alerts end.
+         */
+        delete: operations["remove_rule_api_v1_alerts_rules__name__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -974,6 +1094,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/review/assignments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign
+         * @description Assign a verdict to a person, or take it back.
+         */
+        post: operations["assign_api_v1_review_assignments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/labels": {
         parameters: {
             query?: never;
@@ -1139,6 +1279,16 @@ export interface components {
             alerts: components["schemas"]["AlertRow"][];
             /** Silences */
             silences: components["schemas"]["SilenceRow"][];
+            /**
+             * Made
+             * @description The rules that people made in the console.
+             */
+            made: components["schemas"]["MadeRuleRow"][];
+            /**
+             * Targets
+             * @description Targets of the configuration, which such a rule may name.
+             */
+            targets: string[];
         };
         /**
          * AlertRow
@@ -1265,6 +1415,11 @@ export interface components {
             };
             /** Notify */
             notify: string[];
+            /**
+             * Made By
+             * @description Who made it in the console; empty of a rule of the configuration.
+             */
+            made_by: string;
         };
         /**
          * AlertScore
@@ -1354,6 +1509,24 @@ export interface components {
              * @description Keep it as a case of this suite, as a writer of all projects.
              */
             suite?: string | null;
+        };
+        /**
+         * Assigned
+         * @description Who reviews a verdict.
+         */
+        Assigned: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /** Assignee */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description Unix time in nanoseconds.
+             */
+            due_ns: number;
         };
         /**
          * Attempt
@@ -1868,6 +2041,43 @@ export interface components {
              * @default
              */
             note: string;
+        };
+        /**
+         * DeliveryList
+         * @description Deliveries of notifications, the newest first.
+         */
+        DeliveryList: {
+            /** Deliveries */
+            deliveries: components["schemas"]["DeliveryRow"][];
+        };
+        /**
+         * DeliveryRow
+         * @description How far a notification got at one target.
+         */
+        DeliveryRow: {
+            /** Notification */
+            notification: string;
+            /** Rule */
+            rule: string;
+            /** Target */
+            target: string;
+            /**
+             * State
+             * @description `trying`, `undelivered`, `delivered`, `superseded` or `given_up`.
+             */
+            state: string;
+            /** Attempts */
+            attempts: number;
+            /**
+             * Error
+             * @description Of the last attempt that failed, with the time of the next one.
+             */
+            error: string;
+            /**
+             * At Ns
+             * @description Unix time in nanoseconds.
+             */
+            at_ns: number;
         };
         /**
          * Doctor
@@ -2611,6 +2821,31 @@ export interface components {
             kappa_high: number | null;
         };
         /**
+         * MadeRuleRow
+         * @description A rule that a person made in the console.
+         */
+        MadeRuleRow: {
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description The rule in YAML.
+             */
+            text: string;
+            /** Author */
+            author: string;
+            /**
+             * Saved Ns
+             * @description Unix time in nanoseconds.
+             */
+            saved_ns: number;
+            /**
+             * Problem
+             * @description Why it is not watched; else empty.
+             */
+            problem: string;
+        };
+        /**
          * MatrixRow
          * @description One case over the experiments, in the order of the columns; null where it was not run.
          */
@@ -2695,6 +2930,39 @@ export interface components {
             comment: string;
         };
         /**
+         * NewAssignment
+         * @description A verdict is assigned to a person; the former assignment of it is replaced.
+         */
+        NewAssignment: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /**
+             * Assignee
+             * @description Empty takes it back.
+             */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description By when; 0 is no date.
+             * @default 0
+             */
+            due_ns: number;
+            /**
+             * Author
+             * @description Who assigns it.
+             * @default human
+             */
+            author: string;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
+        };
+        /**
          * NewCases
          * @description Runs to be added to a suite as cases.
          */
@@ -2764,6 +3032,19 @@ export interface components {
             first_ns: number;
         };
         /**
+         * NewRule
+         * @description A rule to be kept; one of the same name is replaced.
+         */
+        NewRule: {
+            /**
+             * Rule
+             * @description As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration.
+             */
+            rule: string;
+            /** Author */
+            author: string;
+        };
+        /**
          * NewSilence
          * @description A silence to be written.
          */
@@ -2792,7 +3073,7 @@ export interface components {
         NewTrial: {
             /**
              * Rule
-             * @description As in `alerts` of a configuration, in YAML.
+             * @description As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration.
              */
             rule: string;
             /**
@@ -2970,6 +3251,11 @@ export interface components {
              * @description Our verdict; null where there is none.
              */
             ours: string | null;
+            /**
+             * Project
+             * @description Of the trace; empty where the label names none.
+             */
+            project: string;
         };
         /**
          * Problem
@@ -2990,6 +3276,19 @@ export interface components {
              * @description What is wrong with which input, and what to do.
              */
             detail: string;
+        };
+        /**
+         * Projects
+         * @description The projects that a reader's token reads.
+         */
+        Projects: {
+            /** Projects */
+            projects: string[];
+            /**
+             * Every
+             * @description Whether the token reads all of them at once.
+             */
+            every: boolean;
         };
         /**
          * Promoted
@@ -3415,6 +3714,11 @@ export interface components {
             trace_id: string;
             /** Run Span Id */
             run_span_id?: string | null;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
         };
         /**
          * RunRow
@@ -3720,6 +4024,19 @@ export interface components {
             refused: string | null;
         };
         /**
+         * SpanList
+         * @description A page of the spans of a trace, the earliest first.
+         */
+        SpanList: {
+            /** Spans */
+            spans: components["schemas"]["SpanRow"][];
+            /**
+             * Next
+             * @description `cursor` of the page after this one; null where this is the last.
+             */
+            next: string | null;
+        };
+        /**
          * SpanPage
          * @description One span with all that came with it.
          */
@@ -3902,6 +4219,34 @@ export interface components {
             project: string;
         };
         /**
+         * TraceImage
+         * @description An image that a span of the trace holds; shown and not judged.
+         */
+        TraceImage: {
+            /**
+             * Id
+             * @description Of its content.
+             */
+            id: string;
+            /** Span Id */
+            span_id: string;
+            /**
+             * Attribute
+             * @description Name of the span's attribute that holds it.
+             */
+            attribute: string;
+            /**
+             * Media Type
+             * @enum {string}
+             */
+            media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+            /**
+             * Bytes
+             * @description Its size.
+             */
+            bytes: number;
+        };
+        /**
          * TraceList
          * @description Traces, in the requested order.
          */
@@ -3941,6 +4286,11 @@ export interface components {
             runs: components["schemas"]["Run"][];
             /** Feedback */
             feedback: components["schemas"]["Feedback"][];
+            /**
+             * Images
+             * @description What `/traces/{trace_id}/images/{image_id}` serves, 40 at most.
+             */
+            images: components["schemas"]["TraceImage"][];
         };
         /**
          * TraceRow
@@ -4098,7 +4448,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Latency, tokens and cost over time, and by agent and model.
+         * @description States, latency, tokens and cost over time, and tokens and cost by agent and model.
          */
         Usage: {
             /**
@@ -4136,6 +4486,12 @@ export interface components {
             start_ns: number;
             /** Traces */
             traces: number;
+            /** Failed */
+            failed: number;
+            /** Open */
+            open: number;
+            /** Passed */
+            passed: number;
             /**
              * P50 S
              * @description Of their latency.
@@ -4305,6 +4661,18 @@ export interface components {
              * @description The facts behind the verdict, the strongest first.
              */
             evidence: components["schemas"]["Fact"][];
+            /** Project */
+            project: string;
+            /**
+             * Assignee
+             * @description Who is to review it; empty is no person.
+             */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description By when; 0 is no date.
+             */
+            due_ns: number;
             /**
              * Sentences
              * @description Of groundedness, the sentences to rule on: the open ones, in order.
@@ -4428,7 +4796,19 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How far back, in hours. */
-                hours?: number;
+                hours?: number | null;
+                /** @description Also tokens and cost by agent and model. */
+                by_model?: boolean;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
+                layer?: components["schemas"]["Layer"] | null;
+                /** @description Each is in a task, an answer, code or an output, in any case. */
+                text?: string[];
+                /** @description Only with a rating of this kind, as `thumbs_down`. */
+                feedback?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -4440,6 +4820,12 @@ export interface operations {
                 release?: string | null;
                 /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
                 where?: string[];
+                /** @description Took at least so long. */
+                min_seconds?: number | null;
+                /** @description Took at least so many. */
+                min_tokens?: number | null;
+                /** @description Cost at least so much. */
+                min_cost_usd?: number | null;
             };
             header?: never;
             path?: never;
@@ -4532,6 +4918,66 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cohorts"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    projects_api_v1_projects_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projects"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */
@@ -5171,6 +5617,95 @@ export interface operations {
             };
         };
     };
+    spans_api_v1_traces__trace_id__spans_get: {
+        parameters: {
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+                /** @description Spans at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     span_api_v1_traces__trace_id__spans__span_id__get: {
         parameters: {
             query?: {
@@ -5279,6 +5814,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    image_api_v1_traces__trace_id__images__image_id__get: {
+        parameters: {
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/gif": unknown;
+                    "image/webp": unknown;
                 };
             };
             /** @description a parameter is unknown or cannot be read */
@@ -6209,6 +6833,264 @@ export interface operations {
             };
         };
     };
+    deliveries_api_v1_alerts_deliveries_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_rule_api_v1_alerts_rules_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRule"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeRuleRow"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the configuration has a rule of this name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_rule_api_v1_alerts_rules__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeRuleRow"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     acknowledge_api_v1_alerts__alert_id__acknowledgement_post: {
         parameters: {
             query?: never;
@@ -6582,6 +7464,8 @@ export interface operations {
                 before: string;
                 /** @description `traces/<id>` or `traces/<id>/<run>` of the store, `trials/<experiment>/<case>/<number>` or `cases/<suite>/<case>` of the workspace. */
                 after: string;
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
             };
             header?: never;
             path?: never;
@@ -6884,6 +7768,8 @@ export interface operations {
     sessions_api_v1_sessions_get: {
         parameters: {
             query?: {
+                /** @description Only of this project. */
+                project?: string | null;
                 /** @description How far back, in hours. */
                 hours?: number;
                 /** @description Rows at most. */
@@ -6950,7 +7836,10 @@ export interface operations {
     };
     session_api_v1_sessions__session_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of this project. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -8207,6 +9096,8 @@ export interface operations {
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description How far back, in hours. */
                 hours?: number;
+                /** @description Only what this person is to review. */
+                assignee?: string | null;
                 limit?: number;
                 project?: string | null;
                 service?: string | null;
@@ -8277,6 +9168,110 @@ export interface operations {
             };
         };
     };
+    assign_api_v1_review_assignments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAssignment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assigned"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     labels_api_v1_labels_get: {
         parameters: {
             query?: {
@@ -8284,6 +9279,8 @@ export interface operations {
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description Only those that are not our verdict. */
                 wrong?: boolean;
+                /** @description Only of this project. */
+                project?: string | null;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -8452,7 +9449,10 @@ export interface operations {
     };
     agree_api_v1_agreement_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of this project. */
+                project?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -32,6 +32,7 @@ from spanproof.alerts.episodes import (
 )
 from spanproof.alerts.evidence import Standing
 from spanproof.alerts.incidents import Plan, find_open_incident, plan_notification
+from spanproof.alerts.made_rules import collect_targets, iter_usable_rules
 from spanproof.alerts.model import Alert, Status, build_labels
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import Notifier, notifier_for
@@ -39,7 +40,7 @@ from spanproof.alerts.pacing import DAY_NS, Pacing
 from spanproof.alerts.rules import AlertStore, Details, Reading, fetch_details, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
-from spanproof.store import AlertEvent, Delivery, Silence, StoreError
+from spanproof.store import AlertEvent, Delivery, MadeRule, Silence, StoreError
 from spanproof.trace import digest
 from spanproof.trace.codec import decode, encode
 
@@ -63,7 +64,7 @@ class AlertEngine:
     """Rules with their alerts; one thread at a time calls `tick`.
 
     Args:
-        rules: with names that differ.
+        rules: of the configuration, with names that differ; those that people made join them at each tick.
         store: what is read, and where alerts are kept.
         open_notifier: gives the notifier of a target.
         console_url: where links in notifications begin; None: there are none.
@@ -93,10 +94,11 @@ class AlertEngine:
             )
         self._store = store
         self._raising = raising
+        self._configured = tuple(rules)
+        self._made: list[MadeRule] | None = None
         self._rules = _sort_by_inhibition(rules)
         self._console_url = console_url
         self._clock = clock
-        targets = {target.id: target for rule in rules for target in rule.notify}
         self._couriers = {
             name: Courier(
                 target,
@@ -106,12 +108,13 @@ class AlertEngine:
                 first_pause_s=first_pause_s,
                 on_outcome=on_outcome,
             )
-            for name, target in targets.items()
+            for name, target in collect_targets(rules).items()
         }
         self._states: dict[tuple[str, str], AlertState] = {}
         self._unreported_ends: dict[str, list[AlertState]] = {}
         self._dead: dict[str, TargetFailure] = {}
         self._pacing = Pacing(store.alerts.firing_notifications(max(0, clock() - DAY_NS)))
+        self._take_up_made_rules()
         self._restore()
         for courier in self._couriers.values():
             courier.start()
@@ -122,12 +125,13 @@ class AlertEngine:
         Args:
             now_ns: Unix time in nanoseconds, where the windows end.
         """
-        if not self._rules:
-            return []
         try:
+            self._take_up_made_rules()
+            if not self._rules:
+                return []
             muting = self._read_muting(now_ns)
         except StoreError as problem:
-            _log.warning("silences cannot be read, no rule is: %s", problem)
+            _log.warning("rules and silences cannot be read, no rule is: %s", problem)
             return []
         made: list[Notification] = []
         for rule in self._rules:
@@ -142,6 +146,20 @@ class AlertEngine:
                 made.append(notification)
         self._report_dead_targets(now_ns)
         return made
+
+    def _take_up_made_rules(self) -> None:
+        """Use the rules that people have made by now, and end the alerts of those that are gone."""
+        made = self._store.alerts.made_rules()
+        if made == self._made:
+            return
+        self._made = made
+        self._rules = _sort_by_inhibition([*self._configured, *iter_usable_rules(made, self._configured)])
+        names = {rule.name for rule in self._rules}
+        gone = [state for state in self._states.values() if state.is_active and state.event.rule not in names]
+        for state in gone:
+            self._end_removed(state)
+            for target in state.event.targets if state.event.notification else ():
+                self._couriers[target].put(build_notification([state.event]))
 
     @property
     def firing(self) -> list[Alert]:

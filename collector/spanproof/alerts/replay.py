@@ -13,7 +13,7 @@ from spanproof.alerts.model import Status
 from spanproof.alerts.notification import Notification
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Webhook
-from spanproof.store import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
+from spanproof.store import Acknowledgement, AlertEvent, AlertLog, Delivery, MadeRule, Silence
 from spanproof.store.measures import Measures
 
 # Never connected to: it takes the place of the rule's targets, so that reminders count too.
@@ -84,6 +84,10 @@ class EmptyLog(AlertLog):
         return []
 
     def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
+        """Return none."""
+        return []
+
+    def made_rules(self, limit: int = 1_000) -> list[MadeRule]:
         """Return none."""
         return []
 

@@ -81,7 +81,9 @@ def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_B
             refused = f"this console answers to {', '.join(sorted(settings.hosts))}, not to {host[:100]!r}"
             return make_problem_response(HTTPStatus.MISDIRECTED_REQUEST, refused, dict(_HEADERS))
         response = await call_next(request)
-        response.headers.update(_HEADERS)
+        for name, value in _HEADERS.items():
+            # A route may have a narrower policy of its own.
+            response.headers.setdefault(name, value)
         return response
 
     return app

@@ -1,4 +1,4 @@
-"""Rows of lists: traces, snippets of code and replays, from what the store gives."""
+"""Rows of lists: traces, spans, snippets of code and replays, from what the store gives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from spanproof.api import models
 from spanproof.api.pages import build_outcome, clean_text, describe_reason
 from spanproof.store import RunRow, TraceRow
 from spanproof.store.browse import CodeRow, ReplayRow
+from spanproof.store.span_pages import ReceivedSpan
 from spanproof.store.values import RunSummary
+from spanproof.trace import SpanKind
 
 _NO_SUMMARY: Final = RunSummary("", "", 0, None)
 
@@ -25,6 +27,19 @@ def build_code_row(row: CodeRow) -> models.CodeRow:
         executed=row.executed,
         verdict=row.verdict,
         rules=[clean_text(rule) for rule in row.rules],
+    )
+
+
+def build_received_span(span: ReceivedSpan) -> models.SpanRow:
+    """Return a span of a page of spans; its parent is the one it came with."""
+    return models.SpanRow(
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        name=clean_text(span.name),
+        kind=clean_text(span.kind) or SpanKind.OTHER.value,
+        start_ns=span.start_ns,
+        end_ns=span.end_ns,
+        error=None if span.error is None else clean_text(span.error),
     )
 
 

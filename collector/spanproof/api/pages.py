@@ -56,6 +56,7 @@ from spanproof.trace import (
     fold_states,
     get_state,
 )
+from spanproof.trace.images import Image, list_images
 
 _LONGEST: Final = 20_000
 _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
@@ -235,6 +236,17 @@ def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) 
             )
             for said in feedback
         ],
+        images=[_build_image(image) for image in list_images(trace.spans)],
+    )
+
+
+def _build_image(image: Image) -> models.TraceImage:
+    return models.TraceImage(
+        id=image.id,
+        span_id=image.span_id,
+        attribute=clean_text(image.attribute),
+        media_type=image.media_type,
+        bytes=len(image.content),
     )
 
 

@@ -32,6 +32,7 @@ Project = Annotated[
     str | None,
     Query(max_length=500, description="Of the trace, where several projects have one with this id."),
 ]
+OfProject = Annotated[str | None, Query(max_length=500, description="Only of this project.")]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
 
 

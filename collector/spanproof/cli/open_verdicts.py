@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterable
 from typing import Any, Final
 
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.options.store import opened_store
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count
 from spanproof.config.model import JudgeChoice
 from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
@@ -47,11 +47,8 @@ def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> 
             {"judge": choice.model or None, "priced_as": model, "layers": layers, "undelivered": missing}
         )
         return
-    table = Table(
-        title="open verdicts of the last 7 days", title_justify="left", box=None, padding=(0, 2, 0, 0)
-    )
-    for name in ("layer", "open", "settled by a judge", "a judge of it, for 1,000 runs"):
-        table.add_column(name)
+    names = ("layer", "open", "settled by a judge", "a judge of it, for 1,000 runs")
+    table = make_listing(*names, title="open verdicts of the last 7 days", gap=2)
     for each in found:
         table.add_row(
             each.layer.value, _format_share(each.open), _format_share(each.settled), _format_dollars(each)
@@ -79,7 +76,7 @@ def _print_undelivered(deliveries: Iterable[Delivery]) -> None:
         newest = missing[0]
         count = format_count(len(missing), "notification")
         text = f"{target} did not get {count}, the newest of {newest.rule}: {newest.state} {newest.error}"
-        console.print(clean_line(text.strip(), 300), soft_wrap=True)
+        console.print(clean_line(text.strip()), soft_wrap=True)
     if by_target:
         console.print("`spanproof alerts list` shows the alerts and every error.")
 

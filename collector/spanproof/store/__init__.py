@@ -1,6 +1,6 @@
 """Evaluations kept in ClickHouse: within this process, or on a server."""
 
-from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
+from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, MadeRule, Silence
 from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import (
     AmbiguousTrace,
@@ -35,6 +35,7 @@ __all__ = [
     "Feedback",
     "Group",
     "Lease",
+    "MadeRule",
     "QueryRefused",
     "RunRow",
     "SchemaTooNew",

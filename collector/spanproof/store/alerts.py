@@ -20,6 +20,7 @@ from spanproof.store.schema import (
     ALERT_ACKNOWLEDGEMENTS,
     ALERT_DELIVERIES,
     ALERT_EVENTS,
+    ALERT_RULES,
     ALERT_SILENCES,
     Table,
 )
@@ -108,6 +109,23 @@ class Acknowledgement:
     author: str
     comment: str
     at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRule:
+    """A rule that a person made in the console.
+
+    Attributes:
+        name: unique among them.
+        text: the rule in YAML, as in `alerts` of a configuration; `notify` names targets.
+        author: who made it.
+        saved_ns: when, Unix nanoseconds.
+    """
+
+    name: str
+    text: str
+    author: str
+    saved_ns: int
 
 
 class AlertLog:
@@ -214,6 +232,19 @@ class AlertLog:
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         """Write an acknowledgement."""
         insert_value(self._connections, ALERT_ACKNOWLEDGEMENTS, acknowledgement)
+
+    def made_rules(self, limit: int = 1_000) -> list[MadeRule]:
+        """Return the rules that people made, by name."""
+        rows = self._select(ALERT_RULES, MadeRule, "1", {}, "name LIMIT {limit:UInt32}", limit)
+        return [MadeRule(**row) for row in rows]
+
+    def save_rule(self, rule: MadeRule) -> None:
+        """Keep a rule that a person made; one of the same name is replaced."""
+        insert_value(self._connections, ALERT_RULES, rule)
+
+    def remove_rule(self, rule: MadeRule) -> None:
+        """Remove a rule that a person made."""
+        insert_value(self._connections, ALERT_RULES, rule, removed=True)
 
     def _select_events(
         self, condition: str, bound: Mapping[str, Any], order: str, limit: int

@@ -14,10 +14,11 @@ from typing import Any, Final, TypeAlias
 from spanproof.evaluators.judge_bounds import JUDGE_PREFIXES
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
+from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import IS_OPEN, Filter
 from spanproof.store.queries import get_row_key, list_score_columns
 from spanproof.store.rows import parse_score
+from spanproof.store.sessions import SessionRow, fetch_sessions, fetch_traces_of_session
 from spanproof.store.trace_list import (
     Facets,
     TraceOrder,
@@ -30,24 +31,8 @@ from spanproof.store.trace_list import (
 from spanproof.store.usage import UsagePoint, UsageShare, fetch_usage_points, fetch_usage_shares
 from spanproof.store.values import RunSummary, TraceRow
 from spanproof.trace import Label, Layer, Score
-from spanproof.trace.dimensions import Subject
 from spanproof.trace.project import TraceKey
 
-_SESSION_KEYS: Final = SUBJECT_KEYS[Subject.SESSION]
-_SESSION: Final = (
-    "arrayFirst(value -> value != '', ["
-    + ", ".join(f"SpanAttributes['{key}'], ResourceAttributes['{key}']" for key in _SESSION_KEYS)
-    + "])"
-)
-_HAS_SESSION: Final = (
-    "("
-    + " OR ".join(
-        f"mapContains({column}, '{key}')"
-        for column in ("SpanAttributes", "ResourceAttributes")
-        for key in _SESSION_KEYS
-    )
-    + ")"
-)
 _NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
 CORRECTION_NAME: Final = "correction"
 """The name of a score whose explanation is the right answer, in a person's words."""
@@ -146,19 +131,6 @@ class SourceRow:
     verdict: str
     times: int
     trace_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A conversation: all traces with one session id."""
-
-    id: str
-    start_ns: int
-    end_ns: int
-    traces: int
-    spans: int
-    errors: int
-    services: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,48 +361,35 @@ class Browse:
         )
         return [SourceRow(**row) for row in rows]
 
-    def sessions(self, *, start_ns: int, limit: int, after: Page = None) -> list[SessionRow]:
-        """Return conversations, the latest first; `after` is the end and id of the row before."""
-        bound: dict[str, Any] = {"from_ns": start_ns, "limit": limit}
-        having = "1"
-        if after is not None:
-            having = "(end_ns < {after_ns:Int64} OR end_ns = {after_ns:Int64} AND id > {after_id:String})"
-            bound |= {"after_ns": after[0], "after_id": after[1]}
-        rows = self._select(
-            f"SELECT {_SESSION} AS id, min(toUnixTimestamp64Nano(Timestamp)) AS start_ns,"
-            " max(toUnixTimestamp64Nano(Timestamp) + toInt64(Duration)) AS end_ns,"
-            " uniqExact(SpanproofProject, TraceId) AS traces, count() AS spans,"
-            " countIf(StatusCode IN ('Error', 'STATUS_CODE_ERROR')) AS errors,"
-            " groupUniqArray(5)(ServiceName) AS services FROM {db}.otel_traces FINAL"
-            f" WHERE {_HAS_SESSION} AND Timestamp >= {_FROM}"
-            f" GROUP BY id HAVING id != '' AND {having} ORDER BY end_ns DESC, id LIMIT {{limit:UInt32}}",
-            bound,
-        )
-        return [
-            SessionRow(
-                row["id"], int(row["start_ns"]), int(row["end_ns"]), int(row["traces"]), int(row["spans"]),
-                int(row["errors"]), tuple(sorted(row["services"])),
+    def sessions(
+        self, *, start_ns: int, limit: int, after: Page = None, project: str | None = None
+    ) -> list[SessionRow]:
+        """Return conversations, of one project or all, the latest first; `after` is where a page ended."""
+        with self._connections.lease() as client:
+            database = self._connections.database
+            return fetch_sessions(
+                client, database, start_ns=start_ns, limit=limit, after=after, project=project
             )
-            for row in rows
-        ]  # fmt: skip
 
-    def traces_of_session(self, session_id: str, limit: int) -> list[str]:
+    def traces_of_session(self, session_id: str, limit: int, project: str | None = None) -> list[str]:
         """Return ids of the traces of a conversation, in order of time."""
-        rows = self._select(
-            "SELECT TraceId AS trace_id, min(Timestamp) AS start FROM {db}.otel_traces FINAL"
-            f" WHERE {_HAS_SESSION} AND {_SESSION} = {{session:String}}"
-            " GROUP BY TraceId ORDER BY start, TraceId LIMIT {limit:UInt32}",
-            {"session": session_id, "limit": limit},
-        )
-        return [row["trace_id"] for row in rows]
+        with self._connections.lease() as client:
+            return fetch_traces_of_session(client, self._connections.database, session_id, limit, project)
 
     def labels(
-        self, *, layer: Layer | None = None, wrong: bool = False, limit: int, after: Page = None
+        self,
+        *,
+        layer: Layer | None = None,
+        wrong: bool = False,
+        project: str | None = None,
+        limit: int,
+        after: Page = None,
     ) -> list[LabelRow]:
         """Return people's verdicts beside ours, newest first.
 
         Args:
             layer: only on this one.
+            project: only on traces of this one.
             wrong: only those that are not ours.
             limit: at most so many.
             after: time and key (`trace_id.span_id.layer.source/project`) of the row before.
@@ -440,6 +399,9 @@ class Browse:
         if layer is not None:
             terms.append("layer = {layer:String}")
             bound["layer"] = layer.value
+        if project is not None:
+            terms.append("(given.project = {project:String} OR ours.project = {project:String})")
+            bound["project"] = project
         if wrong:
             terms.append("ours.label IN ('pass', 'fail') AND given.label != ours.label")
         key = "concat(trace_id, '.', span_id, '.', layer, '.', source, '/', given.project)"
@@ -511,20 +473,23 @@ class Browse:
         with self._connections.lease() as client:
             return fetch_run_summaries(client, self._connections.database, keys)
 
-    def usage(
-        self, chosen: TraceTerms, *, start_ns: int, bucket_ns: int
-    ) -> tuple[list[UsagePoint], list[UsageShare]]:
-        """Return latency, tokens and cost over time, and by agent and model; the most tokens first.
+    def usage_points(self, chosen: TraceTerms, *, start_ns: int, bucket_ns: int) -> list[UsagePoint]:
+        """Return states, latency, tokens and cost over time.
 
         Raises:
             StoreError: `chosen.cohort` names an unknown dimension.
         """
         with self._connections.lease() as client:
-            database = self._connections.database
-            return (
-                fetch_usage_points(client, database, chosen, start_ns, bucket_ns),
-                fetch_usage_shares(client, database, chosen),
-            )
+            return fetch_usage_points(client, self._connections.database, chosen, start_ns, bucket_ns)
+
+    def usage_shares(self, chosen: TraceTerms) -> list[UsageShare]:
+        """Return tokens and cost by agent and model, the most tokens first.
+
+        Raises:
+            StoreError: `chosen.cohort` names an unknown dimension.
+        """
+        with self._connections.lease() as client:
+            return fetch_usage_shares(client, self._connections.database, chosen)
 
     def judged(
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT

@@ -20,6 +20,7 @@ from spanproof.store.keys import build_key_condition
 from spanproof.store.layout import Layout
 from spanproof.store.queries import settle_traces
 from spanproof.store.schema import (
+    ALERT_RULES,
     ALERT_TABLES,
     AUDIT_EVENTS,
     DEAD_LETTERS,
@@ -30,6 +31,7 @@ from spanproof.store.schema import (
     MIGRATED,
     OTEL_TRACE_TIMES,
     OTEL_TRACES,
+    REVIEW_ASSIGNMENTS,
     ROLLUP_MARKS,
     SAVED_VIEWS,
     SCORES,
@@ -351,6 +353,7 @@ MIGRATIONS = (
     Migration(15, _add_summaries),
     Migration(16, _create(SAVED_VIEWS)),
     Migration(17, _create(AUDIT_EVENTS)),
+    Migration(18, _create(ALERT_RULES, REVIEW_ASSIGNMENTS)),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -381,6 +381,21 @@ ALERT_ACKNOWLEDGEMENTS = Table(
     shard="rule",
 )
 
+ALERT_RULES = Table(
+    # Rules that people made in the console, as the YAML of a configuration.
+    "alert_rules",
+    (
+        ("name", "String"),
+        ("text", _TEXT),
+        ("author", "String"),
+        ("saved_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("name",),
+    partition="",
+    shard="name",
+)
+
 ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
 
 EXTERNAL_SCORES = Table(
@@ -470,6 +485,25 @@ SAVED_VIEWS = Table(
     key=("project", "name"),
     partition="",
     shard="name",
+)
+
+REVIEW_ASSIGNMENTS = Table(
+    # Who reviews a verdict, and by when; an empty assignee takes it back.
+    "review_assignments",
+    (
+        ("project", _WORD),
+        ("trace_id", "String"),
+        ("run_span_id", "String"),
+        ("layer", _WORD),
+        ("assignee", "String"),
+        ("due_ns", "UInt64"),
+        ("author", "String"),
+        ("assigned_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("project", "trace_id", "run_span_id", "layer"),
+    partition="",
+    shard="trace_id",
 )
 
 AUDIT_EVENTS = Table(
@@ -587,6 +621,8 @@ TABLES = (
     FAILURE_TRIAGE,
     SAVED_VIEWS,
     AUDIT_EVENTS,
+    ALERT_RULES,
+    REVIEW_ASSIGNMENTS,
     VERDICT_HOURS,
     VERDICT_DAYS,
     ROLLUP_MARKS,

@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
+from spanproof.store.assignments import Assignments
 from spanproof.store.audit import AuditLog
 from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
@@ -67,6 +68,7 @@ from spanproof.store.schema import (
     TRACES,
     Table,
 )
+from spanproof.store.span_pages import ReceivedSpan, fetch_span_page
 from spanproof.store.supersede import read_known, supersede
 from spanproof.store.trace_list import TraceTerms, fetch_traces, find_trace_ids
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, TraceRow
@@ -484,6 +486,28 @@ class Store:
             if key in found
         ]
 
+    def received_spans(
+        self, trace_id: str, project: str | None, after: tuple[int, str] | None, limit: int
+    ) -> list[ReceivedSpan]:
+        """Return a page of the spans of a trace that a collector received, the earliest first.
+
+        Args:
+            trace_id: of the trace.
+            project: only of this one.
+            after: start and id of the last span of the page before.
+            limit: at most so many.
+
+        Raises:
+            AmbiguousTrace: several projects have a trace with this id, and none is named.
+        """
+        with self._connections.lease() as client:
+            keys = queries.fetch_keys(client, self._database, [trace_id], project)
+            if len(keys) > 1:
+                raise AmbiguousTrace(trace_id, [key.project for key in keys])
+            return [
+                span for key in keys for span in fetch_span_page(client, self._database, key, after, limit)
+            ]
+
     def span_parents(self, keys: Sequence[TraceKey]) -> dict[TraceKey, dict[str, str | None]]:
         """Return the parents of spans as received, by trace and span id; None of a root."""
         with self._connections.lease() as client:
@@ -632,6 +656,11 @@ class Store:
     def views(self) -> SavedViews:
         """Views of the list of traces that people keep for their project."""
         return SavedViews(self._connections)
+
+    @property
+    def assignments(self) -> Assignments:
+        """Who reviews which verdict."""
+        return Assignments(self._connections)
 
     @property
     def browse(self) -> Browse:

@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - names of columns come from the schema alone, values are bound
-"""What traces took: latency, tokens and cost, over time and by agent and model."""
+"""What traces came to: states, latency, tokens and cost, over time and by agent and model."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ class UsagePoint:
 
     start_ns: int
     traces: int
+    failed: int
+    open: int
+    passed: int
     p50_s: float
     p95_s: float
     tokens: int
@@ -47,15 +50,30 @@ def fetch_usage_points(
 ) -> list[UsagePoint]:
     """Return latency, tokens and cost over time, in its order; stretches without a trace are left out."""
     condition, bound = replace(chosen, since_ns=start_ns).where(database)
+    candidates, likes = chosen.narrow_to_candidates(database, "1")
     rows = client.query(
         "SELECT intDiv(start_ns, {bucket:UInt64}) * {bucket:UInt64} AS at, count(),"
+        " countIf(state = 'fail'), countIf(state = 'open'), countIf(state = 'pass'),"
         f" quantileExact(0.5)((greatest(end_ns, start_ns) - start_ns) / {_NS}),"
         f" quantileExact(0.95)((greatest(end_ns, start_ns) - start_ns) / {_NS}),"
         " sum(tokens), sum(cost_usd)"
-        f" FROM {database}.traces FINAL WHERE {condition} GROUP BY at ORDER BY at",
-        parameters={**bound, "bucket": bucket_ns},
+        f" FROM {database}.traces FINAL WHERE {candidates} AND {condition} GROUP BY at ORDER BY at",
+        parameters={**bound, **likes, "bucket": bucket_ns},
     ).result_rows
-    return [UsagePoint(int(row[0]), int(row[1]), row[2], row[3], int(row[4]), row[5]) for row in rows]
+    return [
+        UsagePoint(
+            start_ns=int(row[0]),
+            traces=int(row[1]),
+            failed=int(row[2]),
+            open=int(row[3]),
+            passed=int(row[4]),
+            p50_s=row[5],
+            p95_s=row[6],
+            tokens=int(row[7]),
+            cost_usd=row[8],
+        )
+        for row in rows
+    ]
 
 
 def fetch_usage_shares(client: Client, database: str, chosen: TraceTerms) -> list[UsageShare]:

@@ -9,9 +9,10 @@ from spanproof.semconv.definition import attributes
 _HEAD: Final = """\
 # Attributes
 
-What Spanproof writes onto telemetry, and where each name comes from. What it reads of other producers is in
-[dialects](dialects.md#what-is-read). Every span says in both vocabularies
-what it is: in OpenTelemetry's GenAI conventions and in OpenInference's. What neither names is `spanproof.*`.
+For those who query or process the telemetry that Spanproof writes. The page lists every attribute and
+where its name comes from; [dialects](dialects.md#what-is-read) lists what Spanproof reads from other
+producers. Every span uses two vocabularies, OpenTelemetry's GenAI conventions and OpenInference's.
+Attributes that neither of them defines are named `spanproof.*`.
 
 *Status* is OpenTelemetry's word for how settled a name is (`stable`, `development`); OpenInference does not
 grade its names, and ours change with a line in the changelog only. *Place* is what carries the attribute: a

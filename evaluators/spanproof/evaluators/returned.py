@@ -93,32 +93,37 @@ def _adds_lines(found: ReturnedOutput, seen: list[str]) -> bool:
 
     What code prints is a result of its own where a tool returned more on one line: `0.9` beside `[0.9, 1.2]`.
     """
-    known = {line.strip() for text in seen for line in text.splitlines()}
-    return any(
-        line.strip() not in known and (found.printed or not any(line.strip() in text for text in seen))
-        for line in found.text.splitlines()
-        if line.strip()
-    )
+    whole_lines = {line.strip() for text in seen for line in text.splitlines()}
+    for line in map(str.strip, found.text.splitlines()):
+        if not line or line in whole_lines:
+            continue
+        if found.printed or not any(line in text for text in seen):
+            return True
+    return False
 
 
 def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for call in step.calls:
         if not is_answer(call) and call.error is None and call.result is not None:
             yield ReturnedOutput(format_payload(call.result), step.number, call.span_id or step.span_id)
-    final = step.is_final or any(snippet.is_final for snippet in step.snippets)
     for snippet in step.snippets:
         if snippet.executed:
             yield from _collect_snippet_outputs(snippet, step, evidence)
     only_answers = bool(step.calls) and not step.snippets and all(map(is_answer, step.calls))
     if step.observation and step.error is None and not only_answers:
-        text = step.observation
-        if final:
-            text = _LAST_OUTPUT.sub("", text)
-        text = _strip_headers(text)
-        for snippet in step.snippets:
-            text = remove_echoes(text, snippet.source)
+        text = _extract_shown(step, step.observation)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
             yield ReturnedOutput(text, step.number, step.span_id, printed=bool(step.snippets))
+
+
+def _extract_shown(step: Step, observation: str) -> str:
+    """Return what a step's code showed, without the framework's words, its own source and the answer."""
+    if step.is_final or any(snippet.is_final for snippet in step.snippets):
+        observation = _LAST_OUTPUT.sub("", observation)
+    shown = _strip_headers(observation)
+    for snippet in step.snippets:
+        shown = remove_echoes(shown, snippet.source)
+    return shown
 
 
 def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:

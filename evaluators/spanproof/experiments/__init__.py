@@ -9,18 +9,11 @@ experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials
 from spanproof.evaluators.plain_functions import FunctionScore, evaluator
 from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
 from spanproof.experiments.basis import Continuation
+from spanproof.experiments.case_result import CaseResult, CaseStatus
+from spanproof.experiments.comparison import BaselineRates, Comparison, read_baseline
 from spanproof.experiments.earlier_code import read_earlier_code
 from spanproof.experiments.errors import ExperimentError
-from spanproof.experiments.experiment import (
-    BaselineRates,
-    CaseResult,
-    CaseStatus,
-    Comparison,
-    Experiment,
-    GroupCount,
-    LayerCount,
-    read_baseline,
-)
+from spanproof.experiments.experiment import Experiment, GroupCount, LayerCount
 from spanproof.experiments.functions import (
     FunctionEvaluation,
     RowTrial,

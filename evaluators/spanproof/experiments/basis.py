@@ -54,6 +54,10 @@ class Basis:
             "basis", *(f"{key}={self.parts[key]}" for key in sorted(self.parts)), self.cases.get(case, "")
         )
 
+    def holds_for(self, trial: Trial) -> bool:
+        """Whether a trial rests on this, and on nothing that changed since."""
+        return trial.basis == self.compute_digest(trial.case)
+
     @property
     def is_agent_known(self) -> bool:
         """Whether a change of the agent can be seen."""
@@ -147,29 +151,33 @@ def take_up(
     if continuation is Continuation.FRESH:
         results.clear()
     whole_head = {**head, "basis": basis.to_json()}
-    there = results.begin(whole_head)
-    if not there:
+    stored = results.begin(whole_head)
+    if not stored:
         results.keep((), whole_head)
         return []
-    mine = [trial for trial in there if trial.case in basis.cases]
-    is_seen = basis.is_agent_known or continuation is Continuation.RESUME
-    valid = [each for each in mine if is_seen and each.basis == basis.compute_digest(each.case)]
-    stale = sorted({trial.case for trial in mine} - {trial.case for trial in valid})
-    before = parse_basis(results.read_head().get("basis"))
-    changes = basis.list_changes(before, stale) if stale else []
-    what = " and ".join(changes) or "what the trials rest on"
+    of_these_cases = [trial for trial in stored if trial.case in basis.cases]
+    others = [trial for trial in stored if trial.case not in basis.cases]
+    may_count = basis.is_agent_known or continuation is Continuation.RESUME
+    valid = [trial for trial in of_these_cases if may_count and basis.holds_for(trial)]
+    stale = sorted({trial.case for trial in of_these_cases} - {trial.case for trial in valid})
+    what = _describe_changes(results, basis, stale)
     if stale and continuation is Continuation.RESUME:
         raise ExperimentError(
             f"{results.path} cannot be resumed: {what} changed since; leave out --resume to run again what"
             " changed, or give --fresh to start anew"
         )
-    others = [trial for trial in there if trial.case not in basis.cases]
     results.keep([*valid, *others], whole_head)
     counted = [trial for trial in valid if trial.number <= wanted]
     beyond = len(valid) - len(counted)
     text = _describe_take_up(results, basis, wanted, counted, stale, what)
     note(f"{text}; {beyond} trials beyond --trials {wanted} are kept and do not count" if beyond else text)
     return counted
+
+
+def _describe_changes(results: ExperimentFolder, basis: Basis, stale: Sequence[str]) -> str:
+    before = parse_basis(results.read_head().get("basis"))
+    changes = basis.list_changes(before, stale) if stale else []
+    return " and ".join(changes) or "what the trials rest on"
 
 
 def _describe_take_up(

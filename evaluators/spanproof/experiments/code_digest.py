@@ -180,17 +180,15 @@ def _walk_package(folder: Path, names: list[str]) -> Iterator[Path]:
             yield folder / "__init__.py"
 
 
+def _is_file_name(text: str) -> bool:
+    """Whether a text may name a file: short, on one line, with a dot or a slash."""
+    has_name_length = 0 < len(text) <= _MAX_NAME_CHARACTERS
+    return has_name_length and not {".", "/"}.isdisjoint(text) and {"\n", "\0"}.isdisjoint(text)
+
+
 def _list_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
-    names = {
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and 0 < len(node.value) <= _MAX_NAME_CHARACTERS
-        and ("." in node.value or "/" in node.value)
-        and "\n" not in node.value
-        and "\0" not in node.value
-    }
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    names = {text for text in texts if isinstance(text, str) and _is_file_name(text)}
     for folder in folders:
         for name in names:
             path = folder / name

@@ -13,59 +13,44 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import fsum, prod
-from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
-from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.case_result import (
+    FAILED_STATUSES,
+    GOOD_STATUSES,
+    CaseResult,
+    CaseStatus,
+    build_result_row,
+    decide_verdict,
+    encode_case,
+    encode_interval,
+)
+from spanproof.experiments.comparison import MAJORITY, BaselineRates, Comparison, compare_rates
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, has_fallen, mcnemar
+from spanproof.experiments.statistics import has_fallen
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
 from spanproof.suites.conditions import shorten
-from spanproof.trace import Cause, Cohort, Label, Layer, State
+from spanproof.trace import Cohort, Label, Layer, State
 from spanproof.trace.html_tables import format_html_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# The `k` of pass@k and pass^k that a report has, where that many trials were run.
+_REPORTED_TRIALS: Final = (1, 2, 3, 5, 10)
+# Names of models that hold a date or a digest, and names that a provider moves from model to model.
 _DATED = re.compile(r"\d{4}-?\d{2}-?\d{2}|-\d{4}$|@|sha256")
 _HOSTED = re.compile(r"^(?:.*/)?(?:gpt|o\d|chatgpt|claude|gemini|mistral|grok|command)[-\d]|latest$")
-
-
-class CaseStatus(StrEnum):
-    """How a case came out."""
-
-    PASSED = "passed"
-    FIXED = "fixed"
-    FLAKY = "flaky"
-    REPRODUCED = "reproduced"
-    REGRESSED = "regressed"
-    FAILED = "failed"
-    ERRORED = "errored"
-    OPEN = "open"
-    INCONCLUSIVE = "inconclusive"
-
-
-_GOOD: Final = frozenset((CaseStatus.PASSED, CaseStatus.FIXED))
-_FAILED: Final = frozenset((CaseStatus.FLAKY, CaseStatus.REPRODUCED, CaseStatus.REGRESSED, CaseStatus.FAILED))
-
-# What a report says of a case that did not fail, and did not pass.
-_UNDECIDED = {
-    CaseStatus.ERRORED: Verdict.ERRORED,
-    CaseStatus.OPEN: Verdict.INCONCLUSIVE,
-    CaseStatus.INCONCLUSIVE: Verdict.INCONCLUSIVE,
-}
 
 
 class LayerCount(NamedTuple):
@@ -82,174 +67,6 @@ class GroupCount(NamedTuple):
     passed: int
     counted: int
     open: int
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """One case with its trials, in the order of their numbers.
-
-    Attributes:
-        before: whether it passed before, by the baseline or by the frozen run; None where that is not known.
-        quarantined: it was flaky in the baseline, too, its rate did not fall, and it does not decide.
-        fell: it was flaky in the baseline, too, and its rate fell: a regression, quarantine or not.
-        open_policy: what open trials count as.
-    """
-
-    case: Case
-    trials: tuple[Trial, ...]
-    before: bool | None = None
-    quarantined: bool = False
-    fell: bool = False
-    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
-
-    @property
-    def judged(self) -> tuple[Trial, ...]:
-        """The trials with a verdict: passed or failed."""
-        return tuple(trial for trial in self.trials if trial.verdict.is_judged)
-
-    @property
-    def passed(self) -> int:
-        """How many trials passed; open ones are not among them."""
-        return sum(trial.passed for trial in self.trials)
-
-    @property
-    def errored(self) -> int:
-        """How many trials could not be tested, by no fault of the agent."""
-        return sum(trial.verdict is TrialVerdict.ERRORED for trial in self.trials)
-
-    @property
-    def open(self) -> int:
-        """How many trials are open."""
-        return sum(trial.verdict is TrialVerdict.OPEN for trial in self.trials)
-
-    @property
-    def counted(self) -> int:
-        """How many trials rates are over: all but unjudged ones, and open ones where they are left out."""
-        ignored = self.open_policy is OpenPolicy.IGNORE
-        return len(self.judged) + self.errored + (0 if ignored else self.open)
-
-    @property
-    def counted_passed(self) -> int:
-        """How many of the counted trials count as passed."""
-        return self.passed + (self.open if self.open_policy is OpenPolicy.PASS else 0)
-
-    @property
-    def rate(self) -> float | None:
-        """The share of the counted trials that count as passed, None where none counts."""
-        return self.counted_passed / self.counted if self.counted else None
-
-    @property
-    def open_share(self) -> float:
-        """The share of the counted trials that may still turn out either way."""
-        is_undecided = self.open_policy is OpenPolicy.NOT_PASSED and self.open > 0
-        return self.open / self.counted if is_undecided else 0.0
-
-    @property
-    def status(self) -> CaseStatus:
-        """How it came out."""
-        failed = len(self.judged) - self.passed
-        failed += self.open if self.open_policy is OpenPolicy.FAIL else 0
-        if self.counted_passed and failed:
-            return CaseStatus.REGRESSED if self.fell else CaseStatus.FLAKY
-        if failed:
-            known = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
-            return known[self.before]
-        if self.errored:
-            return CaseStatus.ERRORED
-        if len(self.judged) + self.open < len(self.trials) or not self.counted:
-            return CaseStatus.INCONCLUSIVE
-        if self.open and self.open_policy is OpenPolicy.NOT_PASSED:
-            return CaseStatus.OPEN
-        return CaseStatus.FIXED if self.before is False else CaseStatus.PASSED
-
-    @property
-    def first_failure(self) -> Trial | None:
-        """The first trial that did not pass; one that failed comes before one that is open."""
-        order = (TrialVerdict.FAILED, *(each for each in TrialVerdict if each is not TrialVerdict.FAILED))
-        missed = [trial for trial in self.trials if not trial.passed]
-        return min(missed, key=lambda trial: order.index(trial.verdict), default=None)
-
-    @property
-    def open_causes(self) -> tuple[Cause | None, ...]:
-        """Why its open trials are open: of each the causes of the findings that are."""
-        return tuple(
-            finding.cause
-            for trial in self.trials
-            if trial.verdict is TrialVerdict.OPEN
-            for finding in trial.findings
-            if finding.is_open
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """An experiment beside a baseline, over the cases that both judged.
-
-    Attributes:
-        difference: of the mean pass rates, now less before, with its interval and its test over cases; None
-            where no case is in both.
-        mcnemar_p: p value of McNemar's exact test over the cases that flipped.
-        fixed, regressed: ids of the cases that flipped: by the majority of their trials, however their open
-            ones turn out.
-        opened, closed: ids of the cases that had no open trial and have one now, and the other way round.
-    """
-
-    cases: int
-    difference: PairedDifference | None
-    mcnemar_p: float
-    fixed: tuple[str, ...]
-    regressed: tuple[str, ...]
-    opened: tuple[str, ...] = ()
-    closed: tuple[str, ...] = ()
-
-    @property
-    def change(self) -> Change:
-        """What the comparison shows at the stated level."""
-        return self.difference.change if self.difference is not None else Change.NONE_SHOWN
-
-    @property
-    def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The cases that came out differently, by how."""
-        return (
-            ("fixed", self.fixed),
-            ("regressed", self.regressed),
-            ("were judged, are open now", self.opened),
-            ("were open, are judged now", self.closed),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON data."""
-        return {
-            "cases": self.cases,
-            "change": self.change.value,
-            "difference": self.difference.mean if self.difference else None,
-            "interval": [self.difference.low, self.difference.high] if self.difference else None,
-            "p_value": self.difference.p_value if self.difference else None,
-            "mcnemar_p": self.mcnemar_p,
-            "fixed": list(self.fixed),
-            "regressed": list(self.regressed),
-            "opened": list(self.opened),
-            "closed": list(self.closed),
-        }
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the cases that came out differently as a table: `case` and `change`."""
-        import pandas as pd
-
-        changes = {
-            "fixed": self.fixed,
-            "regressed": self.regressed,
-            "opened": self.opened,
-            "closed": self.closed,
-        }
-        rows = [(case, change) for change, cases in changes.items() for case in cases]
-        return pd.DataFrame(rows, columns=["case", "change"])
-
-    def _repr_html_(self) -> str:
-        by = self.difference
-        shown = f": {by.mean:+.1%} ({by.low:+.1%} to {by.high:+.1%}), p = {by.p_value:.3g}" if by else ""
-        rows = [(word, ", ".join(ids)) for word, ids in self.flipped if ids]
-        return format_html_table(f"{self.change}{shown}", ("cases that", ""), rows)
 
 
 @dataclass(frozen=True)
@@ -301,9 +118,9 @@ class Experiment:
         Failed where a case failed a trial; else inconclusive.
         """
         statuses = {each.status for each in self.cases if not each.quarantined}
-        if statuses & _FAILED:
+        if statuses & FAILED_STATUSES:
             return Verdict.FAILED
-        is_good = bool(statuses) and statuses <= _GOOD
+        is_good = bool(statuses) and statuses <= GOOD_STATUSES
         if is_good and not self.stopped and not self.shortfalls:
             return Verdict.PASSED
         return Verdict.INCONCLUSIVE
@@ -311,7 +128,7 @@ class Experiment:
     @property
     def conclusion(self) -> str:
         """The verdict and why, in one sentence."""
-        passed = sum(each.status in _GOOD for each in self.cases)
+        passed = sum(each.status in GOOD_STATUSES for each in self.cases)
         text = f"{self.verdict.value}: {passed} of {count(len(self.cases), 'case')} passed in every trial"
         unsettled = sum(each.open > 0 for each in self.cases)
         parts = [text + (f", {unsettled} open" if unsettled else "")]
@@ -487,8 +304,10 @@ class Experiment:
 
     def json_head(self) -> dict[str, Any]:
         """Return what `to_json` has beside the cases."""
-        ks = [k for k in (1, 2, 3, 5, 10) if k <= self.wanted]
-        comparison = self.comparison
+        counts_of_trials = [k for k in _REPORTED_TRIALS if k <= self.wanted]
+        pass_at = {str(k): self.pass_at(k) for k in counts_of_trials}
+        pass_hat = {str(k): self.pass_hat(k) for k in counts_of_trials}
+        baseline = self.comparison.to_json() if self.comparison else None
         return {
             "agent": self.agent,
             "folder": self.folder,
@@ -501,44 +320,46 @@ class Experiment:
             "open_counts_as": self.open_policy.value,
             "open_trials": self.open_trials,
             "trials_per_case": self.wanted,
-            "pass_at": {str(k): self.pass_at(k) for k in ks},
-            "pass_hat": {str(k): self.pass_hat(k) for k in ks},
-            "interval": [self.interval.low, self.interval.high] if self.interval else None,
+            "pass_at": pass_at,
+            "pass_hat": pass_hat,
+            "interval": encode_interval(self.interval),
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
-            "counts": {status.value: self.count(status) for status in CaseStatus},
+            "counts": self._encode_counts(),
             "wall_s": fsum(trial.wall_s for trial in self.trials),
             "judge_s": fsum(trial.judge_s for trial in self.trials),
             "cost_usd": self.cost_usd,
-            "layers": {
-                name: {
-                    "failed": counts.failed,
-                    "judged": counts.judged,
-                    "open": counts.open,
-                    "interval": _list_ends(self.compute_layer_interval(name)),
-                }
-                for name, counts in self.fail_rates().items()
-            },
-            "groups": [
-                {
-                    "dimension": dimension,
-                    "value": value,
-                    "passed": counts.passed,
-                    "counted": counts.counted,
-                    "open": counts.open,
-                    "interval": _list_ends(self.compute_group_interval(dimension, value)),
-                }
-                for dimension, value, counts in self.groups
-            ],
+            "layers": self._encode_layers(),
+            "groups": self._encode_groups(),
             "floating_models": list(self.floating_models),
-            "baseline": comparison.to_json() if comparison else None,
+            "baseline": baseline,
         }
+
+    def _encode_counts(self) -> dict[str, int]:
+        return {status.value: self.count(status) for status in CaseStatus}
+
+    def _encode_layers(self) -> dict[str, Any]:
+        return {
+            layer: {**counts._asdict(), "interval": encode_interval(self.compute_layer_interval(layer))}
+            for layer, counts in self.fail_rates().items()
+        }
+
+    def _encode_groups(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "dimension": dimension,
+                "value": value,
+                **counts._asdict(),
+                "interval": encode_interval(self.compute_group_interval(dimension, value)),
+            }
+            for dimension, value, counts in self.groups
+        ]
 
     def json_cases(self) -> Iterator[dict[str, Any]]:
         """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
         for each in self.cases:
             rows = [row for trial in each.trials if (row := self.row_of(trial))]
-            yield _encode_case(each, rows)
+            yield encode_case(each, rows)
 
     def row_of(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
@@ -547,13 +368,13 @@ class Experiment:
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
         unsettled = sum(each.open > 0 for each in self.cases)
-        rows = tuple(self._build_row(each) for each in self.cases)
+        rows = tuple(self._build_row(result) for result in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}",
             self.passed,
             self.conclusion,
             rows,
-            tuple(self._list_facts()),
+            tuple(self._iter_facts()),
             open=unsettled,
             open_remark=self.open_policy.remark,
         )
@@ -571,31 +392,27 @@ class Experiment:
         return format_html_table(self.conclusion, ("case", "status", "passed", "why"), rows)
 
     def _build_row(self, result: CaseResult) -> ResultRow:
-        first, verdict, reason = result.first_failure, Verdict.PASSED, ""
-        if result.status in (CaseStatus.PASSED, CaseStatus.FIXED):
-            first = None
-        if result.quarantined:
-            reason = "quarantined: flaky here and in the baseline"
-        elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
-            verdict = _UNDECIDED.get(result.status, Verdict.FAILED)
-            reason = f"{result.status.value}: {first.reason if first else 'no trial was run'}"
-        row = self.row_of(first) if first and verdict is Verdict.FAILED else None
-        run = next(iter((row or {}).get("runs") or ()), None)
-        place = f"traces/{result.case.id}-{first.number:03d}" if first else ""
-        return ResultRow(
-            group="spanproof.experiment",
-            name=result.case.id,
-            verdict=verdict,
-            reason=reason,
-            details=tuple(_describe_trials(result)),
-            layer=first.layer.value if first and first.layer else "",
-            file=f"{self.suite}/cases/{result.case.id}/case.yaml" if self.suite else "",
-            wall_s=fsum(trial.wall_s for trial in result.trials),
-            open=result.open,
-            marks=mark_code(run, first.layer, place) if run and first else (),
-        )
+        failure = result.first_failure
+        is_failed = failure is not None and decide_verdict(result) is Verdict.FAILED
+        return build_result_row(result, self.suite, self.row_of(failure) if failure and is_failed else None)
 
-    def _list_facts(self) -> Iterable[tuple[str, str]]:
+    def _iter_facts(self) -> Iterator[tuple[str, str]]:
+        yield from self._iter_rates()
+        errored = sum(result.errored for result in self.cases)
+        if errored:
+            yield "errored", f"{count(errored, 'trial')}, counted as not passed"
+        yield from self._iter_layer_counts()
+        cause = describe_gravest_cause(cause for result in self.cases for cause in result.open_causes)
+        if cause:
+            yield "gravest cause of open trials", cause
+        if self.comparison is not None:
+            yield from self.comparison.iter_facts()
+        for layer, cases in self.left_out_layers.items():
+            yield f"{layer} not required", f"by {count(cases, 'case')} (requires)"
+        if self.stopped:
+            yield "stopped", self.stopped
+
+    def _iter_rates(self) -> Iterator[tuple[str, str]]:
         rate, k = self.pass_at(1), self.wanted
         if rate is not None:
             yield "pass@1", f"{rate:.1%}, {self.interval}"
@@ -603,26 +420,12 @@ class Experiment:
         if k > 1 and at is not None and hat is not None:
             yield f"pass@{k}", f"{at:.1%}"
             yield f"pass^{k}", f"{hat:.1%}"
-        errored = sum(each.errored for each in self.cases)
-        if errored:
-            yield "errored", f"{count(errored, 'trial')}, counted as not passed"
+
+    def _iter_layer_counts(self) -> Iterator[tuple[str, str]]:
         for layer, counts in self.fail_rates().items():
             if counts.failed or counts.open:
                 unsettled = f", {counts.open} open" if counts.open else ""
                 yield f"{layer} failed", f"{counts.failed} of {count(counts.judged, 'trial')}{unsettled}"
-        cause = describe_gravest_cause(cause for each in self.cases for cause in each.open_causes)
-        if cause:
-            yield "gravest cause of open trials", cause
-        found = self.comparison
-        if found is not None and found.difference is not None:
-            by = found.difference
-            interval = f"95% interval {by.low:+.1%} to {by.high:+.1%}"
-            yield "beside the baseline", f"{found.change}: {by.mean:+.1%}, {interval}, p = {by.p_value:.3g}"
-            yield from ((word, ", ".join(ids)) for word, ids in found.flipped if ids)
-        for layer, cases in self.left_out_layers.items():
-            yield f"{layer} not required", f"by {count(cases, 'case')} (requires)"
-        if self.stopped:
-            yield "stopped", self.stopped
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a table with a row per trial."""
@@ -639,18 +442,19 @@ class Experiment:
                 "tokens": trial.tokens,
                 "cost_usd": trial.cost_usd,
                 "steps": trial.steps,
-                **{name: trial.layers.get(name) for name in (each.value for each in Layer)},
+                **{layer.value: trial.layers.get(layer.value) for layer in Layer},
             }
-            for each in self.cases
-            for trial in each.trials
+            for result in self.cases
+            for trial in result.trials
         ]
         return pd.DataFrame(rows)
 
     def _build_result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
         rate = self.baseline.rates.get(case.id) if self.baseline else None
-        before = (
-            _has_passed_before(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
-        )
+        if self.baseline is None:
+            before = _has_passed_before(case)
+        else:
+            before = None if rate is None else rate >= MAJORITY
         result = CaseResult(case, trials, before, open_policy=self.open_policy)
         is_flaky = rate is not None and 0 < rate < 1 and result.status is CaseStatus.FLAKY
         if not (self.quarantine and is_flaky and self.baseline):
@@ -659,141 +463,7 @@ class Experiment:
         return replace(result, quarantined=not fell, fell=fell)
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRates:
-    """The pass rate of each case of an earlier experiment.
-
-    Attributes:
-        open_shares: by case the share of its trials that are open and undecided.
-        counts: by case how many of the counted trials passed, and how many there are.
-    """
-
-    origin: str
-    rates: Mapping[str, float]
-    open_shares: Mapping[str, float] = field(default_factory=dict)
-    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-
-
-def read_baseline(folder: Path, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> BaselineRates:
-    """Return the pass rates of the experiment in a folder.
-
-    Args:
-        folder: of the experiment.
-        open_policy: what open trials count as.
-
-    Raises:
-        ExperimentError: there is none, or none of its trials was judged.
-    """
-    results = ExperimentFolder(folder)
-    results.read_head()
-    trials: dict[str, list[Trial]] = {}
-    for trial in results.read_trials():
-        trials.setdefault(trial.case, []).append(trial)
-    found = {
-        case: CaseResult(Case(case), tuple(of_case), open_policy=open_policy)
-        for case, of_case in trials.items()
-    }
-    rates = {case: result.rate for case, result in found.items() if result.rate is not None}
-    if not rates:
-        raise ExperimentError(f"{folder} has no judged trial to compare with")
-    return BaselineRates(
-        str(folder),
-        rates,
-        {case: result.open_share for case, result in found.items()},
-        {case: (result.counted_passed, result.counted) for case, result in found.items()},
-    )
-
-
-def compare_rates(
-    now: Mapping[str, float],
-    before: Mapping[str, float],
-    open_now: Mapping[str, float] = MappingProxyType({}),
-    open_before: Mapping[str, float] = MappingProxyType({}),
-) -> Comparison:
-    """Return the comparison of pass rates by case; cases that are in one of both only are left out.
-
-    Args:
-        now: pass rates, open trials counted as not passed.
-        before: those of the baseline.
-        open_now: the share of open trials, by case.
-        open_before: those of the baseline.
-    """
-    both = sorted(now.keys() & before.keys())
-    most_now = {case: now[case] + open_now.get(case, 0.0) for case in both}
-    most_before = {case: before[case] + open_before.get(case, 0.0) for case in both}
-    fixed = tuple(case for case in both if now[case] >= 0.5 > most_before[case])
-    regressed = tuple(case for case in both if before[case] >= 0.5 > most_now[case])
-    opened = tuple(case for case in both if open_now.get(case) and not open_before.get(case))
-    closed = tuple(case for case in both if open_before.get(case) and not open_now.get(case))
-    difference = compare_pairs([before[c] for c in both], [now[c] for c in both]) if both else None
-    mcnemar_p = mcnemar(len(regressed), len(fixed))
-    return Comparison(len(both), difference, mcnemar_p, fixed, regressed, opened, closed)
-
-
 def _has_passed_before(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
     layers = [each.label for each in case.expectations if each.is_of_layer]
     return None if not layers else Label.FAIL not in layers
-
-
-def _list_ends(interval: Interval | None) -> list[float] | None:
-    return [interval.low, interval.high] if interval else None
-
-
-def _encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    costs = [trial.cost_usd for trial in result.trials if trial.cost_usd is not None]
-    return {
-        "id": result.case.id,
-        "status": result.status.value,
-        "quarantined": result.quarantined,
-        "passed": result.passed,
-        "open": result.open,
-        "judged": len(result.judged),
-        "errored": result.errored,
-        "counted": result.counted,
-        "interval": _list_ends(compute_wilson_interval(result.counted_passed, result.counted)),
-        "wall_s": fsum(trial.wall_s for trial in result.trials),
-        "judge_s": fsum(trial.judge_s for trial in result.trials),
-        "cost_usd": fsum(costs) if costs else None,
-        "tags": list(result.case.tags),
-        "trials": [_encode_trial(trial) for trial in result.trials],
-        "runs": [],
-        "cases": [dict(row) for row in rows],
-    }
-
-
-def _encode_trial(trial: Trial) -> dict[str, Any]:
-    return {
-        "trial": trial.number,
-        "verdict": trial.verdict.value,
-        "reason": trial.reason,
-        "layer": trial.layer.value if trial.layer else None,
-        "layers": dict(trial.layers),
-        "answer": trial.answer,
-        "wall_s": trial.wall_s,
-        "judge_s": trial.judge_s,
-        "tokens": trial.tokens,
-        "cost_usd": trial.cost_usd,
-        "steps": trial.steps,
-        "unknown_calls": [dict(each) for each in trial.unknown_calls],
-        "trace_id": trial.trace_id,
-        "requirements": [
-            {
-                "requirement": each.requirement,
-                "holds": each.holds,
-                "errored": each.errored,
-                "open": each.is_open,
-                "cause": each.cause.value if each.cause else None,
-                "reason": each.reason,
-            }
-            for each in trial.findings
-        ],
-    }
-
-
-def _describe_trials(result: CaseResult) -> Iterator[str]:
-    unsettled = f", {result.open} open" if result.open else ""
-    yield f"{result.passed} of {count(len(result.trials), 'trial')} passed{unsettled}"
-    for trial in result.trials:
-        trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"
-        yield f"trial {trial.number}: {trial.verdict.value} {trial.reason}".rstrip() + f"; {trace}"

@@ -23,6 +23,7 @@ from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_file
 
 _HOW_TO_TRACE = "a program or service sends its spans to OTEL_EXPORTER_OTLP_ENDPOINT or --listen-port"
+_COST_SCORE = (Layer.TRAJECTORY, "cost_usd")
 _NOTHING_SHOWN = (
     "no required layer has a verdict; say in `must` what the agent has to do, or give the case tests"
 )
@@ -47,12 +48,14 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
 
 def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
     trace = read_trace(trace_file)
-    root = _find_root(trace) if trace is not None else None
-    if trace is None or root is None:
+    if trace is None:
+        return _judge_without_run(case, number, ended)
+    root = _find_root(trace)
+    if root is None:
         return _judge_without_run(case, number, ended)
     tests = {root.span_id: _select_tests(case, ended)} if case.tests is not None else None
     evaluation = engine.evaluate(trace, tests, case.fixtures, seed)
-    run = next(each for each in evaluation.runs if each.run.span_id == root.span_id)
+    run = next(judged for judged in evaluation.runs if judged.run.span_id == root.span_id)
     findings = _check(case, Attempt(run, ended.answer, ended.files, ended.requests))
     verdict, reason, layer = _conclude(findings, ended)
     return Trial(
@@ -62,19 +65,17 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
         reason=reason,
         layer=layer,
         findings=findings,
-        layers={each.value: get_state(run.layers.get(each)) for each in Layer},
+        layers={layer.value: get_state(run.layers.get(layer)) for layer in Layer},
         answer=ended.answer,
         error=ended.error,
         wall_s=ended.wall_s,
-        tokens=sum(_count_tokens(each.run) for each in evaluation.runs),
+        tokens=_count_tokens(evaluation),
         cost_usd=_sum_cost(evaluation),
         steps=len(run.run.steps),
         ok_steps=sum(step.error is None for step in run.run.steps),
-        models=tuple(
-            sorted({span.model for span in trace.spans if span.kind is SpanKind.LLM and span.model})
-        ),
+        models=_list_models(trace),
         unknown_calls=ended.unknown_calls,
-        requests=tuple(each.to_json() for each in ended.requests),
+        requests=tuple(request.to_json() for request in ended.requests),
         trace_id=trace.trace_id,
         trace_file=trace_file.name,
         row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [make_run_row(run)]},
@@ -163,18 +164,20 @@ def _format_finding(finding: Finding) -> str:
     return finding.reason if finding.layer else f"{finding.requirement}: {finding.reason}"
 
 
-def _count_tokens(run: Run) -> int:
-    return run.usage.input_tokens + run.usage.output_tokens
+def _count_tokens(evaluation: TraceEvaluation) -> int:
+    usages = [judged.run.usage for judged in evaluation.runs]
+    return sum(usage.input_tokens + usage.output_tokens for usage in usages)
+
+
+def _list_models(trace: Trace) -> tuple[str, ...]:
+    """Return the models that were called, in the order of the alphabet."""
+    calls = [span for span in trace.spans if span.kind is SpanKind.LLM]
+    return tuple(sorted({call.model for call in calls if call.model}))
 
 
 def _sum_cost(evaluation: TraceEvaluation) -> float | None:
     """Return the cost of all runs in US dollars; None where no run's model has a known price."""
-    costs = [
-        score.outcome.raw
-        for score in evaluation.scores
-        if score.layer is Layer.TRAJECTORY
-        and score.name == "cost_usd"
-        and isinstance(score.outcome, Scored)
-        and score.outcome.raw is not None
-    ]
+    scores = [score for score in evaluation.scores if (score.layer, score.name) == _COST_SCORE]
+    raw = [score.outcome.raw for score in scores if isinstance(score.outcome, Scored)]
+    costs = [cost for cost in raw if cost is not None]
     return sum(costs) if costs else None

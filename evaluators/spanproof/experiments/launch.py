@@ -166,14 +166,14 @@ class AgentRunner:
         trace_file: Path,
         proxy: FixtureProxy | None,
     ) -> Ended:
-        is_recorded = self._settings.tools is Tools.RECORDED
+        answers = recorded if self._settings.tools is Tools.RECORDED else ()
         result = folder / "result.json"
         job = {
             "task": case.task,
             "inputs": dict(case.inputs),
             "seed": seed,
             "cohort": {"task": case.cohort.task or case.id},
-            "recorded": [_encode_call(call) for call in recorded] if is_recorded else [],
+            "recorded": [_encode_call(call) for call in answers],
             "environment": proxy.environment if proxy else {},
             "work": str(folder / "work"),
             "trace": str(trace_file),

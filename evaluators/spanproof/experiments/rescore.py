@@ -6,23 +6,25 @@ Takes the folder of an experiment; writes another one, with the former as its ba
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind
 from spanproof.experiments.basis import Basis, Continuation, compute_case_digest, take_up
+from spanproof.experiments.comparison import read_baseline
 from spanproof.experiments.errors import ExperimentError
-from spanproof.experiments.experiment import Experiment, read_baseline
+from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
-from spanproof.suites import load_suite
+from spanproof.suites import Case, load_suite
 from spanproof.suites.requests import HttpRequest
 
 
@@ -57,56 +59,73 @@ def rescore_experiment(
         SuiteError: the suite cannot be read.
     """
     source, results = ExperimentFolder(origin), ExperimentFolder(folder)
-    known = source.read_head()
+    origin_head = source.read_head()
     cases = {case.id: case for case in load_suite(suite)}
     trials = [trial for trial in source.read_trials() if trial.case in cases]
     if not trials:
         raise ExperimentError(f"{origin} has no trial of a case of {suite}: name the suite that it ran")
-    given = {key: known[key] for key in ("agent", "seed", "tools")}
-    head = {"suite": str(suite.resolve()), **given, "rescored": str(origin.resolve())}
-    tried = [case for case in cases if case in {trial.case for trial in trials}]
-    basis = Basis(
-        {"configuration": configuration}, {case: compute_case_digest(suite, case) for case in tried}
-    )
-    done = take_up(results, head, basis, max(trial.number for trial in trials), continuation, note)
-    has_files = known["agent"]["kind"] != AgentKind.URL
+    shared = {key: origin_head[key] for key in ("agent", "seed", "tools")}
+    head = {"suite": str(suite.resolve()), **shared, "rescored": str(origin.resolve())}
+    tried = sorted({trial.case for trial in trials})
+    digests = {case: compute_case_digest(suite, case) for case in tried}
+    basis = Basis({"configuration": configuration}, digests)
+    wanted = max(trial.number for trial in trials)
+    judged = take_up(results, head, basis, wanted, continuation, note)
+    finished = {(trial.case, trial.number) for trial in judged}
+    left = [trial for trial in trials if (trial.case, trial.number) not in finished]
+    for trial in judged:
+        report(trial)
 
     def judge(trial: Trial) -> Trial:
-        files = source.read_files(trial.case, trial.number) if has_files else None
-        results.write_files(trial.case, trial.number, files or {})
-        spans = results.trace_file(trial.case, trial.number)
-        if source.trace_file(trial.case, trial.number).exists():
-            shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
-        ended = Ended(
-            trial.answer,
-            trial.error,
-            trial.wall_s,
-            unknown_calls=trial.unknown_calls,
-            files=files,
-            requests=tuple(map(HttpRequest.from_json, trial.requests)),
-        )
-        seed = compute_trial_seed(known["seed"], trial.case, trial.number)
-        judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine, seed)
-        return replace(judged, basis=basis.compute_digest(trial.case))
+        result = _judge_again(trial, cases[trial.case], source, origin_head, results, engine)
+        return replace(result, basis=basis.compute_digest(trial.case))
 
-    found = list(done)
-    had = {(trial.case, trial.number) for trial in done}
-    left = [trial for trial in trials if (trial.case, trial.number) not in had]
-    for trial in done:
-        report(trial)
     with ThreadPoolExecutor(jobs) as pool:
         for trial in pool.map(judge, left):
-            found.append(results.append(trial))
+            judged.append(results.append(trial))
             report(trial)
-    is_counted = any(trial.verdict.is_judged or trial.verdict is TrialVerdict.OPEN for trial in trials)
+    is_comparable = any(_has_outcome(trial) for trial in trials)
     return Experiment(
         str(folder),
-        known["agent"]["target"],
+        origin_head["agent"]["target"],
         tuple(case for case in cases.values() if case.id in tried),
-        tuple(found),
-        max(trial.number for trial in trials),
-        baseline=read_baseline(origin, open_policy) if is_counted else None,
+        tuple(judged),
+        wanted,
+        baseline=read_baseline(origin, open_policy) if is_comparable else None,
         suite=str(suite),
         results=results,
         open_policy=open_policy,
     )
+
+
+def _judge_again(
+    trial: Trial,
+    case: Case,
+    source: ExperimentFolder,
+    head: Mapping[str, Any],
+    results: ExperimentFolder,
+    engine: Engine,
+) -> Trial:
+    """Return a stored trial as it is judged today; its files and spans are copied to the results."""
+    has_files = head["agent"]["kind"] != AgentKind.URL
+    files = source.read_files(trial.case, trial.number) if has_files else None
+    results.write_files(trial.case, trial.number, files or {})
+    spans = results.trace_file(trial.case, trial.number)
+    stored_spans = source.trace_file(trial.case, trial.number)
+    if stored_spans.exists():
+        shutil.copyfile(stored_spans, spans)
+    ended = Ended(
+        trial.answer,
+        trial.error,
+        trial.wall_s,
+        unknown_calls=trial.unknown_calls,
+        files=files,
+        requests=tuple(map(HttpRequest.from_json, trial.requests)),
+    )
+    seed = compute_trial_seed(head["seed"], trial.case, trial.number)
+    return judge_trial(case, trial.number, ended, spans, engine, seed)
+
+
+def _has_outcome(trial: Trial) -> bool:
+    """Whether a trial counts in a rate: it passed, failed or is open."""
+    return trial.verdict.is_judged or trial.verdict is TrialVerdict.OPEN

@@ -29,6 +29,10 @@ _PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
+# Of a stated quantity: sources leave these units to the name of the field.
+_UNITS_LEFT_OUT: Final = ("", "data", "angle")
+# How far two readings of digits may differ that are the same number.
+_SAME_READING: Final = 1e-9
 # How much larger a unit of data is by powers of 1024.
 _BINARY_FACTORS: Final = {1000.0**power: 1.024**power for power in (1, 2, 3, 4)}
 # A number up to this is read as a share where the answer says a percentage.
@@ -46,29 +50,38 @@ class Hedge(StrEnum):
 
 def is_agreeing(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
     """Return whether a stated value is that of a fact; `text` are the characters of the stated one."""
-    known = fact.value
+    source = fact.value
     if said.kind is Kind.DATE:
-        is_year_alone = said.date is not None and said.date[1:] == (None, None)
-        if is_year_alone and known.kind is Kind.NUMBER and said.date is not None:
-            return known.number == said.date[0]
-        return known.kind is Kind.DATE and is_same_date(said, known)
+        return _is_date_of(said, source)
     if said.kind is Kind.TIME:
-        return known.kind is Kind.TIME and is_same_time(said, known)
+        return source.kind is Kind.TIME and is_same_time(said, source)
     if said.kind is Kind.ID:
-        is_number = known.kind is Kind.NUMBER and said.text.isdigit() and float(said.text) == known.number
-        return known.text == said.text or is_number
-    if known.kind is Kind.ID:
-        return _names_identifier(text, known.text)
-    if said.kind not in NUMERIC or known.kind not in NUMERIC:
+        return source.text == said.text or _is_number_of(said.text, source)
+    if source.kind is Kind.ID:
+        return _names_identifier(text, source.text)
+    if said.kind not in NUMERIC or source.kind not in NUMERIC:
         return False
     return _is_same_amount(said, hedge, fact)
 
 
-def _names_identifier(text: str, known: str) -> bool:
+def _is_date_of(said: Value, source: Value) -> bool:
+    """Return whether a stated date is that of a source; a year alone may be a plain number there."""
+    if source.kind is Kind.NUMBER and said.date is not None and said.date[1:] == (None, None):
+        return source.number == said.date[0]
+    return source.kind is Kind.DATE and is_same_date(said, source)
+
+
+def _is_number_of(identifier: str, source: Value) -> bool:
+    """Return whether an identifier of digits is the number that a source holds."""
+    return source.kind is Kind.NUMBER and identifier.isdigit() and float(identifier) == source.number
+
+
+def _names_identifier(text: str, identifier: str) -> bool:
     digits = text.lstrip("#").lower()
-    return known == digits or (
-        len(digits) == _LAST_DIGITS and digits.isdigit() and known.endswith(digits) and known.isdigit()
-    )
+    if identifier == digits:
+        return True
+    are_last = len(digits) == _LAST_DIGITS and identifier.endswith(digits)
+    return are_last and digits.isdigit() and identifier.isdigit()
 
 
 def are_comparable(said: Value, fact: Fact) -> bool:
@@ -126,38 +139,52 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
 
 
 def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
-    known = fact.value
-    is_plain = hedge is Hedge.NONE and fact.factor == 1.0 and said.other is None and known.other is None
-    if is_plain and said.kind in _PLAIN_KINDS and known.kind in _PLAIN_KINDS:
-        return is_same_number(said.number, known.number, said.step) and are_comparable(said, fact)
+    source = fact.value
+    if _are_plain(said, source) and hedge is Hedge.NONE and fact.factor == 1.0:
+        # Most pairs are: they differ, and nothing else is compared.
+        return is_same_number(said.number, source.number, said.step) and are_comparable(said, fact)
     if not are_comparable(said, fact):
         return False
-    if said.kind is Kind.PERCENT and known.kind is Kind.NUMBER:
-        return (
-            abs(known.number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, known.number, 0.01)
-        ) or ((is_rate(fact) or is_unnamed(fact)) and is_hedged_number(said, hedge, known.number))
-    if said.kind is Kind.QUANTITY and known.kind is Kind.NUMBER:
-        # Its unit is nowhere beside it: the name of the field has to bear the unit out.
-        return (
-            said.factor == 1.0
-            and is_hedged_number(said, hedge, known.number)
-            and said.unit in ("", "data", "angle")
-        )
-    if known.kind is Kind.QUANTITY and said.kind is Kind.NUMBER:
-        return is_hedged_number(said, hedge, known.amount)
-    if known.kind is Kind.QUANTITY and _are_degrees(said, known):
-        return is_hedged_number(said, hedge, known.amount, 1 / said.factor)
-    if is_hedged_number(said, hedge, known.number * fact.factor):
+    match said.kind, source.kind:
+        case Kind.PERCENT, Kind.NUMBER:
+            return _is_share(said, hedge, fact)
+        case Kind.QUANTITY, Kind.NUMBER:
+            # Its unit is nowhere beside it: the name of the field has to bear the unit out.
+            has_plain_unit = said.factor == 1.0 and said.unit in _UNITS_LEFT_OUT
+            return has_plain_unit and is_hedged_number(said, hedge, source.number)
+        case Kind.NUMBER, Kind.QUANTITY:
+            return is_hedged_number(said, hedge, source.amount)
+        case _, Kind.QUANTITY if _are_degrees(said, source):
+            return is_hedged_number(said, hedge, source.amount, 1 / said.factor)
+    return is_hedged_number(said, hedge, source.number * fact.factor) or _is_other_reading(said, hedge, fact)
+
+
+def _are_plain(said: Value, source: Value) -> bool:
+    """Return whether both amounts have one reading only."""
+    if said.other is not None or source.other is not None:
+        return False
+    return said.kind in _PLAIN_KINDS and source.kind in _PLAIN_KINDS
+
+
+def _is_share(said: Value, hedge: Hedge, fact: Fact) -> bool:
+    """Return whether a percentage is a number of a source, which may hold it as a fraction."""
+    number = fact.value.number
+    if abs(number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, number, 0.01):
         return True
-    if said.unit == known.unit == "data" and said.factor in _BINARY_FACTORS:
+    return (is_rate(fact) or is_unnamed(fact)) and is_hedged_number(said, hedge, number)
+
+
+def _is_other_reading(said: Value, hedge: Hedge, fact: Fact) -> bool:
+    """Return whether two amounts agree as they are read less often: in powers of 1024, or unscaled."""
+    source = fact.value
+    if said.unit == source.unit == "data" and said.factor in _BINARY_FACTORS:
         # "7 GB" is often 7 GiB.
-        return is_hedged_number(said, hedge, known.number, _BINARY_FACTORS[said.factor])
+        return is_hedged_number(said, hedge, source.number, _BINARY_FACTORS[said.factor])
     if fact.factor != 1.0 and said.factor == 1.0 and said.scale == 1.0:
-        return is_hedged_number(said, hedge, known.number)
-    for other in (said.other, known.other):
-        if other is not None and abs(other - (known.number if other is said.other else said.number)) < 1e-9:
-            return True
-    return False
+        return is_hedged_number(said, hedge, source.number)
+    if said.other is not None and abs(said.other - source.number) < _SAME_READING:
+        return True
+    return source.other is not None and abs(source.other - said.number) < _SAME_READING
 
 
 def find_power_of_ten(one: float, other: float) -> int | None:

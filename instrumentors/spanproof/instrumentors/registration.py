@@ -113,13 +113,7 @@ def register(
         _set_policy(content)
         with readable_environment():
             chosen = choose_protocol(protocol)
-            named = {
-                SERVICE_NAME: service_name,
-                openinference.PROJECT_NAME: project,
-                COHORT_PROJECT: project,
-            }
-            resource = {name: value for name, value in named.items() if value is not None}
-            provider, ours = find_or_build(resource)
+            provider, ours = find_or_build(_build_resource(service_name, project))
             if is_disabled():
                 return provider
             if provider not in _registered:
@@ -260,6 +254,12 @@ def _warn_of_name(provider: TracerProvider, wanted: str | None) -> None:
             wanted,
             name,
         )
+
+
+def _build_resource(service_name: str | None, project: str | None) -> dict[str, str]:
+    """Return what the resource of a provider of ours names."""
+    named = {SERVICE_NAME: service_name, openinference.PROJECT_NAME: project, COHORT_PROJECT: project}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _set_project(provider: TracerProvider, registration: _Registration, project: str) -> None:

@@ -303,7 +303,8 @@ def _read_vectors(pid: int, address: int, length: int) -> bytes:
         end = min((position | 0xFFF) + 1, address + length)
         pieces.append(_Iovec(position, end - position))
         position = end
-    return buffer.raw[: _move_memory("readv", pid, buffer, pieces)]
+    count = _move_memory("readv", pid, buffer, pieces)
+    return buffer.raw[:count]
 
 
 def _move_memory(direction: str, pid: int, buffer: ctypes.Array[ctypes.c_char], pieces: list[_Iovec]) -> int:

@@ -50,6 +50,13 @@ READ_VERBS: Final = split_words("select values explain describe show pragma use 
 """What a SQL statement may be by default: those that leave the data as it is."""
 
 
+SETTINGS_OF_ENVIRONMENT: Final = split_words(
+    "LANG LANGUAGE LC_ALL LC_CTYPE LC_NUMERIC LC_TIME TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR TMPDIR PWD"
+    " PYTHONHASHSEED MPLBACKEND MPLCONFIGDIR OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS"
+    " NUMEXPR_NUM_THREADS CUDA_VISIBLE_DEVICES"
+)
+"""Variables that say how a program shows, sorts and computes, and hold no secret."""
+
 SUBJECT: Final = (
     "agent", "tool", "language", "project", "service", "model", "prompt_version", "task", "fixture_set",
     "executor", "release",
@@ -134,7 +141,7 @@ class Policy:
     write_roots: tuple[str, ...] = ("/work", "/tmp")  # noqa: S108 - inside the sandbox
     hosts: tuple[str, ...] = PUBLIC_DATA_HOSTS
     ports: frozenset[int] = frozenset({80, 443})
-    environment: frozenset[str] = frozenset()
+    environment: frozenset[str] = SETTINGS_OF_ENVIRONMENT
     allowed_commands: frozenset[str] = frozenset()
     denied_commands: frozenset[str] = frozenset()
     sql_verbs: frozenset[str] = READ_VERBS

@@ -10,9 +10,10 @@ import difflib
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from enum import StrEnum
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
@@ -28,6 +29,8 @@ from spanproof.sandbox.untrusted_files import (
     read_bounded,
     resolve_beneath,
 )
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def load_policy(source: Path | str) -> Policy:
@@ -187,10 +190,14 @@ def _read_text(place: _Place, value: object) -> str:
     return value.strip()
 
 
-def _read_texts(place: _Place, value: object) -> list[str]:
+def _read_list(place: _Place, value: object, example: str) -> Sequence[Any]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, f"give a list, as in `{place.key}: [a, b]`")
-    return [_read_text(place, item) for item in value]
+        raise place.refuse(value, f"give a list, as in `{place.key}: {example}`")
+    return value
+
+
+def _read_texts(place: _Place, value: object) -> list[str]:
+    return [_read_text(place, item) for item in _read_list(place, value, "[a, b]")]
 
 
 def _read_names(place: _Place, value: object) -> frozenset[str]:
@@ -206,9 +213,8 @@ def _read_tables(place: _Place, value: object) -> frozenset[str] | None:
 
 
 def _read_sql_rules(place: _Place, value: object) -> tuple[SqlRule, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, "give a list, as in `sql_rules: [{host: db.example, verbs: [select]}]`")
-    return tuple(_read_sql_rule(place, number, one) for number, one in enumerate(value, start=1))
+    rules = _read_list(place, value, "[{host: db.example, verbs: [select]}]")
+    return tuple(_read_sql_rule(place, number, one) for number, one in enumerate(rules, start=1))
 
 
 def _read_sql_rule(place: _Place, number: int, value: object) -> SqlRule:
@@ -246,28 +252,22 @@ def _read_hosts(place: _Place, value: object) -> tuple[str, ...]:
 
 
 def _read_ports(place: _Place, value: object) -> frozenset[int]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, "give a list, as in `ports: [443]`")
-    for port in value:
+    ports = _read_list(place, value, "[443]")
+    for port in ports:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
             raise place.refuse(port, "a port is a number from 1 to 65535")
-    return frozenset(value)
+    return frozenset(ports)
 
 
 def _read_tier(place: _Place, value: object) -> Tier | None:
-    if value is None:
-        return None
-    try:
-        return Tier(str(value))
-    except ValueError:
-        raise place.refuse(value, f"give one of {', '.join(Tier)}") from None
+    return None if value is None else _read_choice(Tier, place, value)
 
 
-def _read_aggregation(place: _Place, value: object) -> Aggregation:
+def _read_choice(choices: type[_Choice], place: _Place, value: object) -> _Choice:
     try:
-        return Aggregation(str(value))
+        return choices(str(value))
     except ValueError:
-        raise place.refuse(value, f"give one of {', '.join(Aggregation)}") from None
+        raise place.refuse(value, f"give one of {', '.join(choices)}") from None
 
 
 def _read_weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
@@ -288,29 +288,17 @@ def _read_seconds(place: _Place, value: object) -> float | None:
 
 
 def _read_rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
-    from spanproof.sandbox.scanners.patterns import parse_rule
+    """Return the rules of a key: patterns over code, or topics over prose."""
+    from spanproof.sandbox.scanners.patterns import parse_rule, parse_topic
 
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, "give a list of rules")
-    rules = tuple(parse_rule(one, f"policy {place.origin}: key 'rules'") for one in value)
-    _refuse_duplicates(place, [rule.id for rule in rules])
-    return rules
-
-
-def _read_topics(place: _Place, value: object) -> tuple[PatternRule, ...]:
-    from spanproof.sandbox.scanners.patterns import parse_topic
-
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, "give a list of topics")
-    topics = tuple(parse_topic(one, f"policy {place.origin}: key 'topics'") for one in value)
-    _refuse_duplicates(place, [topic.id for topic in topics])
-    return topics
-
-
-def _refuse_duplicates(place: _Place, ids: Sequence[str]) -> None:
+    parse = parse_topic if place.key == "topics" else parse_rule
+    stated = _read_list(place, value, "[{id: …}]")
+    rules = tuple(parse(one, f"policy {place.origin}: key {place.key!r}") for one in stated)
+    ids = [rule.id for rule in rules]
     twice = sorted(one for one in ids if ids.count(one) > 1)
     if twice:
         raise place.refuse(twice[0], "each rule needs an id of its own")
+    return rules
 
 
 def _read_languages(place: _Place, value: object) -> frozenset[str] | None:
@@ -361,9 +349,8 @@ def _read_change(place: _Place, value: object) -> _Change:
 
 
 def _read_overrides(place: _Place, value: object) -> tuple[_GivenOverride, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise place.refuse(value, "give a list, as in `overrides: [{when: {agent: a}, hosts: []}]`")
-    return tuple(_read_override(place, number, one) for number, one in enumerate(value, start=1))
+    overrides = _read_list(place, value, "[{when: {agent: a}, hosts: []}]")
+    return tuple(_read_override(place, number, one) for number, one in enumerate(overrides, start=1))
 
 
 def _read_override(place: _Place, number: int, value: object) -> _GivenOverride:
@@ -420,14 +407,14 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "sql_verbs": _read_lower_names,
     "sql_tables": _read_tables,
     "sql_rules": _read_sql_rules,
-    "aggregation": _read_aggregation,
+    "aggregation": partial(_read_choice, Aggregation),
     "weights": _read_weights,
     "scanner_time_s": _read_seconds,
     "rules": _read_rules,
     "scanner_files": _read_files,
     "fingerprint_salt": _read_salt,
     "languages": _read_languages,
-    "topics": _read_topics,
+    "topics": _read_rules,
     "bandit": _read_flag,
     "toxicity": _read_flag,
     "sandbox_tier": _read_tier,

@@ -19,10 +19,10 @@ _STAND_INS: Mapping[str, type[Sandbox]] = {"jail": ElsewhereSandbox, "docker": E
 _OURS = {
     "jail": "spanproof.sandbox.backends.jail.backend:JailSandbox",
     "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
-    "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
-    "kubernetes": "spanproof.sandbox.backends.kubernetes.backend:KubernetesSandbox",
-    "daytona": "spanproof.sandbox.backends.daytona.backend:DaytonaSandbox",
-    "modal": "spanproof.sandbox.backends.modal.backend:ModalSandbox",
+    "e2b": "spanproof.sandbox.backends.e2b:E2BSandbox",
+    "kubernetes": "spanproof.sandbox.backends.kubernetes:KubernetesSandbox",
+    "daytona": "spanproof.sandbox.backends.daytona:DaytonaSandbox",
+    "modal": "spanproof.sandbox.backends.modal:ModalSandbox",
 }
 
 

@@ -137,8 +137,9 @@ def test_the_detail_of_a_long_snippet_is_cut_and_says_so(evaluation):
     assert "60 more lines" in shown(build_run_page(evaluation, changed))
 
 
-def test_plain_is_one_bounded_line():
-    assert clean_line("a\n\tb" + "c" * 500, 10).plain == "a bcccccc…"
+def test_plain_is_one_bounded_line_that_counts_what_it_leaves_out():
+    assert clean_line("a\n\tb" + "c" * 500, 10).plain == "a bccccccc [+493 characters]"
+    assert clean_line("c" * 2_000).plain == "c" * 2_000
 
 
 def test_visible_keeps_line_breaks_and_tabs():

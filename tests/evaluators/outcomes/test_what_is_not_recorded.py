@@ -80,6 +80,7 @@ TAKEN_AWAY: dict[str, tuple[Change, ...]] = {
     "arguments and results": (without_arguments, without_results),
     "code": (without_code,),
     "observations": (without_observations,),
+    "code and observations": (without_code, without_observations),
     "tools, and what the model was sent": (without_kind(SpanKind.TOOL), without_what_the_model_was_sent),
     "content of model calls": (without_content_of_model_calls,),
     "content of model calls and results": (without_content_of_model_calls, without_results),

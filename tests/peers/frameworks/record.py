@@ -38,13 +38,18 @@ def make_environment(name: str) -> Path:
     return python
 
 
+def run_agent(name: str, python: Path, target: Path) -> None:
+    """Run the agent of a recording by an interpreter that imports its framework, and write its spans."""
+    needed = RECORDINGS[name]
+    code = _RUN.format(name=needed.get("agent", name), target=str(target))
+    environment = {**os.environ, **needed.get("environment", {})}
+    subprocess.run([python, "-c", code], check=True, cwd=HERE, env=environment)
+
+
 def main(names: list[str]) -> None:
     """Record the frameworks of these names."""
     for name in names or RECORDINGS:
-        needed = RECORDINGS[name]
-        code = _RUN.format(name=needed.get("agent", name), target=str(GOLDEN / f"{name}.json"))
-        environment = {**os.environ, **needed.get("environment", {})}
-        subprocess.run([make_environment(name), "-c", code], check=True, cwd=HERE, env=environment)
+        run_agent(name, make_environment(name), GOLDEN / f"{name}.json")
         print(f"recorded {name}")
 
 

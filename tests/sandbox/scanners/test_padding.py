@@ -144,12 +144,22 @@ def _select(text: str, start: str, end: str, count: int) -> str:
     return start * count + query + end * count if is_query else text
 
 
+_JINJA: Mapping[str, _Padding] = {
+    "lines before": lambda text, count: "<p>line</p>\n" * count + text,
+    "comments": lambda text, count: "{# a note #}\n" * count + text,
+    "values": lambda text, count: "{{ row.name|e }}\n" * count + text,
+    "conditions": lambda text, count: "{% if a %}" * min(count, 20) + text + "{% endif %}" * min(count, 20),
+    "sets": lambda text, count: "".join(f"{{% set pad{n} = 'a' ~ {n} %}}" for n in range(count)) + text,
+}
+
+
 _PADDINGS: Mapping[str, Mapping[str, _Padding]] = {
     "python": _PYTHON,
     "bash": _BASH,
     "javascript": _JAVASCRIPT,
     "typescript": _JAVASCRIPT,
     "sql": _SQL,
+    "jinja": _JINJA,
 }
 
 _HERE = Path(__file__).parent

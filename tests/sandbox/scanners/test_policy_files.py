@@ -25,7 +25,7 @@ def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
     assert policy.ports == frozenset({443})
     assert policy.sql_tables == frozenset({"sales"})
     assert policy.read_roots == Policy().read_roots
-    assert policy.environment == frozenset()
+    assert policy.environment == Policy().environment
 
 
 def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:

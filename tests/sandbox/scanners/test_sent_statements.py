@@ -167,7 +167,14 @@ def test_on_a_server_the_default_verbs_hold(language: str, form: str) -> None:
 
 @_cases(_FILES)
 def test_a_file_is_changed_freely_by_default(language: str, form: str) -> None:
-    assert _verdict(_DEFAULT, language, form, "DROP TABLE orders") is Verdict.ALLOW
+    for statement in ("UPDATE orders SET state = 1 WHERE id = 2", "DROP TABLE IF EXISTS orders"):
+        assert _verdict(_DEFAULT, language, form, statement) is Verdict.ALLOW, statement
+
+
+@_cases(_FILES)
+def test_a_table_of_a_file_that_the_program_does_not_fill_is_not_emptied(language: str, form: str) -> None:
+    for statement in ("DROP TABLE orders", "DELETE FROM orders"):
+        assert _verdict(_DEFAULT, language, form, statement) is Verdict.REVIEW, statement
 
 
 @_cases(_MEMORY)

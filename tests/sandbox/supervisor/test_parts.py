@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import marshal
 import os
 import select
 import socket
@@ -13,6 +14,7 @@ import sys
 from collections import Counter
 from enum import IntEnum
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, cast
 
 import pytest
@@ -20,9 +22,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
+from spanproof.sandbox.guest.prepared import PreparedTests, prepare_message, prepare_tests
 from spanproof.sandbox.guest.raising import make_exception
 from spanproof.sandbox.guest.values import to_json_form
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
+from spanproof.sandbox.supervisor.forkserver.warm import list_import_folders
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import cgroup
 from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
@@ -137,6 +141,46 @@ def test_a_path_is_judged_by_where_it_leads(
     boundary: Boundary, path: str, writes: bool, judged: Judged
 ) -> None:
     assert boundary.judge(path, os.getpid(), writes=writes)[0] is judged
+
+
+def test_prepared_tests_reach_their_process_as_they_are() -> None:
+    text = "import math\ndef test_a(): assert type(f(1)) is int\nassert f(2) == math.inf\n"
+    message = marshal.loads(marshal.dumps(prepare_message(text.encode(), "f")))
+    assert PreparedTests.from_message(message) == prepare_tests(text, "f")
+
+
+@pytest.mark.parametrize("tests", [b"def (", b"x = '\xff'", b"assert f()\n" * 10_000])
+def test_tests_that_do_not_compile_or_are_long_are_left_to_their_process(tests: bytes) -> None:
+    assert prepare_message(tests, None) is None
+
+
+def test_what_an_editable_installation_maps_is_no_look_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    finder = ModuleType("__editable___plug_1_0_finder")
+    vars(finder)["MAPPING"] = {"plug": "/home/ann/plug/src/plug", "one": "/home/ann/one.py"}
+    monkeypatch.setitem(sys.modules, finder.__name__, finder)
+    monkeypatch.syspath_prepend("/srv/path of a team")
+    boundary = Boundary(("/usr",), "/bin", list_import_folders())
+    imported = ["plug", "plug/__init__.py", "plug/__pycache__/a.cpython-311.pyc", "plug/b/c.abi3.so"]
+    imported = [f"/home/ann/plug/src/{name}" for name in imported]
+    imported += ["/home/ann/one.py", "/srv/path of a team", "/srv/path of a team/x-1.dist-info/METADATA"]
+    others = [
+        "/home/ann",
+        "/home/ann/.ssh/id_rsa",
+        "/home/ann/plug/src/plug/.env",
+        "/home/ann/plug/src/plug/key.pem",
+        "/home/ann/plug/src/plug2/__init__.py",
+        "/home/ann/two.py",
+        "/srv/path of a team/data.csv",
+    ]
+    assert [path for path in imported if not _is_inside(boundary, path)] == []
+    assert [path for path in others if _is_inside(boundary, path)] == []
+    assert boundary.judge(imported[0], os.getpid(), writes=True)[0] is Judged.OUTSIDE
+
+
+def _is_inside(boundary: Boundary, path: str) -> bool:
+    return boundary.judge(path, os.getpid(), writes=False)[0] is Judged.INSIDE
 
 
 def test_tmp_is_the_program_s_own_where_its_interpreter_lies_below_it() -> None:

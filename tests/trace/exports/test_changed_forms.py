@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
+import pathlib
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +16,7 @@ from spanproof.evaluators.detect import detect
 from spanproof.evaluators.runs import runs_of
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
+from spanproof.trace.otlp import MalformedOtlp
 
 from .test_pasted_forms import (
     AGENT,
@@ -33,6 +36,7 @@ from .test_pasted_forms import (
 )
 
 Path = tuple[str | int, ...]
+GOLDEN = pathlib.Path(__file__).parents[2] / "golden" / "dialects"
 FORMS: dict[str, Any] = {
     "python": PYTHON,
     "readable": [readable_span("1a" * 8, "", AGENT, 0), readable_span("1b" * 8, "1a" * 8, TOOL, 1)],
@@ -57,6 +61,7 @@ FORMS: dict[str, Any] = {
     "response": RESPONSE,
     "tau": TAU,
 }
+OTLP = json.loads((GOLDEN / "otel_genai.json").read_text())
 # What another version or another program writes in a value's place.
 REPLACEMENTS: tuple[Any, ...] = (
     None,
@@ -163,3 +168,50 @@ def test_an_archive_of_inspect_with_a_strange_sample_is_read_or_reported(member,
 def test_an_archive_of_inspect_with_a_broken_sample_is_refused_and_named(tmp_path):
     with pytest.raises(ValueError, match="not a log of inspect_ai"):
         read_file(write_log(tmp_path, "{"))
+
+
+def list_other_bytes(document: Any) -> dict[str, bytes]:
+    """Return what editors, shells and other programs make of a file, by the file's name."""
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    return {
+        "mark.json": b"\xef\xbb\xbf" + text.encode(),
+        "utf16.json": text.encode("utf-16"),
+        "windows.json": text.replace("\n", "\r\n").encode(),
+        "compressed.json.gz": gzip.compress(text.encode()),
+        "listed.json": json.dumps([document]).encode(),
+        "sorted.json": json.dumps(document, sort_keys=True).encode(),
+    }
+
+
+def count_spans(path: pathlib.Path) -> int:
+    requests, problems = read_file(path)
+    assert not problems
+    return sum(len(trace.spans) for trace in read_traces(requests))
+
+
+@pytest.mark.parametrize("name", [*FORMS, "otlp"])
+def test_what_editors_and_shells_make_of_a_file_is_read_alike(tmp_path, name) -> None:
+    document = OTLP if name == "otlp" else FORMS[name]
+    (tmp_path / "plain.json").write_text(json.dumps(document))
+    expected = count_spans(tmp_path / "plain.json")
+    assert expected
+    for named, content in list_other_bytes(document).items():
+        (tmp_path / named).write_bytes(content)
+        assert count_spans(tmp_path / named) == expected, named
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_comma_too_many_is_named_or_changes_nothing(tmp_path, name) -> None:
+    text = json.dumps(FORMS[name], indent=1)
+    (tmp_path / "comma.json").write_text(f"{text[:-2]},\n{text[-1]}")
+    requests, problems = read_file(tmp_path / "comma.json")
+    found = [str(problem).partition("comma.json: ")[2].partition(", line")[0] for problem in problems]
+    assert requests or found == ["not JSON: a comma before the closing bracket"]
+
+
+def test_what_is_named_compressed_and_is_not_is_refused_in_one_sentence(tmp_path) -> None:
+    whole = gzip.compress(json.dumps(OTLP).encode())
+    for content in (b"{}", whole[:200], whole[:20] + b"\0" * 40):
+        (tmp_path / "broken.json.gz").write_bytes(content)
+        with pytest.raises(MalformedOtlp, match=r"broken\.json\.gz: not compressed by gzip, or cut off: "):
+            read_file(tmp_path / "broken.json.gz")

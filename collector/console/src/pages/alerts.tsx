@@ -1,37 +1,63 @@
-// What fires, what fired when with the scores behind it, what is silenced, and the rules as they are configured.
+// What fires, what fired when with the scores behind it, what is silenced, rules, and what targets got.
 import { Button, Table, Textarea, TextInput } from "@mantine/core";
 import { Fragment, useState, type FormEvent } from "react";
-import type { Schema } from "../api";
-import { author, AuthorField, Cli, Empty, Grid, Head, Plain, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import type { Schema, State } from "../api";
+import { author, AuthorField, Cli, Empty, Grid, Head, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
 
-const EXAMPLE = "name: answers that contradict their sources\nlayer: groundedness\nthreshold: 0.1\nwindow_s: 3600\nmin_count: 20\n";
+const EXAMPLE = "name: answers that contradict their sources\nlayer: groundedness\nthreshold: 0.1\nwindow_s: 3600\nmin_count: 20\nnotify: []\n";
 
-/** A rule as the configuration has it, tried over the last week. */
-function RuleTrial() {
+interface EditorParts {
+  list: Schema["AlertList"];
+  /** The text that is edited. */
+  text: string;
+  setText: (text: string) => void;
+  reload: () => void;
+}
+
+/** A rule in YAML: tried over the last week, and kept. */
+function RuleEditor({ list, text, setText, reload }: EditorParts) {
   const sending = useSend();
-  const [result, setResult] = useState<Schema["RuleTrial"] | null>(null);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const [trial, setTrial] = useState<Schema["RuleTrial"] | null>(null);
+  const attempt = (event: FormEvent) => {
     event.preventDefault();
-    const rule = String(new FormData(event.currentTarget).get("rule"));
-    setResult(null);
-    sending.run<Schema["RuleTrial"]>("POST", "alerts/trials", { rule, hours: 168 }, (answer) => {
-      setResult(answer);
+    setTrial(null);
+    sending.run<Schema["RuleTrial"]>("POST", "alerts/trials", { rule: text, hours: 168 }, (answer) => {
+      setTrial(answer);
       return `${answer.name}, ${answer.bound}: ${answer.words}`;
     });
   };
+  const keep = () =>
+    sending.run<Schema["MadeRuleRow"]>("POST", "alerts/rules", { rule: text, author: author() }, (answer) => {
+      reload();
+      return `${answer.name} is watched from now on.`;
+    });
   return (
-    <form onSubmit={submit}>
-      <Textarea name="rule" aria-label="Rule" autosize minRows={5} maxRows={16} classNames={{ input: "code" }} spellCheck={false} defaultValue={EXAMPLE} />
-      <Button type="submit" disabled={sending.busy}>Try on the last week</Button>
+    <form onSubmit={attempt}>
+      <Textarea
+        label="A rule, with the keys of alerts in the configuration"
+        description={list.targets.length ? `notify takes names of targets: ${list.targets.join(", ")}` : "No target is configured that notify could name."}
+        autosize
+        minRows={6}
+        maxRows={16}
+        classNames={{ input: "code" }}
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <div className="badges">
+        <Button type="submit" disabled={sending.busy}>Try on the last week</Button>
+        <Button variant="filled" disabled={sending.busy} onClick={keep}>Keep the rule</Button>
+        <AuthorField />
+      </div>
       <Sent sending={sending} />
-      {result?.notifications.length ? (
+      {trial?.notifications.length ? (
         <ul className="behind">
-          {result.notifications.map((each, index) => <li key={index}><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></li>)}
+          {trial.notifications.map((each, index) => <li key={index}><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></li>)}
         </ul>
       ) : null}
-      {result ? <p className="dim">To keep the rule, put it under <code>alerts:</code> of the configuration.</p> : null}
     </form>
   );
 }
@@ -39,13 +65,14 @@ function RuleTrial() {
 export function Alerts() {
   const now = useAnswer<Schema["AlertList"]>("alerts");
   const history = useAnswer<Schema["History"]>("alerts/history");
+  const [text, setText] = useState(EXAMPLE);
   const reload = () => {
     now.reload?.();
     history.reload?.();
   };
   return (
     <>
-      <Head title="Alerts" />
+      <Head title="Alerts"><a href="/alerts/deliveries">Deliveries</a></Head>
       <Shown loaded={now}>
         {(list) => (
           <>
@@ -54,18 +81,16 @@ export function Alerts() {
             ) : (
               <Empty title="No alert fires">
                 <p>
-                  {list.rules.length ? (
-                    `${list.rules.length} rules are watched.`
-                  ) : <>No rule is configured; <code>alerts</code> in the configuration adds them.</>}
+                  {list.rules.length ? `${list.rules.length} ${list.rules.length === 1 ? "rule is" : "rules are"} watched.` : "No rule is watched: make one below, or in the configuration."}
                 </p>
               </Empty>
             )}
             <div className="columns">
               <section>
                 <h2>Rules</h2>
-                <Rules rules={list.rules} />
-                <h2 className="below">Try a rule</h2>
-                <RuleTrial />
+                <Rules list={list} edit={setText} reload={reload} />
+                <h2 className="below">Make a rule</h2>
+                <RuleEditor list={list} text={text} setText={setText} reload={reload} />
               </section>
               <section><h2>Silences</h2><Silences silences={list.silences} reload={reload} /></section>
             </div>
@@ -81,7 +106,7 @@ export function Alerts() {
                 <Table.Tr key={index}>
                   <Table.Td className="dim"><Time ns={event.at_ns} /></Table.Td>
                   <Table.Th scope="row"><Plain text={event.rule} /></Table.Th>
-                  <Table.Td><State status={event.status} /></Table.Td>
+                  <Table.Td><AlertState status={event.status} /></Table.Td>
                   <Table.Td><Plain text={event.summary} /><Behind alert={event} /></Table.Td>
                 </Table.Tr>
               ))}
@@ -94,10 +119,9 @@ export function Alerts() {
   );
 }
 
-function State({ status }: { status: string }) {
-  const verdict = { firing: "fail", pending: "open", resolved: "pass", inactive: "skipped" }[status] ?? "skipped";
-  const mark = { firing: "✗", pending: "?", resolved: "✓", inactive: "–" }[status] ?? "–";
-  return <span className={`verdict ${verdict}`}>{mark} {status}</span>;
+function AlertState({ status }: { status: string }) {
+  const states: Record<string, State> = { firing: "fail", pending: "open", resolved: "pass", inactive: "skipped" };
+  return <StateMark state={states[status] ?? "skipped"} text={status} />;
 }
 
 function One({ alert, reload }: { alert: Alert; reload: () => void }) {
@@ -115,7 +139,7 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
     });
   return (
     <section className="card">
-      <h2><State status={alert.status} /> <Plain text={alert.summary} /></h2>
+      <h2><AlertState status={alert.status} /> <Plain text={alert.summary} /></h2>
       <div className="dim">
         <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since <Time ns={alert.since_ns} relative />
         {alert.acknowledged_by ? (
@@ -156,21 +180,90 @@ function Behind({ alert }: { alert: Alert }) {
   );
 }
 
-function Rules({ rules }: { rules: Schema["AlertRule"][] }) {
-  if (!rules.length) return <p className="dim">This console has no configuration with rules.</p>;
+function Rules({ list: { rules, made }, edit, reload }: { list: Schema["AlertList"]; edit: (text: string) => void; reload: () => void }) {
+  const sending = useSend();
+  if (!rules.length && !made.length) return <p className="dim">There is none, in the configuration or made here.</p>;
+  const remove = (name: string) =>
+    sending.run<Schema["MadeRuleRow"]>("DELETE", `alerts/rules/${pathOf(name)}`, undefined, (answer) => {
+      reload();
+      return `${answer.name} is removed; its alerts end.`;
+    });
   return (
-    <Grid label="Rules" heads={["rule", "score", "measure", ["threshold", "heat"], "by", "notifies"]}>
-      {rules.map((rule, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row"><Plain text={rule.name} /></Table.Th>
-          <Table.Td>{rule.metric}</Table.Td>
-          <Table.Td>{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</Table.Td>
-          <Table.Td className="heat"><Plain text={rule.bound} /></Table.Td>
-          <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
-          <Table.Td>{rule.notify.join(", ") || "–"}</Table.Td>
-        </Table.Tr>
+    <>
+      <Grid label="Rules" heads={["rule", "measure", "bound", "by", "notifies", "made by"]}>
+        {rules.map((rule) => {
+          const own = made.find((each) => each.name === rule.name && rule.made_by);
+          return (
+            <Table.Tr key={rule.name}>
+              <Table.Th scope="row"><Plain text={rule.name} /></Table.Th>
+              <Table.Td>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></Table.Td>
+              <Table.Td><Plain text={rule.bound} /></Table.Td>
+              <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
+              <Table.Td><Plain text={rule.notify.join(", ") || "–"} /></Table.Td>
+              <Table.Td>{own ? <MadeBy rule={own} edit={edit} remove={remove} /> : <span className="dim">the configuration</span>}</Table.Td>
+            </Table.Tr>
+          );
+        })}
+      </Grid>
+      {made.filter((each) => each.problem).map((each) => (
+        <div key={each.name} className="problem">
+          <Plain text={`${each.name} is not watched: ${each.problem}`} /> <MadeBy rule={each} edit={edit} remove={remove} />
+        </div>
       ))}
-    </Grid>
+      <Sent sending={sending} />
+    </>
+  );
+}
+
+/** Who made a rule, and the buttons to change it. */
+function MadeBy({ rule, edit, remove }: { rule: Schema["MadeRuleRow"]; edit: (text: string) => void; remove: (name: string) => void }) {
+  return (
+    <span className="inline">
+      <Plain text={rule.author} />
+      <Button size="compact-xs" aria-label={`edit ${rule.name}`} onClick={() => edit(rule.text)}>edit</Button>
+      <Button size="compact-xs" aria-label={`remove ${rule.name}`} onClick={() => remove(rule.name)}>remove</Button>
+    </span>
+  );
+}
+
+const DELIVERY_STATES: Record<string, [State, string]> = {
+  delivered: ["pass", "delivered"],
+  trying: ["open", "being tried"],
+  undelivered: ["open", "tried again"],
+  superseded: ["skipped", "a later one says more"],
+  given_up: ["fail", "given up"],
+};
+
+/** How far each notification got at each target, with the error of the last attempt. */
+export function Deliveries() {
+  const found = useAnswer<Schema["DeliveryList"]>("alerts/deliveries");
+  return (
+    <>
+      <div className="crumbs"><a href="/alerts">Alerts</a> / deliveries</div>
+      <Head title="Deliveries" />
+      <Shown loaded={found}>
+        {({ deliveries }) =>
+          deliveries.length ? (
+            <Grid label="Deliveries" heads={["when", "rule", "target", "state", ["attempts", "heat"], ["error and next try", "wide"]]}>
+              {deliveries.map((each) => {
+                const [state, words] = DELIVERY_STATES[each.state] ?? ["skipped", each.state];
+                return (
+                  <Table.Tr key={`${each.notification} ${each.target}`}>
+                    <Table.Td className="dim"><Time ns={each.at_ns} /></Table.Td>
+                    <Table.Th scope="row"><Plain text={each.rule} /></Table.Th>
+                    <Table.Td><Plain text={each.target} /></Table.Td>
+                    <Table.Td><StateMark state={state} text={words} /></Table.Td>
+                    <Table.Td className="heat">{each.attempts}</Table.Td>
+                    <Table.Td><Plain text={each.error || "–"} /></Table.Td>
+                  </Table.Tr>
+                );
+              })}
+            </Grid>
+          ) : <Empty title="No notification was sent yet" />
+        }
+      </Shown>
+      <Cli line={request("alerts/deliveries")} />
+    </>
   );
 }
 

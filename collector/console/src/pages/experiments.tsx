@@ -1,6 +1,6 @@
 // Is the change better? Experiments, and one of them as a grid of cases by trials beside a baseline.
-import { Fragment } from "react";
-import { NativeSelect, Table, Tooltip } from "@mantine/core";
+import { Fragment, useId, useState } from "react";
+import { NativeSelect, Popover, Table } from "@mantine/core";
 import type { Schema } from "../api";
 import { Cli, Empty, formatDollars, formatDuration, Grid, Head, Interval, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { report } from "../answers";
@@ -98,7 +98,7 @@ function Result({ page }: { page: Page }) {
     <>
       <PageTitle text={page.name ?? page.title} state={page.state} />
       <div className="head-of-run">
-        <h1><ResultMark state={page.state} /> <Plain text={page.headline} /></h1>
+        <h1><StateMark state={page.state} text="" /> <Plain text={page.headline} /></h1>
         <div><Counts counts={page.counts} /></div>
         <div className="dim"><Plain text={page.title} /></div>
       </div>
@@ -203,17 +203,25 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
   const frozen = row.case.trace_id ? `cases/${page.suite}/${row.case.id}` : null;
   const before = row.before?.has_trace ? `trials/${page.baseline}/${row.case.id}/${row.before.trial}` : frozen;
   const address = before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
-  const answer = (
-    <>
-      <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
-      {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}
-    </>
-  );
-  const marks = <><StateMark state={trial.state} /> <LayerMarks states={trial.layer_states} /></>;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const parts = {
+    className: "trial",
+    "aria-describedby": isOpen ? id : undefined,
+    onMouseEnter: () => setOpen(true),
+    onMouseLeave: () => setOpen(false),
+    onFocus: () => setOpen(true),
+    onBlur: () => setOpen(false),
+    children: <><StateMark state={trial.state} /> <LayerMarks states={trial.layer_states} /></>,
+  };
   return (
-    <Tooltip label={answer} multiline w={360} events={{ hover: true, focus: true, touch: true }} transitionProps={{ duration: 0 }}>
-      {trial.has_trace ? <a className="trial" href={address}>{marks}</a> : <span className="trial" tabIndex={0}>{marks}</span>}
-    </Tooltip>
+    <Popover opened={isOpen} onChange={setOpen} width={360} withRoles={false} transitionProps={{ duration: 0 }}>
+      <Popover.Target>{trial.has_trace ? <a href={address} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
+      <Popover.Dropdown id={id} role="tooltip">
+        <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
+        {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

@@ -2,6 +2,7 @@
 import { Table } from "@mantine/core";
 import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
+import { StackedBars } from "../bars";
 import { RateChart, readTimes, type Times } from "../chart";
 import { Cli, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
 import { addressWith, go, here } from "../location";
@@ -241,23 +242,14 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
       <div className="dim point">{point ?? describeRate(rate)}</div>
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
-      <Stack layer={layer} rates={times.rates[layer]} />
+      <StackedBars
+        label={`${layer}: failed, open and passed verdicts over time`}
+        bars={times.rates[layer].map((rate) => ({
+          title: rate ? describeRate(rate) : undefined,
+          parts: rate ? [["passed", rate.passed], ["open", rate.open], ["failed", rate.failed]] : [],
+        }))}
+      />
     </a>
-  );
-}
-
-/** How many failed, are open and passed in each stretch of time, as stacked bars. */
-function Stack({ layer, rates }: { layer: Layer; rates: (Schema["Rate"] | null)[] }) {
-  const most = Math.max(1, ...rates.map((rate) => (rate ? rate.judged + rate.open : 0)));
-  const parts = ["passed", "open", "failed"] as const;
-  return (
-    <div className="stacked" role="img" aria-label={`${layer}: failed, open and passed verdicts over time, at most ${most} in a stretch`}>
-      {rates.map((rate, index) => (
-        <span key={index} title={rate ? describeRate(rate) : undefined}>
-          {parts.map((part) => (rate?.[part] ? <i key={part} className={part} style={{ height: `${Math.max(4, (rate[part] / most) * 100)}%` }} /> : null))}
-        </span>
-      ))}
-    </div>
   );
 }
 

@@ -1,26 +1,20 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
 import { Button, Kbd, Table, TextInput } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here, isTyping } from "../location";
-import { Outcome, StateMark } from "../state";
+import { Outcome, SHORT_LAYERS, StateMark } from "../state";
 
-/** A card of the queue; what a store of an earlier version does not give is left out. */
-type Card = Schema["Waiting"] & {
-  layer?: Layer;
-  task?: string | null;
-  answer?: string | null;
-  cause_words?: string;
-  evidence?: Schema["Fact"][];
-};
+type Card = Schema["Waiting"];
 
 export function Review() {
   const given = here().searchParams.get("layer") as Layer | null;
   const layer = given && LAYERS.includes(given) ? given : null;
   const hours = useHours();
-  const queue = useAnswer<Schema["Queue"]>("review", layer ? { layer, hours } : { hours });
+  const assignee = here().searchParams.get("assignee");
+  const queue = useAnswer<Schema["Queue"]>("review", { hours, ...(layer ? { layer } : {}), ...(assignee === null ? {} : { assignee }) });
   const agreement = useAnswer<Schema["AgreementPage"]>("agreement");
   const wrong = useAnswer<Schema["LabelList"]>("labels", { wrong: "true" });
   const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
@@ -41,7 +35,11 @@ export function Review() {
     <>
       <Head title="Review">
         <span className="fields">
-          <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" /> <AuthorField />
+          <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" />
+          <Button aria-pressed={assignee !== null} onClick={() => go(addressWith({ assignee: assignee === null ? author() : null }))}>
+            {assignee === null ? "assigned to me" : `assigned to ${assignee}`}
+          </Button>
+          <AuthorField />
         </span>
       </Head>
       <div className="columns">
@@ -49,7 +47,7 @@ export function Review() {
           <h2>Waiting for a person{queue.value ? `: ${queue.value.total.toLocaleString("en")}, open first` : ""}</h2>
           <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
-            {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
+            {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} reload={queue.reload} />}
           </Shown>
         </section>
         <section>
@@ -60,11 +58,11 @@ export function Review() {
             {(found) =>
               found.labels.length ? (
                 <>
-                  <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
+                  <Promote runs={found.labels.map(({ trace_id, run_span_id, project }) => ({ trace_id, run_span_id, project: project || undefined }))} label={`export ${found.labels.length} as cases`} />
                   <ul className="behind">
                     {found.labels.map((each, index) => (
                       <li key={index}>
-                        <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
+                        <RunLink trace={each.trace_id} run={each.run_span_id} project={each.project} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
                       </li>
                     ))}
                   </ul>
@@ -79,16 +77,19 @@ export function Review() {
   );
 }
 
-/** The share of labels of each week that our verdicts agreed with. */
+/** The share of labels of each week that our verdicts agreed with, layer by layer. */
 function Weeks({ weeks }: { weeks: Schema["WeekAgreement"][] }) {
   if (!weeks.length) return null;
+  const starts = [...new Set(weeks.map((each) => each.start_ns))].slice(-12).reverse();
   return (
-    <Grid label="Agreement by week" heads={["week of", "layer", ["agreed", "heat"]]}>
-      {weeks.slice(-12).reverse().map((each) => (
-        <Table.Tr key={`${each.start_ns} ${each.layer}`}>
-          <Table.Td>{new Date(each.start_ns / 1e6).toISOString().slice(0, 10)}</Table.Td>
-          <Table.Td>{each.layer}</Table.Td>
-          <Table.Td className="heat">{each.agreed.part} of {each.agreed.whole}</Table.Td>
+    <Grid label="Agreement by week" heads={["week of", ...LAYERS.map((layer): [string, string] => [SHORT_LAYERS[layer], "heat"])]}>
+      {starts.map((start) => (
+        <Table.Tr key={start}>
+          <Table.Td>{new Date(start / 1e6).toISOString().slice(0, 10)}</Table.Td>
+          {LAYERS.map((layer) => {
+            const agreed = weeks.find((each) => each.start_ns === start && each.layer === layer)?.agreed;
+            return <Table.Td key={layer} className="heat">{agreed ? `${agreed.part} of ${agreed.whole}` : "–"}</Table.Td>;
+          })}
         </Table.Tr>
       ))}
     </Grid>
@@ -100,9 +101,10 @@ interface CardsParts {
   settled: ReadonlySet<string>;
   settle: (key: string, sentence: string) => void;
   skip: (key: string) => void;
+  reload: () => void;
 }
 
-/** Choose a card with j and k; a and d press its buttons, s skips it. Returns the key of the card that is chosen. */
+/** Choose a card with j and k; a, d and m press its buttons, s skips it. Returns the key of the card that is chosen. */
 function useCardKeys(keys: string[], skip: (key: string) => void): string | null {
   const [chosen, choose] = useState<string | null>(null);
   useEffect(() => {
@@ -112,9 +114,9 @@ function useCardKeys(keys: string[], skip: (key: string) => void): string | null
       const step = { j: 1, k: -1 }[event.key];
       if (step !== undefined) choose(keys[Math.min(keys.length - 1, Math.max(0, at + step))] ?? null);
       else if (at < 0) return;
-      else if (event.key === "a" || event.key === "d") {
+      else if (["a", "d", "m"].includes(event.key)) {
         document.querySelector<HTMLButtonElement>(`.card[data-chosen] [data-key=${event.key}]`)?.click();
-        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+        if (event.key !== "m") choose(keys[at + 1] ?? keys[at - 1] ?? null);
       } else if (event.key === "s") {
         skip(chosen!);
         choose(keys[at + 1] ?? keys[at - 1] ?? null);
@@ -130,22 +132,22 @@ function useCardKeys(keys: string[], skip: (key: string) => void): string | null
 }
 
 /** The queue without what was settled or skipped since it was loaded. */
-function Cards({ queue, settled, settle, skip }: CardsParts) {
+function Cards({ queue, settled, settle, skip, reload }: CardsParts) {
   const cards = listCards(queue, settled);
-  const chosen = useCardKeys(cards.map((card) => keyOf(card, queue)), skip);
+  const chosen = useCardKeys(cards.map((card) => keyOf(card)), skip);
   if (!cards.length) return <Empty title="Every verdict was looked at" />;
   return (
     <>
       <p className="dim">
-        {cards.length} shown; <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> choose one, <Kbd size="xs">a</Kbd> agrees, <Kbd size="xs">d</Kbd> disagrees, <Kbd size="xs">s</Kbd> skips
+        {cards.length} shown; <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> choose one, <Kbd size="xs">a</Kbd> agrees, <Kbd size="xs">d</Kbd> disagrees, <Kbd size="xs">s</Kbd> skips, <Kbd size="xs">m</Kbd> takes it
       </p>
       {cards.map((card) => (
         <WaitingCard
-          key={keyOf(card, queue)}
+          key={keyOf(card)}
           card={card}
-          layer={layerOf(card, queue)}
-          isChosen={keyOf(card, queue) === chosen}
-          settle={(sentence) => settle(keyOf(card, queue), sentence)}
+          isChosen={keyOf(card) === chosen}
+          settle={(sentence) => settle(keyOf(card), sentence)}
+          reload={reload}
         />
       ))}
     </>
@@ -153,34 +155,74 @@ function Cards({ queue, settled, settle, skip }: CardsParts) {
 }
 
 function listCards(queue: Schema["Queue"], settled: ReadonlySet<string>): Card[] {
-  return (queue.waiting as Card[]).filter((card) => !settled.has(keyOf(card, queue)));
+  return queue.waiting.filter((card) => !settled.has(keyOf(card)));
 }
 
-function layerOf(card: Card, queue: Schema["Queue"]): Layer {
-  return card.layer ?? queue.layer ?? "groundedness";
-}
-
-function keyOf(card: Card, queue: Schema["Queue"]): string {
-  return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
+function keyOf({ trace_id, run_span_id, layer }: Card): string {
+  return `${trace_id} ${run_span_id} ${layer}`;
 }
 
 interface WaitingParts {
   card: Card;
-  layer: Layer;
   isChosen: boolean;
   settle: (sentence: string) => void;
+  reload: () => void;
 }
 
-function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
-  const { outcome } = card;
-  const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
-  const facts = card.evidence ?? [];
+const DAY_MS = 86_400_000;
+const USUAL_DAYS = 7;
+
+/** Who reviews a verdict and by when: taken with one button, or given to somebody. */
+function AssignForm({ card, reload }: { card: Card; reload: () => void }) {
+  const sending = useSend();
+  const assign = (assignee: string, due_ns: number) => {
+    const body = { trace_id: card.trace_id, run_span_id: card.run_span_id, project: card.project, layer: card.layer, assignee, due_ns, author: author() };
+    sending.run<Schema["Assigned"]>("POST", "review/assignments", body, () => {
+      reload();
+      return "";
+    });
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    // The end of the day, on the clock of the reader.
+    const due = form.get("due") ? new Date(`${String(form.get("due"))}T23:59:59`).getTime() : 0;
+    assign(String(form.get("assignee")), due * 1e6);
+  };
+  const isMine = card.assignee === author();
+  return (
+    <div className="badges">
+      {card.assignee ? (
+        <span>
+          assigned to <Plain text={card.assignee} />
+          {card.due_ns ? <>, due <span className={card.due_ns < Date.now() * 1e6 ? "verdict fail" : undefined}><Time ns={card.due_ns} /></span></> : null}
+        </span>
+      ) : <span className="dim">not assigned</span>}
+      <Button size="compact-xs" data-key="m" disabled={sending.busy} onClick={() => (isMine ? assign("", 0) : assign(author(), (Date.now() + USUAL_DAYS * DAY_MS) * 1e6))}>
+        {isMine ? "give it back" : "take it"}
+      </Button>
+      <details>
+        <summary>assign</summary>
+        <form className="fields" onSubmit={submit}>
+          <TextInput label="to" name="assignee" required withAsterisk={false} pattern="[a-z0-9_]{1,50}" title="lower-case letters, digits and _" />
+          <TextInput label="due" name="due" type="date" />
+          <Button type="submit" disabled={sending.busy}>Assign</Button>
+        </form>
+      </details>
+      {sending.error ? <Sent sending={sending} /> : null}
+    </div>
+  );
+}
+
+function WaitingCard({ card, isChosen, settle, reload }: WaitingParts) {
+  const { outcome, layer, cause_words: cause, evidence: facts } = card;
   return (
     <section className="card" data-chosen={isChosen || undefined}>
       <div>
-        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
+        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} project={card.project} text={card.agent || "run"} />{" "}
         <span className="dim"><Plain text={card.release} /> <Time ns={card.started_ns} relative /></span>
       </div>
+      <AssignForm card={card} reload={reload} />
       {card.task != null || card.answer != null ? (
         <dl className="facts">
           <dt>task</dt>
@@ -208,18 +250,18 @@ function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
           </ul>
         </details>
       ) : null}
-      <Judge trace={card.trace_id} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
+      <Judge trace={card.trace_id} project={card.project} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
     </section>
   );
 }
 
 /** Agree or disagree with a verdict, with a note and the right answer. */
-export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
+export function Judge({ trace, project, run, layer, ours, onDone }: { trace: string; project?: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
   const sending = useSend();
   const [note, setNote] = useState("");
   const [correction, setCorrection] = useState("");
   const label = (verdict: "pass" | "fail") => {
-    const body = { trace_id: trace, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
+    const body = { trace_id: trace, project, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
     sending.run<Schema["PersonsLabel"]>("POST", "labels", body, (answer) => {
       const said = `${answer.author} says ${answer.verdict}.`;
       onDone?.(said);

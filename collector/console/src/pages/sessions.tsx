@@ -3,6 +3,7 @@ import { Button, Table } from "@mantine/core";
 import { useState } from "react";
 import { get, LAYERS, type Schema } from "../api";
 import { Cli, Empty, formatDuration, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
+import { chosenProject } from "../location";
 import { pair, quoted } from "../query";
 import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
@@ -19,7 +20,7 @@ export function Sessions() {
       <Head title={`Sessions, last ${nameOfWindow(hours)}`} />
       <Shown loaded={found}>
         {(list) =>
-          list.sessions.length ? <List key={hours} first={list} rates={rates.value} hours={hours} /> : (
+          list.sessions.length ? <List key={`${hours} ${chosenProject()}`} first={list} rates={rates.value} hours={hours} /> : (
             <Empty title="No session in this window">
               <p>Spans with the attribute <code>session.id</code> or <code>gen_ai.conversation.id</code> are joined to sessions.</p>
             </Empty>
@@ -37,7 +38,8 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
   const [busy, setBusy] = useState(false);
   const more = () => {
     setBusy(true);
-    get<Schema["SessionList"]>("sessions", { hours, cursor: next ?? "" })
+    const project = chosenProject();
+    get<Schema["SessionList"]>("sessions", { hours, cursor: next ?? "", ...(project === null ? {} : { project }) })
       .then((page) => {
         setRows([...rows, ...page.sessions]);
         setNext(page.next);

@@ -185,7 +185,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           </button>
         ))}
         {canEdit ? <Button leftSection={<Pencil size={14} />} aria-pressed={isEditing} onClick={() => go(addressWith({ edit: isEditing ? null : "1" }))}>edit and run</Button> : null}
-        {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
+        {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id, project: page.project }]} /> : null}
         {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
       <p className="dim"><Plain text={run.replay} /></p>
@@ -213,7 +213,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           <h2>Answer</h2>
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
-          <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} reload={reload} />
+          <Evidence run={run} project={page.project} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} reload={reload} />
           {page.feedback.map((said, index) => (
             <p key={index}>
               User feedback: {said.kind.replace("_", " ")}
@@ -380,6 +380,7 @@ function Why({ claim, run }: { claim: Claim; run: Run }) {
 
 interface EvidenceParts {
   run: Run;
+  project: string;
   trace: string | null;
   layer: string | null;
   goToStep: (number: number) => void;
@@ -387,9 +388,9 @@ interface EvidenceParts {
 }
 
 /** Each layer with what speaks for its state; skipped layers are folded, by cause. */
-function Evidence({ run, trace, layer, goToStep, reload }: EvidenceParts) {
+function Evidence({ run, project, trace, layer, goToStep, reload }: EvidenceParts) {
   const chosen = run.layers.filter((each) => !layer || each.layer === layer);
-  const one = (score: Score) => <LayerEvidence key={score.layer} score={score} run={run} trace={trace} goToStep={goToStep} reload={reload} />;
+  const one = (score: Score) => <LayerEvidence key={score.layer} score={score} run={run} project={project} trace={trace} goToStep={goToStep} reload={reload} />;
   return (
     <div className="evidence">
       {chosen.filter((each) => layer || each.outcome.state !== "skipped").map(one)}
@@ -432,7 +433,7 @@ interface LayerEvidenceParts extends Omit<EvidenceParts, "layer"> {
   score: Score;
 }
 
-function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidenceParts) {
+function LayerEvidence({ score, run, project, trace, goToStep, reload }: LayerEvidenceParts) {
   const ours = score.settled ?? score.outcome;
   return (
     <section>
@@ -449,7 +450,7 @@ function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidencePar
       ) : null}
       <Plain text={ours.explanation} />
       {ours.state === "open" ? <OpenFacts score={score} outcome={ours} run={run} goToStep={goToStep} /> : <Facts facts={score.evidence} run={run} goToStep={goToStep} />}
-      {trace ? <Judge trace={trace} run={run.span_id} layer={score.layer} ours={ours.state ?? ours.verdict} onDone={() => reload?.()} /> : null}
+      {trace ? <Judge trace={trace} project={project} run={run.span_id} layer={score.layer} ours={ours.state ?? ours.verdict} onDone={() => reload?.()} /> : null}
       <OtherScores scores={run.scores.filter((each) => each.layer === score.layer && each.outcome.verdict !== "skipped")} />
     </section>
   );

@@ -6,6 +6,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Columns3, Download, ListFilter, Radio, Star, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type FormEvent, type KeyboardEvent as ReactKeyboardEvent } from "react";
 import { ApiError, follow, get, getFile, LAYERS, STATES, type Layer, type Schema } from "../api";
+import { TraceCharts } from "../bars";
 import { addressWith, chosenProject, go, here, isTyping, traceAddress } from "../location";
 import { author, Cli, formatDollars, formatDuration, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useSend, useSteadyAnswer, useTitle } from "../parts";
 import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
@@ -79,7 +80,7 @@ export function Traces() {
   }, []);
   const runs = [...picked.values()].flatMap((row) => {
     const run = runOf(row);
-    return run ? [{ trace_id: row.trace_id, run_span_id: run.span_id }] : [];
+    return run ? [{ trace_id: row.trace_id, run_span_id: run.span_id, project: row.project }] : [];
   });
   const isFiltered = Object.keys(parameters).length > 0;
   return (
@@ -98,6 +99,7 @@ export function Traces() {
         </span>
       </div>
       <SavedViews line={line} />
+      {fault ? null : <TraceCharts parameters={parameters} />}
       {fault ? <Problem text={fault} /> : (
         <div className={hasFacets ? "with-facets" : undefined}>
           {hasFacets ? <FacetList line={line} parameters={parameters} /> : null}
@@ -432,7 +434,7 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "244px", why: "minmax(124px, 1.6fr)",
+  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "268px", why: "minmax(124px, 1.6fr)",
   latency: "56px", tokens: "52px", cost: "52px", feedback: "60px", model: "130px", started: "68px", trace: "100px",
 };
 const NUMBERS = ["latency", "tokens", "cost"];

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from spanproof.failures import ClusterState
 from spanproof.trace import Cause, ClaimVerdict, Layer, State
+from spanproof.trace.images import MOST_IMAGES, MediaType
 
 
 class Answer(BaseModel):
@@ -96,6 +97,9 @@ class UsagePoint(Answer):
 
     start_ns: Nanoseconds
     traces: int
+    failed: int
+    open: int
+    passed: int
     p50_s: float = Field(description="Of their latency.")
     p95_s: float
     tokens: int
@@ -113,13 +117,20 @@ class UsageShare(Answer):
 
 
 class Usage(Answer):
-    """Latency, tokens and cost over time, and by agent and model."""
+    """States, latency, tokens and cost over time, and tokens and cost by agent and model."""
 
     start_ns: Nanoseconds
     end_ns: Nanoseconds
     bucket_ns: int
     points: list[UsagePoint] = Field(description="In order of time; stretches without a trace are left out.")
     shares: list[UsageShare] = Field(description="The most tokens first.")
+
+
+class Projects(Answer):
+    """The projects that a reader's token reads."""
+
+    projects: list[str]
+    every: bool = Field(description="Whether the token reads all of them at once.")
 
 
 class Values(Answer):
@@ -534,12 +545,29 @@ class SpanRow(Answer):
     error: str | None
 
 
+class SpanList(Answer):
+    """A page of the spans of a trace, the earliest first."""
+
+    spans: list[SpanRow]
+    next: str | None = Field(description="`cursor` of the page after this one; null where this is the last.")
+
+
 class Feedback(Answer):
     """What a user thought of a run."""
 
     run_span_id: str
     kind: str
     comment: str | None
+
+
+class TraceImage(Answer):
+    """An image that a span of the trace holds; shown and not judged."""
+
+    id: str = Field(description="Of its content.")
+    span_id: str
+    attribute: str = Field(description="Name of the span's attribute that holds it.")
+    media_type: MediaType
+    bytes: int = Field(description="Its size.")
 
 
 class TracePage(Answer):
@@ -553,6 +581,9 @@ class TracePage(Answer):
     spans_left_out: int
     runs: list[Run]
     feedback: list[Feedback]
+    images: list[TraceImage] = Field(
+        description=f"What `/traces/{{trace_id}}/images/{{image_id}}` serves, {MOST_IMAGES} at most."
+    )
 
 
 class SpanPage(Answer):

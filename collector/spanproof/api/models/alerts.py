@@ -71,6 +71,50 @@ class AlertRule(Answer):
     group_by: list[str]
     cohort: dict[str, str]
     notify: list[str]
+    made_by: str = Field(description="Who made it in the console; empty of a rule of the configuration.")
+
+
+class MadeRuleRow(Answer):
+    """A rule that a person made in the console."""
+
+    name: str
+    text: str = Field(description="The rule in YAML.")
+    author: str
+    saved_ns: Nanoseconds
+    problem: str = Field(description="Why it is not watched; else empty.")
+
+
+class NewRule(Answer):
+    """A rule to be kept; one of the same name is replaced."""
+
+    rule: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=20_000,
+            description="As in `alerts` of a configuration, in YAML; `notify` names targets of the"
+            " configuration.",
+        ),
+    ]
+    author: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class DeliveryRow(Answer):
+    """How far a notification got at one target."""
+
+    notification: str
+    rule: str
+    target: str
+    state: str = Field(description="`trying`, `undelivered`, `delivered`, `superseded` or `given_up`.")
+    attempts: int
+    error: str = Field(description="Of the last attempt that failed, with the time of the next one.")
+    at_ns: Nanoseconds
+
+
+class DeliveryList(Answer):
+    """Deliveries of notifications, the newest first."""
+
+    deliveries: list[DeliveryRow]
 
 
 class SilenceRow(Answer):
@@ -90,6 +134,8 @@ class AlertList(Answer):
     rules: list[AlertRule] = Field(description="None where the console has no configuration.")
     alerts: list[AlertRow]
     silences: list[SilenceRow]
+    made: list[MadeRuleRow] = Field(description="The rules that people made in the console.")
+    targets: list[str] = Field(description="Targets of the configuration, which such a rule may name.")
 
 
 class History(Answer):

@@ -44,6 +44,9 @@ class Waiting(Answer):
     task: str | None = Field(description="The task of the run; null where the trace does not say.")
     answer: str | None = Field(description="What the run answered; null where the trace does not say.")
     evidence: list[models.Fact] = Field(description="The facts behind the verdict, the strongest first.")
+    project: str
+    assignee: str = Field(description="Who is to review it; empty is no person.")
+    due_ns: Nanoseconds = Field(description="By when; 0 is no date.")
     sentences: list[WaitingSentence] = Field(
         description="Of groundedness, the sentences to rule on: the open ones, in order."
     )
@@ -58,6 +61,31 @@ class Queue(Answer):
     layer: Layer | None = Field(description="Whose verdicts they are; null where they are of every layer.")
     total: int = Field(description="How many wait, without a limit.")
     waiting: list[Waiting]
+
+
+class NewAssignment(Answer):
+    """A verdict is assigned to a person; the former assignment of it is replaced."""
+
+    trace_id: Annotated[str, Field(min_length=1, max_length=32)]
+    run_span_id: Annotated[str, Field(min_length=1, max_length=16)]
+    layer: Layer
+    assignee: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,50}$", description="Empty takes it back.")]
+    due_ns: Annotated[int, Field(ge=0, lt=2**63, description="By when; 0 is no date.")] = 0
+    author: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,50}$", description="Who assigns it.")] = "human"
+    project: Annotated[
+        str | None,
+        Field(max_length=500, description="Of the trace, where several projects have one with this id."),
+    ] = None
+
+
+class Assigned(Answer):
+    """Who reviews a verdict."""
+
+    trace_id: str
+    run_span_id: str
+    layer: Layer
+    assignee: str
+    due_ns: Nanoseconds
 
 
 class NewLabel(Answer):
@@ -94,6 +122,7 @@ class PersonsLabel(Answer):
     note: str
     given_ns: Nanoseconds
     ours: str | None = Field(description="Our verdict; null where there is none.")
+    project: str = Field(description="Of the trace; empty where the label names none.")
 
 
 class LabelList(Answer):

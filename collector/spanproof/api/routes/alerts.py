@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 
 from spanproof.alerts import Alert
 from spanproof.alerts.episodes import FIRING, PENDING
+from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, read_made_rule
 from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
@@ -22,14 +23,20 @@ from spanproof.api.models.alerts import (
     AlertRow,
     AlertRule,
     AlertScore,
+    DeliveryList,
+    DeliveryRow,
     History,
+    MadeRuleRow,
     NewAcknowledgement,
+    NewRule,
     NewSilence,
     SilenceRow,
 )
 from spanproof.api.parameters import HOUR_NS
 from spanproof.api.problems import describe_problem
-from spanproof.store import Acknowledgement, AlertEvent, Silence
+from spanproof.api.routes.rule_trials import read_rule
+from spanproof.config.alerts import AlertRule as ConfiguredRule
+from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
 from spanproof.trace.codec import decode
 
 router = APIRouter()
@@ -38,6 +45,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     404: describe_problem("there is none"),
     415: describe_problem("the body is not JSON"),
 }
+_TAKEN = {**_REFUSED, 409: describe_problem("the configuration has a rule of this name")}
 
 
 @router.get("/alerts")
@@ -58,17 +66,26 @@ def alerts(
                 pages.clean_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
             )
     shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
+    configured: Sequence[ConfiguredRule] = request.app.state.settings.rules
+    made = {rule: _find_problem(rule, configured) for rule in log.made_rules()}
+    rules = [_build_rule(rule) for rule in configured]
+    for rule, problem in made.items():
+        if not problem:
+            rules.append(_build_rule(read_made_rule(rule, configured), rule.author))
+    rows = [
+        _build_row(
+            event,
+            taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
+            waiting.get(event.notification, []),
+        )
+        for event in shown
+    ]
     return AlertList(
-        rules=[_build_rule(rule) for rule in request.app.state.settings.rules],
-        alerts=[
-            _build_row(
-                event,
-                taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
-                waiting.get(event.notification, []),
-            )
-            for event in shown
-        ],
+        rules=rules,
+        alerts=rows,
         silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
+        made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
+        targets=[pages.clean_text(name) for name in collect_targets(configured)],
     )
 
 
@@ -76,6 +93,48 @@ def alerts(
 def history(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> History:
     """Return what happened to alerts, newest first, with the scores behind each."""
     return History(events=[_build_row(event, "", []) for event in store.alerts.history(limit)])
+
+
+@router.get("/alerts/deliveries")
+def deliveries(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 200) -> DeliveryList:
+    """Return how far each notification got at each target, the newest first."""
+    return DeliveryList(
+        deliveries=[
+            DeliveryRow(
+                notification=each.notification,
+                rule=pages.clean_text(each.rule),
+                target=pages.clean_text(each.target),
+                state=each.state,
+                attempts=each.attempts,
+                error=pages.clean_text(each.error),
+                at_ns=each.at_ns,
+            )
+            for each in store.alerts.deliveries(limit=limit)
+        ]
+    )
+
+
+@router.post("/alerts/rules", status_code=201, responses=_TAKEN, dependencies=[WRITER])
+def save_rule(given: NewRule, request: Request, store: Opened) -> MadeRuleRow:
+    """Keep a rule: `serve` watches it from its next reading on."""
+    rule = read_rule(request, given.rule)
+    if any(each.name == rule.name for each in request.app.state.settings.rules):
+        raise HTTPException(
+            HTTPStatus.CONFLICT, f"the configuration has a rule {rule.name[:200]!r}: change it there"
+        )
+    made = MadeRule(rule.name, given.rule, given.author, time.time_ns())
+    store.alerts.save_rule(made)
+    return _build_made_rule(made, "")
+
+
+@router.delete("/alerts/rules/{name:path}", responses=_REFUSED, dependencies=[WRITER])
+def remove_rule(name: str, store: Opened) -> MadeRuleRow:
+    """Remove a rule that a person made; its alerts end."""
+    for made in store.alerts.made_rules():
+        if made.name == name:
+            store.alerts.remove_rule(made)
+            return _build_made_rule(made, "")
+    raise HTTPException(HTTPStatus.NOT_FOUND, f"no rule {name[:200]!r} was made in the console")
 
 
 @router.post("/alerts/{alert_id}/acknowledgement", responses=_REFUSED, dependencies=[WRITER])
@@ -120,7 +179,26 @@ def end_silence(silence_id: str, store: Opened) -> SilenceRow:
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no silence {silence_id[:64]!r} is in force")
 
 
-def _build_rule(rule: Any) -> AlertRule:
+def _find_problem(made: MadeRule, configured: Sequence[ConfiguredRule]) -> str:
+    """Return why a rule that a person made is not watched; empty where it is."""
+    try:
+        read_made_rule(made, configured)
+    except InvalidRuleError as problem:
+        return str(problem)
+    return ""
+
+
+def _build_made_rule(made: MadeRule, problem: str) -> MadeRuleRow:
+    return MadeRuleRow(
+        name=pages.clean_text(made.name),
+        text=pages.clean_text(made.text),
+        author=pages.clean_text(made.author),
+        saved_ns=made.saved_ns,
+        problem=pages.clean_text(problem),
+    )
+
+
+def _build_rule(rule: ConfiguredRule, made_by: str = "") -> AlertRule:
     return AlertRule(
         name=pages.clean_text(rule.name),
         metric=f"{rule.layer.value}.{rule.score or 'score'}",
@@ -133,7 +211,8 @@ def _build_rule(rule: Any) -> AlertRule:
         min_count=rule.min_count,
         group_by=list(rule.group_by),
         cohort=_clean_texts(rule.cohort),
-        notify=[target.kind for target in rule.notify],
+        notify=[pages.clean_text(target.label) for target in rule.notify],
+        made_by=pages.clean_text(made_by),
     )
 
 

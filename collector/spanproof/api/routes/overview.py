@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
+from spanproof.api.trace_terms import Chosen
 from spanproof.store import FailRate, Store
-from spanproof.store.trace_list import TraceTerms
 from spanproof.trace import Layer
 
 router = APIRouter()
 _BUCKETS = 48
 _POINTS = 24
+_YEAR_HOURS = 24.0 * 366
+_MOST_PROJECTS = 200
 _MOST_GROUPS = 5000
 _MOST_RELEASES = 24
 
@@ -46,12 +49,18 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
 
 
 @router.get("/usage")
-def usage(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Usage:
-    """Return latency, tokens and cost over time, and tokens and cost by agent and model."""
+def usage(
+    store: Opened,
+    chosen: Chosen,
+    hours: Hours = 24.0,
+    by_model: Annotated[bool, Query(description="Also tokens and cost by agent and model.")] = True,
+) -> models.Usage:
+    """Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model."""
     start, end = compute_window(hours)
     bucket = max(1, (end - start) // _POINTS)
-    chosen = TraceTerms(since_ns=start, cohort=cohort)
-    points, shares = store.browse.usage(chosen, start_ns=start, bucket_ns=bucket)
+    chosen = replace(chosen, since_ns=start)
+    points = store.browse.usage_points(chosen, start_ns=start, bucket_ns=bucket)
+    shares = store.browse.usage_shares(chosen) if by_model else []
     return models.Usage(
         start_ns=start,
         end_ns=end,
@@ -60,6 +69,9 @@ def usage(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Usage:
             models.UsagePoint(
                 start_ns=point.start_ns,
                 traces=point.traces,
+                failed=point.failed,
+                open=point.open,
+                passed=point.passed,
                 p50_s=point.p50_s,
                 p95_s=point.p95_s,
                 tokens=point.tokens,
@@ -97,6 +109,15 @@ def cohorts(
         found.setdefault(value, {})[layer] = pages.build_rate(counted)
     values = [pages.build_cohort_rates(value, layers) for value, layers in found.items()]
     return models.Cohorts(dimension=dimension, values=values)
+
+
+@router.get("/projects")
+def projects(request: Request, store: Opened) -> models.Projects:
+    """Return the projects that the reader's token reads."""
+    own: str | None = request.state.project
+    found = store.browse.values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
+    names = sorted(pages.clean_text(each) for each in found if each)
+    return models.Projects(projects=names if own is None else [own], every=own is None)
 
 
 @router.get("/dimensions/{dimension}")

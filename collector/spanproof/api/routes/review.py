@@ -15,8 +15,10 @@ from spanproof.api import pages
 from spanproof.api.access import PROJECT_WRITER, Opened
 from spanproof.api.models.review import (
     AgreementPage,
+    Assigned,
     LabelList,
     LayerAgreement,
+    NewAssignment,
     NewLabel,
     PersonsLabel,
     Queue,
@@ -31,6 +33,7 @@ from spanproof.api.parameters import (
     Cursor,
     Hours,
     Limit,
+    OfProject,
     compute_window,
     decode_cursor,
     encode_cursor,
@@ -43,6 +46,7 @@ from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.judge.sentences import list_open_sentences
 from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore, Store
+from spanproof.store.assignments import Assignment
 from spanproof.store.browse import CORRECTION_NAME, SENTENCE_NAME, LabelRow
 from spanproof.store.summary import SHOWN_CHARACTERS
 from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Ruling, Score, Scored, State, get_state
@@ -56,6 +60,8 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
+# Of the queue, among which those of one person are looked for.
+_MOST_SEARCHED = 5_000
 _WEEK_NS = 7 * 24 * HOUR_NS
 # 1970-01-05.
 _FIRST_MONDAY_NS = 4 * 24 * HOUR_NS
@@ -68,20 +74,61 @@ def queue(
     cohort: Cohort,
     layer: Annotated[Layer | None, Query(description="Only on this one.")] = None,
     hours: Hours = 24.0 * 30,
+    assignee: Annotated[
+        str | None, Query(max_length=50, description="Only what this person is to review.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Queue:
     """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
     start = compute_window(hours)[0]
-    found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=limit)
-    texts = _read_texts(store, found)
+    assigned = {each.verdict: each for each in store.assignments.list_assignments()}
+    most = limit if assignee is None else _MOST_SEARCHED
+    found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=most)
+    if assignee is None:
+        total = store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort)
+    else:
+        own = {verdict for verdict, each in assigned.items() if each.assignee == assignee}
+        found = [score for score in found if _get_verdict_key(score) in own]
+        found.sort(key=lambda score: assigned[_get_verdict_key(score)].due_ns or math.inf)
+        total = len(found)
+    texts = _read_texts(store, found[:limit])
     return Queue(
         layer=layer,
-        total=store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort),
+        total=total,
         waiting=[
-            _build_waiting(score, *texts.get((get_score_key(score), score.run_span_id), (None, None)))
-            for score in found
+            _build_waiting(
+                score,
+                *texts.get((get_score_key(score), score.run_span_id), (None, None)),
+                assigned.get(_get_verdict_key(score)),
+            )
+            for score in found[:limit]
         ],
     )
+
+
+@router.post("/review/assignments", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
+def assign(given: NewAssignment, store: Opened) -> Assigned:
+    """Assign a verdict to a person, or take it back."""
+    trace_id = find_trace_id(store, given.trace_id, given.project)
+    evaluation = store.evaluation(trace_id, given.project)
+    if evaluation is None:
+        raise make_not_found_error(given.trace_id)
+    written = Assignment(
+        evaluation.key.project, trace_id, given.run_span_id, given.layer.value, given.assignee, given.due_ns,
+        given.author, time.time_ns(),
+    )  # fmt: skip
+    store.assignments.save(written)
+    return Assigned(
+        trace_id=trace_id,
+        run_span_id=given.run_span_id,
+        layer=given.layer,
+        assignee=given.assignee,
+        due_ns=given.due_ns,
+    )
+
+
+def _get_verdict_key(score: Score) -> tuple[str, str, str, str]:
+    return score.cohort.project, score.trace_id, score.run_span_id, score.layer.value
 
 
 def _read_texts(
@@ -114,11 +161,14 @@ def labels(
     store: Opened,
     layer: Annotated[Layer | None, Query(description="Only on this one.")] = None,
     wrong: Annotated[bool, Query(description="Only those that are not our verdict.")] = False,
+    project: OfProject = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> LabelList:
     """Return people's verdicts, newest first."""
-    rows = store.browse.labels(layer=layer, wrong=wrong, limit=limit + 1, after=decode_cursor(cursor))
+    rows = store.browse.labels(
+        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=decode_cursor(cursor)
+    )
     last = rows[limit - 1] if len(rows) > limit else None
     return LabelList(
         labels=[_build_label(row) for row in rows[:limit]],
@@ -186,13 +236,14 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         note=pages.clean_text(given.note),
         given_ns=now,
         ours=ours.value if ours is not None and ours.is_judged else None,
+        project=pages.clean_text(evaluation.key.project),
     )
 
 
 @router.get("/agreement")
-def agree(store: Opened) -> AgreementPage:
+def agree(store: Opened, project: OfProject = None) -> AgreementPage:
     """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
-    rows = store.browse.labels(limit=_MOST_LABELS)
+    rows = store.browse.labels(project=project, limit=_MOST_LABELS)
     found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
     return AgreementPage(
         layers=[_compute_agreement(layer, some) for layer, some in found if some],
@@ -250,7 +301,9 @@ def _compute_share(part: int, whole: int) -> Share:
     )
 
 
-def _build_waiting(score: Score, task: str | None, answer: str | None) -> Waiting:
+def _build_waiting(
+    score: Score, task: str | None, answer: str | None, assigned: Assignment | None
+) -> Waiting:
     """Return a verdict with task and answer of the run it is about, where they are known."""
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     cause = scored.cause if scored else None
@@ -268,6 +321,9 @@ def _build_waiting(score: Score, task: str | None, answer: str | None) -> Waitin
         task=None if task is None else pages.clean_text(task),
         answer=None if answer is None else pages.clean_text(answer),
         evidence=pages.build_facts(score),
+        project=pages.clean_text(score.cohort.project),
+        assignee=assigned.assignee if assigned else "",
+        due_ns=assigned.due_ns if assigned else 0,
         sentences=_list_sentences(scored, answer) if score.layer is Layer.GROUNDEDNESS else [],
     )
 
@@ -302,6 +358,7 @@ def _build_label(row: LabelRow) -> PersonsLabel:
         note=pages.clean_text(row.note),
         given_ns=max(0, row.given_ns),
         ours=row.ours.value if row.ours else None,
+        project=pages.clean_text(row.project),
     )
 
 

@@ -6,11 +6,11 @@ import time
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
-import yaml
-from fastapi import APIRouter, HTTPException
-from pydantic import Field, ValidationError
+from fastapi import APIRouter, HTTPException, Request
+from pydantic import Field
 
-from spanproof.alerts import Status
+from spanproof.alerts import AlertRule, Status
+from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, parse_rule
 from spanproof.alerts.messages import describe_bound
 from spanproof.alerts.replay import choose_step_s, iter_notifications
 from spanproof.api import pages
@@ -18,7 +18,6 @@ from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import HOUR_NS
 from spanproof.api.problems import describe_problem
-from spanproof.config.alerts import AlertRule
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -28,6 +27,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 # A reading is a query over the scores of a window: so many are some seconds.
 _MOST_READINGS: Final = 400
 _MOST_SHOWN: Final = 50
+RULE_TEXT: Final = "As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration."
 
 
 class NewTrial(Answer):
@@ -35,7 +35,7 @@ class NewTrial(Answer):
 
     rule: Annotated[
         str,
-        Field(min_length=1, max_length=20_000, description="As in `alerts` of a configuration, in YAML."),
+        Field(min_length=1, max_length=20_000, description=RULE_TEXT),
     ]
     hours: Annotated[float, Field(gt=0, le=24 * 31, description="How far back.")] = 24.0 * 7
 
@@ -60,9 +60,9 @@ class RuleTrial(Answer):
 
 
 @router.post("/alerts/trials", responses=_REFUSED, dependencies=[WRITER])
-def try_rule(given: NewTrial, store: Opened) -> RuleTrial:
+def try_rule(given: NewTrial, request: Request, store: Opened) -> RuleTrial:
     """Try a rule over the last days; nothing is sent, and nothing is written."""
-    rule = _parse_rule(given.rule)
+    rule = read_rule(request, given.rule)
     end_ns = time.time_ns()
     start_ns = end_ns - int(given.hours * HOUR_NS)
     step_s = max(choose_step_s(rule), given.hours * 3600 / _MOST_READINGS)
@@ -84,19 +84,13 @@ def try_rule(given: NewTrial, store: Opened) -> RuleTrial:
     )
 
 
-def _parse_rule(text: str) -> AlertRule:
-    """Return the rule that YAML describes, alone or as the one item of a list.
+def read_rule(request: Request, text: str) -> AlertRule:
+    """Return the rule that a person wrote, with the targets of the configuration that it names.
 
     Raises:
         HTTPException: 422: it is no rule; the message names the setting.
     """
     try:
-        found = yaml.safe_load(text)
-        rule = found[0] if isinstance(found, list) and len(found) == 1 else found
-        return AlertRule.model_validate(rule)
-    except yaml.YAMLError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"rule: this is no YAML: {problem}") from problem
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "rule"
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"{place}: {first['msg']}") from problem
+        return parse_rule(text, collect_targets(request.app.state.settings.rules))
+    except InvalidRuleError as problem:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem

@@ -11,7 +11,7 @@ from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.alignment import StepChange, StepPair, align_steps
 from spanproof.api.models import Answer
-from spanproof.api.parameters import find_trace_id, make_not_found_error
+from spanproof.api.parameters import Project, find_trace_id, make_not_found_error
 from spanproof.api.problems import describe_problem
 from spanproof.api.recorded_runs import build_case_evaluation, load_trial_evaluation
 from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
@@ -66,10 +66,12 @@ class RunComparison(Answer):
 
 
 @router.get("/compare/runs", responses=_MISSING)
-def compare_runs(request: Request, store: Opened, before: _Ref, after: _Ref) -> RunComparison:
+def compare_runs(
+    request: Request, store: Opened, before: _Ref, after: _Ref, project: Project = None
+) -> RunComparison:
     """Return two runs beside each other, their steps paired by how alike their code is."""
-    old_trace, old = _find_run(request, store, before)
-    new_trace, new = _find_run(request, store, after)
+    old_trace, old = _find_run(request, store, before, project)
+    new_trace, new = _find_run(request, store, after, project)
     pairs = align_steps(old.run.steps, new.run.steps)
     shown_old, shown_new = pages.build_run(old), pages.build_run(new)
     return RunComparison(
@@ -108,7 +110,9 @@ def _find_trial(request: Request, experiment: str, case: str, number: int) -> Tr
     return evaluation
 
 
-def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunEvaluation]:
+def _find_run(
+    request: Request, store: Store, reference: str, project: str | None
+) -> tuple[str, RunEvaluation]:
     """Return the run that a reference names with its trace's id; the gravest where the trace has several.
 
     Raises:
@@ -120,7 +124,7 @@ def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunE
     if kind == "traces":
         trace_id, _, wanted = rest.partition("/")
         run_id = wanted or None
-        evaluation = store.evaluation(find_trace_id(store, trace_id))
+        evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     elif kind == "trials" and rest.count("/") >= 2 and rest.rpartition("/")[2].isdecimal():
         experiment, case, number = rest.rsplit("/", 2)
         evaluation = _find_trial(request, experiment, case, int(number[:9]))

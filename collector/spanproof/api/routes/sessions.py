@@ -18,7 +18,15 @@ from spanproof.api.models.sessions import (
     SessionPage,
     Turn,
 )
-from spanproof.api.parameters import Cursor, Hours, Limit, compute_window, decode_cursor, encode_cursor
+from spanproof.api.parameters import (
+    Cursor,
+    Hours,
+    Limit,
+    OfProject,
+    compute_window,
+    decode_cursor,
+    encode_cursor,
+)
 from spanproof.api.problems import describe_problem
 from spanproof.evaluators import sessions as sessions_model
 from spanproof.evaluators.sessions import judge_session
@@ -34,11 +42,15 @@ _LONGEST: Final = 2_000
 
 @router.get("/sessions")
 def sessions(
-    store: Opened, hours: Hours = 24.0 * 7, limit: Limit = 100, cursor: Cursor = None
+    store: Opened,
+    project: OfProject = None,
+    hours: Hours = 24.0 * 7,
+    limit: Limit = 100,
+    cursor: Cursor = None,
 ) -> SessionList:
     """Return conversations: spans with `session.id` or `gen_ai.conversation.id`."""
     rows = store.browse.sessions(
-        start_ns=compute_window(hours)[0], limit=limit + 1, after=decode_cursor(cursor)
+        start_ns=compute_window(hours)[0], limit=limit + 1, after=decode_cursor(cursor), project=project
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return SessionList(
@@ -59,14 +71,15 @@ def sessions(
 
 
 @router.get("/sessions/{session_id:path}", responses=_MISSING)
-def session(session_id: str, store: Opened) -> SessionPage:
+def session(session_id: str, store: Opened, project: OfProject = None) -> SessionPage:
     """Return one conversation judged as a whole, by its first 500 traces."""
-    ids = store.browse.traces_of_session(session_id, _MOST_TRACES)
+    ids = store.browse.traces_of_session(session_id, _MOST_TRACES, project)
     if not ids:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
-    verdict = judge_session(store.evaluations(ids))
+    verdict = judge_session(store.evaluations(ids, project))
     mistake = verdict.first_mistake
-    rows = sorted(store.browse.trace_rows(ids), key=lambda row: row.start_ns)
+    listed = (row for row in store.browse.trace_rows(ids) if project in (None, row.project))
+    rows = sorted(listed, key=lambda row: row.start_ns)
     return SessionPage(
         id=pages.clean_text(session_id),
         verdict=verdict.state,

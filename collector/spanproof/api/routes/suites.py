@@ -25,7 +25,7 @@ from spanproof.api.states import count_states, get_case_state, get_frozen_state,
 from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
-from spanproof.experiments.experiment import Comparison, compare_rates
+from spanproof.experiments.comparison import Comparison, compare_rates
 from spanproof.gate import GateError, NoBaseline, check, parse
 from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
@@ -156,6 +156,10 @@ class RunRef(Answer):
 
     trace_id: Annotated[str, Field(min_length=1, max_length=32)]
     run_span_id: Annotated[str | None, Field(max_length=16)] = None
+    project: Annotated[
+        str | None,
+        Field(max_length=500, description="Of the trace, where several projects have one with this id."),
+    ] = None
 
 
 class NewCases(Answer):
@@ -293,7 +297,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     suite = choose_new_suite(request, given.suite)
     runs = []
     for each in given.runs:
-        evaluation = store.evaluation(find_trace_id(store, each.trace_id))
+        evaluation = store.evaluation(find_trace_id(store, each.trace_id, each.project), each.project)
         if evaluation is None:
             raise make_not_found_error(each.trace_id)
         known = [run.run.span_id for run in evaluation.runs]
@@ -471,14 +475,13 @@ def build_column(
 
 def _describe_comparison(compared: Comparison | None) -> dict[str, Any]:
     """Return the fields of a column that compare it with the baseline."""
-    difference = None if compared is None else compared.difference
-    return {
-        "difference": difference.mean if difference else None,
-        "difference_low": difference.low if difference else None,
-        "difference_high": difference.high if difference else None,
-        "fixed": len(compared.fixed) if compared else 0,
-        "regressed": len(compared.regressed) if compared else 0,
-    }
+    if compared is None or compared.difference is None:
+        fields: dict[str, Any] = dict.fromkeys(("difference", "difference_low", "difference_high"))
+    else:
+        low, high = compared.difference.low, compared.difference.high
+        fields = {"difference": compared.difference.mean, "difference_low": low, "difference_high": high}
+    fixed, regressed = (len(compared.fixed), len(compared.regressed)) if compared else (0, 0)
+    return {**fields, "fixed": fixed, "regressed": regressed}
 
 
 def _collect_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:

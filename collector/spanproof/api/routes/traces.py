@@ -27,6 +27,7 @@ from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
 from spanproof.store.trace_list import TraceOrder
 from spanproof.store.trace_listing import TraceListing
 from spanproof.trace.dimensions import is_carried
+from spanproof.trace.images import MEDIA_TYPES, find_image
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {
@@ -112,6 +113,25 @@ def trace(trace_id: str, store: Opened, project: Project = None) -> models.Trace
     return pages.build_trace_page(evaluation, store.feedback(evaluation.key))
 
 
+@router.get("/traces/{trace_id}/spans", responses=_MISSING)
+def spans(
+    trace_id: str,
+    store: Opened,
+    project: Project = None,
+    limit: Annotated[int, Query(ge=1, le=5000, description="Spans at most.")] = 1000,
+    cursor: Cursor = None,
+) -> models.SpanList:
+    """Return a page of the spans of a trace that a collector received, as many as it may have."""
+    found = store.received_spans(
+        find_trace_id(store, trace_id, project), project, decode_cursor(cursor), limit + 1
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    return models.SpanList(
+        spans=[list_rows.build_received_span(each) for each in found[:limit]],
+        next=encode_cursor(last.start_ns, last.span_id) if last else None,
+    )
+
+
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
 def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> models.SpanPage:
     """Return one span with its attributes, as they were received."""
@@ -133,6 +153,22 @@ def snippet(trace_id: str, snippet_id: str, store: Opened, project: Project = No
             HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no snippet {snippet_id[:64]!r}"
         )
     return found
+
+
+@router.get(
+    "/traces/{trace_id}/images/{image_id}",
+    response_class=Response,
+    responses={**_MISSING, 200: {"content": {media_type: {} for media_type in MEDIA_TYPES}}},
+)
+def image(trace_id: str, image_id: str, store: Opened, project: Project = None) -> Response:
+    """Return the content of an image that a span of the trace holds."""
+    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    found = find_image(evaluation.trace.spans, image_id) if evaluation else None
+    if found is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no image {image_id[:64]!r}")
+    # The content is an agent's. Opened as a page of its own it may load and run nothing.
+    headers = {"content-security-policy": "default-src 'none'; sandbox", "content-disposition": "inline"}
+    return Response(found.content, media_type=found.media_type, headers=headers)
 
 
 @router.get("/traces/{trace_id}/scores", responses=_MISSING)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from uuid import uuid4
 
 import click
-from rich.table import Table
 
 from spanproof.alerts import Alert, AlertRule
 from spanproof.alerts.episodes import FIRING, PENDING
@@ -26,6 +25,7 @@ from spanproof.cli.options.store import (
 )
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -68,7 +68,7 @@ def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
         _print_table(rows)
     for silence in silences:
         until = f"until {format_time(silence.ends_ns)} UTC"
-        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}", 200))
+        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}"))
     return EXIT_PASS
 
 
@@ -114,9 +114,7 @@ def silence(
         console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} has ended"))
     else:
         until = format_time(written.ends_ns)
-        console.print(
-            clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}", 200)
-        )
+        console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}"))
     return EXIT_PASS
 
 
@@ -151,7 +149,7 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
     if not as_json:
         first = found[0].alert
         what = first.rule if len(found) == 1 else f"{first.rule} ({len(found)} alerts)"
-        console.print(clean_line(f"{what} is acknowledged by {named}: {first.summary}", 300))
+        console.print(clean_line(f"{what} is acknowledged by {named}: {first.summary}"))
     return EXIT_PASS
 
 
@@ -197,7 +195,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     for notification in made:
         kind = "update" if notification.is_update else notification.status.value
         line = f"{format_time(notification.at_ns)} UTC  {kind}: {notification.summary}"
-        console.print(clean_line(line, 300))
+        console.print(clean_line(line))
     console.print(clean_line(f"{rule} would have fired {format_count(fired, 'time')} in the last {since}"))
     return EXIT_PASS
 
@@ -264,9 +262,8 @@ def simulate(
                 pick(result, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect")
             )
         return EXIT_PASS
-    table = Table(
-        "rule", "verdicts a window", *(f"{factor:g} x" for factor in FACTORS), "detected within", "median"
-    )
+    factors = (f"{factor:g} x" for factor in FACTORS)
+    table = make_listing("rule", "verdicts a window", *factors, "detected within", "median")
     for result in found:
         wait = "-" if result.windows_to_detect is None else f"{result.windows_to_detect:.2f} windows"
         pages = (f"{pages:.2g}" for pages in result.pages_a_week)
@@ -289,7 +286,7 @@ def _print_outage(settings: dict[str, object], groups: int, volume: int, *, as_j
         print_json(counts)
         return
     for after, kind, summary in describe_outage(result):
-        console.print(clean_line(f"{after}  {kind}: {summary}", 300))
+        console.print(clean_line(f"{after}  {kind}: {summary}"))
     sent = format_count(len(result.notifications), "notification")
     console.print(
         f"{groups} groups: {format_count(result.incidents, 'incident')}, {sent}"
@@ -348,7 +345,7 @@ def _to_silence_row(silence: Silence) -> dict[str, object]:
 
 
 def _print_table(rows: Sequence[_Row]) -> None:
-    table = Table("alert", "state", "since (UTC)", "severity", "what", "note", box=None, pad_edge=False)
+    table = make_listing("alert", "state", "since (UTC)", "severity", "what", "note")
     together: dict[tuple[str, str], list[_Row]] = {}
     for row in rows:
         # What fires in one incident is one line.
@@ -367,8 +364,8 @@ def _print_table(rows: Sequence[_Row]) -> None:
             state,
             format_time(min(alert.since_ns for alert in alerts)),
             first.severity,
-            clean_line(summary, 300),
-            clean_line("; ".join(_list_notes(members)), 200),
+            clean_line(summary),
+            clean_line("; ".join(_list_notes(members))),
         )
     console.print(table)
 

@@ -15,6 +15,7 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.benchmark import BenchOptions
 from spanproof.cli.output.console import console, encode_json_line, inform, print_json
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -71,7 +72,7 @@ def run_security(
 
 
 def _build_table(rates: list[dict[str, Any]]) -> Table:
-    table = Table("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%", box=None, pad_edge=False)
+    table = make_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
     for each in rates:
         name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"
         rate = "–" if each["unsafe_rate"] is None else f"{each['unsafe_rate']:.1%}"

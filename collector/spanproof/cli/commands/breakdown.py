@@ -15,6 +15,7 @@ from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.store.breakdown import Breakdown, Fact
 
@@ -71,12 +72,10 @@ def _as_json(found: Breakdown, by: Sequence[str], fact: str) -> dict[str, Any]:
 
 
 def _build_table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in (*names[:-2], "95% interval"):
-        table.add_column(name.replace("_", " "), no_wrap=True)
+    table = make_listing(*(name.replace("_", " ") for name in (*names[:-2], "95% interval")))
     for row in rows:
         table.add_row(
-            *(clean_line(row[name] or "(not said)", 40) for name in names[:-5]),
+            *(clean_line(row[name] or "(not said)") for name in names[:-5]),
             f"{row['snippets']:,}",
             f"{row['whole']:,}",
             f"{row['share']:.1%}",

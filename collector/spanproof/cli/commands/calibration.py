@@ -13,6 +13,7 @@ from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
@@ -103,11 +104,11 @@ def _compute_share(part: int, whole: int) -> dict[str, Any] | None:
 
 
 def _build_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table("layer", "settled by", "labels", "precision", "recall", "kappa", box=None, pad_edge=False)
+    table = make_listing("layer", "settled by", "labels", "precision", "recall", "kappa")
     for row in rows:
         table.add_row(
             row["layer"],
-            clean_line(row["evaluator"] or "all", 40),
+            clean_line(row["evaluator"] or "all"),
             str(row["labels"]),
             *(_format_share(row[key]) for key in ("precision", "recall")),
             "–" if row["kappa"] is None else "{value:.2f} ({low:.2f} to {high:.2f})".format(**row["kappa"]),

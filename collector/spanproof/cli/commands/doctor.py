@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
@@ -20,6 +19,7 @@ from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, setting
 from spanproof.cli.options.config import read_config
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Availability, Feature, SandboxUnavailable
 from spanproof.sandbox.registry import list_backends
@@ -90,7 +90,7 @@ def _show_all(probed: dict[str, Availability], chosen: str, with_others: bool) -
         return
     for found in others:
         state = "can run here" if found.usable else f"needs {_list_missing(found)}"
-        console.print(clean_line(f"{found.backend}: {state}", 400, "dim"), soft_wrap=True)
+        console.print(clean_line(f"{found.backend}: {state}", style="dim"), soft_wrap=True)
     if others:
         console.print(Text("spanproof doctor --all shows the other backends' features."), soft_wrap=True)
 
@@ -120,12 +120,7 @@ def _to_row(found: Availability) -> dict[str, Any]:
 
 
 def _show(found: Availability) -> None:
-    table = Table(
-        title=f"sandbox backend: {found.backend}", title_justify="left", box=None, padding=(0, 2, 0, 0)
-    )
-    table.add_column("feature")
-    table.add_column("here")
-    table.add_column("detail", overflow="fold")
+    table = make_listing("feature", "here", "detail", title=f"sandbox backend: {found.backend}", gap=2)
     for feature in found.features:
         table.add_row(feature.name, _format_presence(feature), Text(feature.detail))
     console.print(table)
@@ -140,11 +135,14 @@ def _show(found: Availability) -> None:
 def _show_sentence(found: Availability) -> None:
     """Print whether a backend can run here, and what it needs where it cannot."""
     if found.usable:
-        tier = f", in its {found.tier} tier" if found.tier is not None else ""
-        console.print(Text(f"{found.backend} can run here{tier}.", style="green"))
+        tier = f", {found.tier} tier" if found.tier is not None else ""
+        console.print(Text(f"The sandbox works here: backend {found.backend}{tier}.", style="green"))
     else:
         console.print(
-            Text(f"{found.backend} cannot run here: it needs {_list_missing(found)}.", style="bold red")
+            Text(
+                f"The sandbox does not work here: backend {found.backend} needs {_list_missing(found)}.",
+                style="bold red",
+            )
         )
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 from rich.filesize import decimal
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
 from spanproof.cli.output.console import console, print_json
 from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.environments import Image, Lease, Store, Wanted, read_packages
@@ -98,7 +98,7 @@ def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
 
 
 def _print(images: list[Image], *, as_json: bool) -> None:
-    table = Table("image", "pins", "packages", "size", "unused", box=None, pad_edge=False)
+    table = make_listing("image", "pins", "packages", "size", "unused")
     for image in images:
         unused_s, packages = time.time() - image.used_at, len(image.lock.packages)
         row = {

@@ -19,7 +19,8 @@ from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, make_progress, print_json, show_problem, warn
-from spanproof.cli.output.runs_table import build_run_lines, print_runs
+from spanproof.cli.output.listing import MOST_GREEN_ROWS
+from spanproof.cli.output.runs_table import build_run_lines, is_green, print_green_runs, print_runs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
@@ -139,7 +140,9 @@ def _read_code(before: Path) -> dict[str, Files]:
 def _print(evaluations: Sequence[TraceEvaluation]) -> None:
     """Print the table; below it what is wrong with the shape of a trace, and traces without a run."""
     lines = [line for evaluation in evaluations for line in build_run_lines(evaluation)]
-    if lines:
+    if len(lines) > MOST_GREEN_ROWS and all(is_green(line) for line in lines):
+        print_green_runs(console, lines)
+    elif lines:
         print_runs(console, lines)
     for evaluation in evaluations:
         name = f"trace {evaluation.trace.trace_id[:8]}"

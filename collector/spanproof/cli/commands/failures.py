@@ -26,6 +26,7 @@ from spanproof.cli.options.store import (
 )
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing, make_pairs
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -161,7 +162,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
             print_json(pick(result, "cluster target status summary error"))
             continue
         became = f"not delivered: {result.error}" if result.error else result.status.value
-        console.print(clean_line(f"{result.cluster}  {result.target}  {became}  {result.summary}", 200))
+        console.print(clean_line(f"{result.cluster}  {result.target}  {became}  {result.summary}"))
     if not results:
         inform("no cluster has enough runs for a ticket")
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
@@ -193,7 +194,7 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
                 print_json(pick(result, "cluster name fix error") | {"judge_model": judge.model})
                 continue
             outcome = result.error or result.fix or "the judge has no fix"
-            console.print(clean_line(f"{result.cluster}  {result.name}: {outcome}", 600), soft_wrap=True)
+            console.print(clean_line(f"{result.cluster}  {result.name}: {outcome}"), soft_wrap=True)
     if not results:
         inform(f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge")
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
@@ -214,7 +215,7 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     if as_json:
         print_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
         return EXIT_PASS
-    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid = make_pairs(3)
     for rating in ratings:
         value = "–" if rating.value is None else f"{rating.value:.1f}"
         scores = ", ".join(f"{name} {share:.2f}" for name, share in rating.rests_on) or "no score is known"
@@ -387,13 +388,7 @@ def _parse_window(since: str) -> tuple[int, int]:
 
 
 def _build_table(clusters: Sequence[FailureCluster]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True)
-    table.add_column("runs", justify="right", no_wrap=True)
-    table.add_column("before", justify="right", no_wrap=True)
-    table.add_column("last seen", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("failure")
+    table = make_listing("id", "runs", "before", "last seen", "state", "failure", right=("runs", "before"))
     for cluster in clusters:
         name = clean_line(cluster.name)
         if cluster.new_since:
@@ -417,7 +412,7 @@ def _print_cluster(
 ) -> None:
     explanation = found.explanation
     console.print(_format_headline(found), soft_wrap=True)
-    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid = make_pairs()
     if explanation.kind is not None:
         grid.add_row("  kind", f"{explanation.kind.category}: {explanation.kind.name}")
     if explanation.cause:
@@ -425,7 +420,7 @@ def _print_cluster(
         grid.add_row("  suggested fix", explanation.fix)
     elif found.judge_fix:
         fix = f"by the judge {found.judge_model}, not by a rule: {found.judge_fix}"
-        grid.add_row("  suggested fix", clean_line(fix, 500))
+        grid.add_row("  suggested fix", clean_line(fix))
     else:
         grid.add_row("  suggested fix", "no advice yet: read the runs below")
     counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
@@ -448,7 +443,7 @@ def _print_cluster(
 
 
 def _format_share(share: CohortShare) -> Text:
-    text = clean_line(share.value or "(not said)", 40)
+    text = clean_line(share.value or "(not said)")
     interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     rate = share.failing / share.runs

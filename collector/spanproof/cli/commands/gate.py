@@ -165,17 +165,26 @@ def _read_baseline(
 
 
 def print_report(report: GateReport) -> None:
-    """Print the report for people: a line per assertion, the cases against it, and the layers that fail."""
+    """Print the report for people: each assertion, the cases against it, and the verdict.
+
+    An assertion that holds without a case against it is one line.
+    """
     for each in report.assertions:
         word, style = _STYLES[each.verdict]
-        console.print(Text.assemble((word, style), "  ", (str(each.assertion), "bold")), soft_wrap=True)
+        head = Text.assemble((word, style), "  ", (str(each.assertion), "bold"))
+        if each.verdict is Verdict.PASSED and not each.failing:
+            console.print(head.append_text(Text.assemble(": ", clean_line(each.reason))), soft_wrap=True)
+            continue
+        console.print(head, soft_wrap=True)
         console.print(Padding(clean_line(each.reason), (0, 0, 0, 6)))
         for case in _format_failing(each):
             # Cases against an assertion that holds all the same are printed dim.
             console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
     if report.open_policy.remark:
         console.print(Text(report.open_policy.remark, style="yellow"))
-    if not report.passed:
+    if report.passed:
+        console.print(Text("gate passed", style="bold green"))
+    else:
         failed = ", ".join(report.failed_layers)
         console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
 
@@ -184,7 +193,7 @@ def _format_failing(report: AssertionReport) -> Iterator[Text]:
     for case in report.failing[:_SHOWN]:
         value = "" if case.value is None else f" {case.value:.2f}"
         state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
-        agent, trace = clean_line(case.agent, 24), f"  {case.trace_id[:12]}  "
+        agent, trace = clean_line(case.agent), f"  {case.trace_id[:12]}  "
         yield Text.assemble((f"{state}  ", "bold"), agent, trace, clean_line(case.explanation))
     if (more := len(report.failing) - _SHOWN) > 0:
         yield Text(f"and {more} more (--json shows all)", style="dim")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.judge_local import command as local_command
@@ -21,6 +20,7 @@ from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.jsonl import Row, answer_lines, jsonl_option, read_text_field, require_jsonl
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, make_progress, pick, print_json, warn
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
@@ -53,7 +53,7 @@ def rubrics(write: Path | None, as_json: bool) -> int:
             if target.exists():
                 raise UsageProblem(f"{target} exists already", "Name another folder, or remove it first.")
             target.write_text(entry.read_text("utf-8"), "utf-8")
-    table = Table("rubric", "layer", "score", "passes at", "version", box=None, pad_edge=False)
+    table = make_listing("rubric", "layer", "score", "passes at", "version")
     for rubric in load_rubrics().values():
         row = pick(rubric, "name layer score pass_at version") | {"pass_at": f"{rubric.pass_at:g}"}
         if as_json:

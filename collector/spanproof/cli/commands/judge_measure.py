@@ -19,6 +19,7 @@ from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
 from spanproof.cli.output.console import console, inform, make_progress, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.added_evaluators import build_judge, build_local_model
@@ -99,13 +100,11 @@ def _to_share_row(share: Share) -> dict[str, Any] | None:
 
 
 def _build_table(measured: Sequence[JudgeMeasurement], config: Config) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("layer", "judge", "week", "labels", "undecided", "precision", "recall", ""):
-        table.add_column(name, overflow="fold")
+    table = make_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
     for each in measured:
         table.add_row(
             each.layer.value,
-            clean_line(each.judge, 60),
+            clean_line(each.judge),
             each.week or "all",
             str(each.labels),
             str(each.undecided),
@@ -177,7 +176,7 @@ def compare_command(
     errors = [each.error for answers_of in judged for each in answers_of if each.error]
     if errors:
         replies = format_count(len(errors), "answer")
-        console.print(Text(f"no usable reply on {replies}: {clean_line(errors[0], 300)}", style="yellow"))
+        console.print(Text(f"no usable reply on {replies}: {clean_line(errors[0])}", style="yellow"))
     return EXIT_PASS
 
 
@@ -229,12 +228,11 @@ def _to_figures_row(figures: JudgeFigures) -> dict[str, Any]:
 
 
 def _show_comparison(found: Comparison) -> None:
-    table = Table(box=None, pad_edge=False)
-    for name in ("judge", "decided", "right", "precision of its fails", "recall of fails", "cost"):
-        table.add_column(name)
+    names = ("judge", "decided", "right", "precision of its fails", "recall of fails", "cost")
+    table = make_listing(*names)
     for each in (found.first, found.second):
         shares = (each.decided, each.right, each.precision, each.recall)
-        table.add_row(clean_line(each.name, 60), *map(_format_share, shares), f"${each.dollars:.4f}")
+        table.add_row(clean_line(each.name), *map(_format_share, shares), f"${each.dollars:.4f}")
     console.print(table)
     console.print(
         f"both right {found.both_right}, only A {found.only_first_right}, only B {found.only_second_right},"
@@ -244,4 +242,4 @@ def _show_comparison(found: Comparison) -> None:
         console.print(f"the difference may be chance (p = {found.p_value:.2f})")
         return
     better = found.first if found.only_first_right > found.only_second_right else found.second
-    console.print(f"{clean_line(better.name, 60)} is right more often (p = {found.p_value:.3f})")
+    console.print(f"{clean_line(better.name)} is right more often (p = {found.p_value:.3f})")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.engine import opened_engine
@@ -15,6 +14,7 @@ from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, inform, make_progress, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.experiments import Settings, Tools, agent_in_module, agent_program
@@ -176,9 +176,7 @@ def _report(measured: Measured) -> None:
 
 
 def _print(found: Optimised, folder: Path) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("held-out cases", "before", "after", "difference, 95 % interval", "open"):
-        table.add_column(name)
+    table = make_listing("held-out cases", "before", "after", "difference, 95 % interval", "open", gap=2)
     unsettled = f"{found.before.open} → {found.after.open}"
     table.add_row("all that is required", *_format_row(found.before.rates, found.after.rates), unsettled)
     for layer in Layer:
@@ -191,16 +189,14 @@ def _print(found: Optimised, folder: Path) -> None:
         console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)
     for line in found.change:
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        console.print(clean_line(line, 400, style), soft_wrap=True)
+        console.print(clean_line(line, style=style), soft_wrap=True)
     gain = found.gain
     if gain is not None and gain.pairs < FEWEST_HELD_OUT:
         text = f"nothing is promised: {gain.pairs} held-out cases cannot show a gain, {FEWEST_HELD_OUT} can"
         console.print(Text(text, style="yellow"), soft_wrap=True)
     elif gain is not None:
         console.print(f"{gain.change}: p = {gain.p_value:.3g}")
-    console.print(
-        clean_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True
-    )
+    console.print(clean_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}"), soft_wrap=True)
 
 
 def _format_row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.policy_init import command as init
@@ -13,6 +12,7 @@ from spanproof.cli.commands.policy_init import format_yaml_value
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.policy import load_pipeline
 from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.listing import make_listing
 from spanproof.sandbox.presets import PRESET_NAMES, Preset, get_preset
 
 
@@ -32,7 +32,7 @@ def list_presets(as_json: bool) -> int:
     if as_json:
         print_json({"presets": [pick(preset, "name about allows denies") for preset in presets]})
         return EXIT_PASS
-    table = Table("preset", "allows", "denies", box=None, pad_edge=False)
+    table = make_listing("preset", "allows", "denies")
     for preset in presets:
         table.add_row(Text(preset.name, style="bold"), Text(preset.allows), Text(preset.denies))
     console.print(table)

@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
@@ -21,6 +20,7 @@ from spanproof.cli.options.store import (
 )
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
@@ -193,7 +193,7 @@ def print_summary(found: list[Promotion], suite: Path) -> None:
     for promotion in islice(new, 20):
         line = Text.assemble((f"{promotion.change.value:9}", "green"), "  ", (promotion.case.id, "bold"))
         line.append("  ")
-        line.append_text(clean_line(promotion.case.task or "no task on the trace", 80))
+        line.append_text(clean_line(promotion.case.task or "no task on the trace"))
         console.print(line, soft_wrap=True)
     if len(new) > 20:
         console.print(Text(f"and {len(new) - 20} more", style="dim"))
@@ -209,7 +209,7 @@ def print_case(case: Case, folder: Path) -> None:
     calls = sum(len(snippet.tape) for snippet in case.snippets)
     console.print(Text.assemble(("case ", "bold"), case.id), soft_wrap=True)
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
-    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid = make_pairs()
     grid.add_row("  task", clean_line(case.task or "not on the trace"))
     snippets = format_count(len(case.snippets), "snippet")
     grid.add_row("  holds", f"{snippets}, {format_count(calls, 'tool call')} on tape")

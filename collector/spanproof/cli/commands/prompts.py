@@ -25,6 +25,7 @@ from spanproof.cli.options.store import (
 )
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.gate import ScoreQuery
@@ -224,14 +225,12 @@ def _as_json(version: PromptVersion) -> dict[str, Any]:
 
 
 def _build_table(versions: list[PromptVersion]) -> Table:
-    table = Table("agent", "version", "text", "last", box=None, pad_edge=False, header_style="bold")
-    for layer in Layer:
-        table.add_column(layer.value)
+    table = make_listing("agent", "version", "text", "last", *(layer.value for layer in Layer))
     for each in versions:
         shown = (each.text_hash or "not recorded")[:_SHOWN_HASH]
         last = format_time(each.last_ns) if each.last_ns else ""
         rates = (_format_rate(each.verdicts.get(layer)) for layer in Layer)
-        table.add_row(clean_line(each.agent, 30), clean_line(each.version, 30), shown, last, *rates)
+        table.add_row(clean_line(each.agent), clean_line(each.version), shown, last, *rates)
     return table
 
 

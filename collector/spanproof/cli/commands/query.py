@@ -18,6 +18,7 @@ from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.verdicts import STATE_STYLES
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
@@ -159,7 +160,7 @@ def command(
     if rows:
         console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
         for cause in causes[:_MOST_CAUSES]:
-            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words, 100)}"))
+            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words)}"))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
@@ -227,18 +228,14 @@ def _build_table(
     columns.append(_Column("not judged", lambda row: f"{_count_unjudged(row, measured=measured):,}"))
     if compare and not measured:
         columns += [_Column("before", _format_rate_before), _Column("change", _format_change)]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column.name, no_wrap=True)
+    table = make_listing(*(column.name for column in columns))
     for row in rows:
         table.add_row(*(column.format(row) for column in columns))
     return table
 
 
 def _build_cohort_column(name: str, position: int) -> _Column:
-    return _Column(
-        name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(not said)", 40)
-    )
+    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(not said)"))
 
 
 def _list_amount_columns() -> list[_Column]:

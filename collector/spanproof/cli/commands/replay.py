@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.engine import opened_engine
@@ -24,6 +23,7 @@ from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.output.console import console, pick, print_json, show_problem
 from spanproof.cli.output.divergence import describe_divergence
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import find_first_divergence, find_step_number
@@ -97,24 +97,22 @@ def _replay_files(files: Sequence[Path], config: Config, workers: int, *, as_jso
 
 
 def _show_run(run: RunEvaluation) -> None:
-    title = Text.assemble(clean_line(run.run.name, 40, "bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
+    title = Text.assemble(clean_line(run.run.name, style="bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
     console.print(title)
     if isinstance(run.replay, NoReplay):
-        console.print(clean_line(f"  not replayed: {run.replay.reason}", 400))
+        console.print(clean_line(f"  not replayed: {run.replay.reason}"))
         return
     snippets = [snippet for snippet in run.run.snippets if snippet.executed]
     if not snippets:
         console.print("  no code that ran is on the trace")
         return
-    table = Table(
-        "  step", "recorded", "replayed", "agrees", "", box=None, pad_edge=False, header_style="dim"
-    )
+    table = make_listing("  step", "recorded", "replayed", "agrees", "", header_style="dim")
     for snippet in snippets:
         table.add_row(*_format_cells(run, snippet))
     console.print(table)
     left = describe_divergence(run)
     console.print(
-        clean_line(f"  first difference from the record: {left}" if left else "  agrees with the record", 400)
+        clean_line(f"  first difference from the record: {left}" if left else "  agrees with the record")
     )
 
 
@@ -129,7 +127,7 @@ def _format_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
         agrees, why = step.agrees, step.difference or ""
     number = Text(f"  {find_step_number(run.run, snippet)}")
     recorded = Text(read_record(snippet).failure_class or "not on the trace")
-    return [number, recorded, replayed, _AGREES[agrees], clean_line(why, 300)]
+    return [number, recorded, replayed, _AGREES[agrees], clean_line(why)]
 
 
 def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:

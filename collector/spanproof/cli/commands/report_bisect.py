@@ -212,7 +212,7 @@ def _show_change(change: Change, *, is_suspect: bool) -> None:
     console.print(line, soft_wrap=True)
     if change.before != change.after:
         console.print(
-            Text.assemble(" " * 10, clean_line(change.before, 200), " → ", clean_line(change.after, 200)),
+            Text.assemble(" " * 10, clean_line(change.before), " → ", clean_line(change.after)),
             soft_wrap=True,
         )
     if change.contrast is not None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.calibration import command as calibration
@@ -21,6 +20,7 @@ from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
 from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_pairs
 from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import describe_outcome, format_count
 from spanproof.evaluators.drift import Drift, find_drifts
@@ -98,11 +98,11 @@ def _show_drift(found: Drift) -> None:
     console.print(
         Text.assemble(
             (f"{found.language} ", "bold"),
-            clean_line(found.source, 100),
+            clean_line(found.source),
             (f"  {found.code_sha256[:12]}", "dim"),
         )
     )
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = make_pairs(4)
     for ending in found.endings:
         well = ending.failure_class is FailureClass.OK
         table.add_row(
@@ -151,7 +151,7 @@ def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json:
         )
     if unanswered:
         runs = format_count(len(unanswered), "run")
-        warn(f"the judge gave no answer on {runs}: {clean_line(unanswered[0], 300)}")
+        warn(f"the judge gave no answer on {runs}: {clean_line(unanswered[0])}")
     return EXIT_PASS
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-from rich.table import Table
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
@@ -13,6 +12,7 @@ from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -89,9 +89,9 @@ def _list(letters: Sequence[DeadLetter], *, as_json: bool) -> None:
     if not letters:
         inform("there is no dead letter")
         return
-    table = Table("trace", "failed (UTC)", "stage", "attempts", "error", box=None, pad_edge=False)
+    table = make_listing("trace", "failed (UTC)", "stage", "attempts", "error")
     for letter in letters:
-        error = clean_line(f"{letter.error_type}: {letter.error}", 200)
+        error = clean_line(f"{letter.error_type}: {letter.error}")
         table.add_row(
             letter.trace_id[:12], format_time(letter.failed_ns), letter.stage, str(letter.attempts), error
         )

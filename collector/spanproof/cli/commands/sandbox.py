@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.environment import command as environment
@@ -29,6 +28,7 @@ from spanproof.cli.options.fixtures import Surroundings, parse_surroundings, wit
 from spanproof.cli.options.limits import OPTION_OF_LIMIT, describe_reached_limit, with_limit_options
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.listing import make_listing, make_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
@@ -135,7 +135,7 @@ def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
 
 def _show_findings(findings: list[Finding]) -> None:
     styles = {"kept": "green", "broken": "bold red", "not_applicable": "dim"}
-    table = Table("promise", "outcome", "what", box=None, pad_edge=False)
+    table = make_listing("promise", "outcome", "what")
     for finding in findings:
         outcome = Text(finding.outcome.replace("_", " "), style=styles[finding.outcome])
         table.add_row(Text(finding.name), outcome, Text(finding.detail or finding.text))
@@ -230,7 +230,7 @@ def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str,
 
 def _show(execution: Execution, limits: Limits) -> None:
     style = "green" if execution.failure_class is FailureClass.OK else "red"
-    facts = Table.grid(padding=(0, 2))
+    facts = make_pairs()
     facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
     if execution.reason is not None:
         facts.add_row("reason", Text(escape_controls(execution.reason)))

@@ -6,7 +6,8 @@ machines. Exit code 1 when a file is denied.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -18,12 +19,23 @@ from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse
 from spanproof.cli.options.policy import load_pipeline, policy_option
 from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
 from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.listing import MOST_GREEN_ROWS
+from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import find_anchor
 from spanproof.sandbox.scanners.sarif import build_sarif_log
 from spanproof.sandbox.scanners.score import compute_security_score
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanned:
+    """A program with what its scan found."""
+
+    name: str
+    language: str
+    scan: Scan
 
 
 @click.command("scan")
@@ -58,15 +70,29 @@ def command(
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
     # All of them first: a file that cannot be read is reported before anything is scanned.
     programs = [program for name in files for program in read_code(name, language)]
-    scans = [(program.name, program.language, _scan(pipeline, program)) for program in programs]
+    scanned = [_Scanned(program.name, program.language, _scan(pipeline, program)) for program in programs]
     if as_sarif:
-        print_json(build_sarif_log([(name, scan) for name, _, scan in scans], docs_url))
-    for name, found, scan in [] if as_sarif else scans:
-        if as_json:
-            print_json({"file": name, "language": found, **_as_row(scan)})
-        else:
-            _show(name, scan)
-    return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
+        print_json(build_sarif_log([(program.name, program.scan) for program in scanned], docs_url))
+    elif as_json:
+        for program in scanned:
+            print_json({"file": program.name, "language": program.language, **_as_row(program.scan)})
+    else:
+        _print(scanned)
+    denied = any(program.scan.verdict is Verdict.DENY for program in scanned)
+    return EXIT_GATE_FAILED if denied else EXIT_PASS
+
+
+def _print(scanned: Sequence[_Scanned]) -> None:
+    """Print a list for people: of many programs that are all in order, their number."""
+    is_all_green = all(
+        program.scan.verdict is Verdict.ALLOW and not program.scan.findings for program in scanned
+    )
+    if is_all_green and len(scanned) > MOST_GREEN_ROWS:
+        counted = format_count(len(scanned), "program")
+        console.print(Text.assemble(("allow", SCAN_STYLES["allow"]), f"  {counted}, no finding"))
+        return
+    for program in scanned:
+        _show(program.name, program.scan)
 
 
 def _scan(pipeline: Pipeline, program: CodeFile) -> Scan:

@@ -97,7 +97,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         if config.console.enabled and role in (Role.ALL, Role.CONSOLE):
             bound = stack.enter_context(_bind_console(config))
         if not as_json:
-            inform("Spanproof is starting: it will say where it takes traces.")
+            inform("Spanproof is starting; the addresses follow.")
         collector = make_collector(config, Role(role))
 
         def on_ready(endpoints: Endpoints) -> None:

@@ -12,6 +12,7 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, parse_since, store_option, with_limit_option
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.verdicts import format_state
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
@@ -56,7 +57,7 @@ def _list(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
     elif not rows:
         inform("no conversation; spans name theirs with session.id or gen_ai.conversation.id")
     else:
-        table = Table("session", "last", "traces", "services", box=None, pad_edge=False)
+        table = make_listing("session", "last", "traces", "services")
         for row in rows:
             services = clean_line(", ".join(row.services))
             table.add_row(clean_line(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
@@ -69,15 +70,15 @@ def _format_session(session: str, verdict: SessionVerdict) -> Iterator[Text | Ta
     yield Text.assemble(
         format_state(verdict.state), "  session ", clean_line(session), f": {verdict.explanation}"
     )
-    table = Table("turn", "state", "agent", "request", "trace", box=None, pad_edge=False)
+    table = make_listing("turn", "state", "agent", "request", "trace")
     for turn in verdict.turns:
-        request = clean_line(turn.request or "(hidden)", 200)
+        request = clean_line(turn.request or "(hidden)")
         again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
         table.add_row(
             str(turn.number), format_state(turn.state), clean_line(turn.agent), again, turn.trace_id[:8]
         )
         if turn.why:
-            table.add_row("", "", "", Text.assemble(clean_line(turn.why, 300), style="dim"), "")
+            table.add_row("", "", "", Text.assemble(clean_line(turn.why), style="dim"), "")
     if verdict.turns:
         yield table
     for hand_over in verdict.hand_overs:

@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.cli.problems import UsageProblem
-
-_SHOWN = 60
 
 
 @click.command("sql")
@@ -58,13 +56,9 @@ def command(
     elif as_csv:
         write_csv(names, found)
     else:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in names:
-            table.add_column(name, overflow="fold")
+        table = make_listing(*names)
         for each in found:
-            table.add_row(
-                *(clean_line("–" if value is None else str(value), _SHOWN) for value in each.values())
-            )
+            table.add_row(*(clean_line("–" if value is None else str(value)) for value in each.values()))
         console.print(table)
     return EXIT_PASS
 

@@ -23,6 +23,7 @@ from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, inform, make_progress, print_json, print_json_list
 from spanproof.cli.output.experiment import print_experiment
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import MOST_GREEN_ROWS
 from spanproof.cli.output.words import format_count
 from spanproof.cli.send_trials import send_trials
 from spanproof.config.model import Config
@@ -199,8 +200,12 @@ def report_trial(bar: Progress, task: TaskID, trial: Trial) -> None:
 
 
 def print_report(report: SuiteReport) -> None:
-    """Print the report for people: a line per case, and what differs from what was frozen."""
-    for each in report.cases:
+    """Print the report for people: a line per case, what differs from what was frozen, and the counts.
+
+    Of more than a few cases that all are as frozen only the counts are printed.
+    """
+    all_as_frozen = all(each.status is CaseStatus.REPRODUCED for each in report.cases)
+    for each in () if all_as_frozen and len(report.cases) > MOST_GREEN_ROWS else report.cases:
         console.print(_format_case(each), soft_wrap=True)
         for difference in each.differences:
             expected = difference.expected
@@ -230,5 +235,5 @@ def _format_case(report: CaseReport) -> Text:
     line = Text.assemble(status, (report.case.id, "bold"))
     if report.passed and fails:
         line.append(f"  fails {fails[0].layer.value} again in the same way: ")
-        line.append_text(clean_line(fails[0].explanation, 100))
+        line.append_text(clean_line(fails[0].explanation))
     return line

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 import yaml
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.output.console import console, inform, print_json, write_report
 from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.listing import make_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.suites import (
@@ -56,13 +56,13 @@ def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
         rows = [_to_row(case) for case in cases]
         print_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
         return EXIT_PASS
-    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid = make_pairs(4)
     for case in cases:
         grid.add_row(
             Text(case.id, style="bold"),
             _describe_kind(case),
             " ".join(case.tags),
-            clean_line(case.task or "", 80),
+            clean_line(case.task or ""),
         )
     if cases:
         console.print(grid)
@@ -243,9 +243,9 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
         console.print(Text.assemble(("changed  ", "yellow"), case), soft_wrap=True)
         for each in keys:
             line = Text(f"  {each.key}: ")
-            line.append_text(clean_line(_format_value(each.before), 100, "red"))
+            line.append_text(clean_line(_format_value(each.before), style="red"))
             line.append(" → ")
-            line.append_text(clean_line(_format_value(each.now), 100, "green"))
+            line.append_text(clean_line(_format_value(each.now), style="green"))
             console.print(line, soft_wrap=True)
     if found.is_empty:
         console.print("no difference")

@@ -7,10 +7,10 @@ from io import BufferedWriter
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.output.console import console, inform, print_json, warn
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.body import decode_record
@@ -45,7 +45,7 @@ def check(directory: Path, as_json: bool) -> int:
     if not reports:
         inform(f"{directory} holds no segment: everything that was acknowledged is stored")
         return EXIT_PASS
-    table = Table("segment", "records", "not done", "torn bytes", "damaged bytes", box=None, pad_edge=False)
+    table = make_listing("segment", "records", "not done", "torn bytes", "damaged bytes")
     for report in reports:
         damaged = ", ".join(f"{start}-{end}" for start, end in report.damaged)
         damaged += f" and {report.skipped} records before it" if report.skipped else ""

@@ -165,15 +165,15 @@ def _print_endpoints(collector: Collector, directory: Path) -> None:
 def _print_agent(agent: AgentRun) -> None:
     answer = agent.answer if agent.error is None else f"raised {agent.error}"
     console.print(
-        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", clean_line(answer, 80))
+        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", clean_line(answer))
     )
 
 
 def _show_alert(alert: Mapping[str, Any]) -> None:
     _print_heading("5  An alert on the eval-fail-rate of one cohort reached a webhook")
-    lines = [clean_line(str(alert["summary"]), 200)]
+    lines = [clean_line(str(alert["summary"]))]
     for score in alert["alerts"][0]["scores"]:
-        explanation = clean_line(score["explanation"], 120)
+        explanation = clean_line(score["explanation"])
         lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 3)))

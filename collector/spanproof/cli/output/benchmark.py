@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.benchmarks import BenchmarkReport, Protocol, Rate
 from spanproof.benchmarks.judged import JudgedReport
 from spanproof.cli.output.console import console, warn
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count
 
 _SHOWN = 5
@@ -18,7 +18,7 @@ def print_benchmark(report: BenchmarkReport) -> None:
     """Print a report."""
     console.print(_describe_protocol(report.protocol), style="dim", soft_wrap=True)
     ks = report.protocol.k
-    table = Table("", "problems", *(f"pass@{k}" for k in ks), "pass@1, 95%", box=None, pad_edge=False)
+    table = make_listing("", "problems", *(f"pass@{k}" for k in ks), "pass@1, 95%")
     for name, rate in report.rates.items():
         table.add_row(*_format_cells(name, rate, ks))
     for dimension, value, rate in report.rates_by_group():
@@ -28,7 +28,7 @@ def print_benchmark(report: BenchmarkReport) -> None:
         shown = ", ".join(f"{count} in turn {turn}" for turn, count in report.turns.items())
         console.print(f"passed: {shown}")
     for reason, count in list(report.unjudged.items())[:_SHOWN]:
-        console.print(Text.assemble(f"unjudged: {count} × ", clean_line(reason, 200)), soft_wrap=True)
+        console.print(Text.assemble(f"unjudged: {count} × ", clean_line(reason)), soft_wrap=True)
     if report.defects:
         names = shorten(report.defects)
         warn(f"assertions that the published solution fails, too, are not counted: {names}")
@@ -40,18 +40,18 @@ def print_benchmark(report: BenchmarkReport) -> None:
 def _print_judged(judged: JudgedReport) -> None:
     """Print the judge beside execution: rates by model, pairs that change places, the cost of one each."""
     heads = ("model", "answers", "by execution", "by the judge", "false passes", "false fails")
-    rates = Table(*heads, box=None, pad_edge=False)
+    rates = make_listing(*heads)
     for model, found in judged.models.items():
         share = "–" if found.judged is None else f"{found.judged:.1%}"
         counts = (str(found.answers), f"{found.executed:.1%}", share)
         rates.add_row(
-            clean_line(model or "not named", 60), *counts, str(found.false_passes), str(found.false_fails)
+            clean_line(model or "not named"), *counts, str(found.false_passes), str(found.false_fails)
         )
     console.print(Text(f"judge {judged.judge} beside execution", style="bold"))
     console.print(rates)
     for better, worse in judged.flips:
         console.print(Text(f"ranked otherwise by the judge: {better} is ahead of {worse} by execution"))
-    costs = Table("one evaluation", "seconds", "US dollars", box=None, pad_edge=False)
+    costs = make_listing("one evaluation", "seconds", "US dollars")
     for name, each in judged.costs.items():
         seconds, dollars = each["seconds"], each["usd"]
         costs.add_row(

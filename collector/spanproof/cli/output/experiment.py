@@ -1,13 +1,16 @@
-"""An experiment for people: the rates first, then a line per case, then what flipped."""
+"""An experiment for people: the rates first, then a line per case, then what flipped.
+
+An experiment in which every case passed, as before, is three lines: the rates, what it took, the folder.
+"""
 
 from __future__ import annotations
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.console import console, warn
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.intervals import Interval
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
@@ -42,10 +45,11 @@ _SHOWN_TRIALS = 20
 def print_experiment(experiment: Experiment) -> None:
     """Print an experiment."""
     _print_rates(experiment)
-    for result in experiment.cases:
-        _print_case(result)
-    _print_comparison(experiment)
-    _print_rates_of_parts(experiment)
+    if not _is_all_green(experiment):
+        for result in experiment.cases:
+            _print_case(result)
+        _print_comparison(experiment)
+        _print_rates_of_parts(experiment)
     _print_expense(experiment)
     if experiment.floating_models:
         names = ", ".join(experiment.floating_models)
@@ -53,6 +57,12 @@ def print_experiment(experiment: Experiment) -> None:
     if experiment.stopped:
         warn(f"not all trials were run: {experiment.stopped}; give the same --out to go on")
     console.print(Text(f"results: {experiment.folder}", style="dim"), soft_wrap=True)
+
+
+def _is_all_green(experiment: Experiment) -> bool:
+    """Return whether no case has news: each passed in every trial, and none is compared or newly fixed."""
+    passed = all(result.status is CaseStatus.PASSED for result in experiment.cases)
+    return passed and experiment.verdict is Verdict.PASSED and experiment.comparison is None
 
 
 def _print_rates(experiment: Experiment) -> None:
@@ -120,14 +130,14 @@ def _print_comparison(experiment: Experiment) -> None:
 
 def _print_rates_of_parts(experiment: Experiment) -> None:
     """Print the layers that failed or are open, and passed trials by tag and cohort."""
-    table = Table("", "trials", "rate", "95%", "open", box=None, pad_edge=False)
+    table = make_listing("", "trials", "rate", "95%", "open")
     for layer, counts in experiment.fail_rates().items():
         if counts.failed or counts.open:
             interval = experiment.compute_layer_interval(layer)
             cells = _format_cells(counts.failed, counts.judged, interval)
             table.add_row(f"{layer} failed", *cells, str(counts.open))
     for dimension, value, group in experiment.groups:
-        name = Text.assemble(f"{dimension} ", clean_line(value, 60), " passed")
+        name = Text.assemble(f"{dimension} ", clean_line(value), " passed")
         interval = experiment.compute_group_interval(dimension, value)
         table.add_row(name, *_format_cells(group.passed, group.counted, interval), str(group.open))
     if table.row_count:

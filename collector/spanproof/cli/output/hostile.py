@@ -10,7 +10,8 @@ import re
 
 from rich.text import Text
 
-_MAX_CELL = 160
+# A bound for text of agents, which may hold megabytes; what people write is shorter.
+_MAX_CELL = 2_000
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
@@ -22,8 +23,13 @@ def escape_controls(text: str) -> str:
 
 
 def clean_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
-    """Return one line of hostile text: white space joined, made visible, secrets masked, cut at a limit."""
+    """Return one line of hostile text: white space joined, made visible, secrets masked.
+
+    Beyond `limit` characters it says how many more there are: `[+4,321 characters]`.
+    """
     from spanproof.evaluators.redact import mask_formats  # loads the patterns of secrets
 
-    line = " ".join(escape_controls(mask_formats(text[: limit * 8])).split())
-    return Text(line if len(line) <= limit else f"{line[: limit - 1]}…", style=style)
+    read = text[: limit * 8]
+    line = " ".join(escape_controls(mask_formats(read)).split())
+    left_out = max(0, len(line) - limit) + len(text) - len(read)
+    return Text(f"{line[:limit]} [+{left_out:,} characters]" if left_out else line, style=style)

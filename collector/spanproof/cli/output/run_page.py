@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from spanproof.cli.output.console import SCAN_STYLES, highlight
 from spanproof.cli.output.divergence import describe_divergence
 from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.listing import make_pairs
 from spanproof.cli.output.verdicts import (
     format_layer_verdict,
     format_score,
@@ -113,10 +113,10 @@ def _format_feedback(feedback: Feedback) -> Text:
 
 def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
     """Yield the structural metrics of a run, a line each; none where they are not measured."""
-    grid = _make_grid()
+    grid = make_pairs()
     for score in run.scores:
         if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
-            explained = clean_line(describe_outcome(score.outcome), 300)
+            explained = clean_line(describe_outcome(score.outcome))
             grid.add_row(f"{score.name:12}", Text.assemble(format_score(score), "  ", explained))
     if grid.row_count:
         yield grid
@@ -126,7 +126,7 @@ def _format_external(score: Score) -> Text:
     """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
     source = score.evaluator.removeprefix(EXTERNAL_PREFIX)
     name = clean_line(f"{score.layer.value}.{score.name}")
-    verdict, words = format_score(score), clean_line(describe_outcome(score.outcome), 600)
+    verdict, words = format_score(score), clean_line(describe_outcome(score.outcome))
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
 
 
@@ -148,7 +148,7 @@ def _format_headline(run: RunEvaluation, name: str) -> Text:
     word = format_state(state)
     return Text.assemble(
         (f"{word.plain.upper()}  ", Style.parse(str(word.style)) + Style(bold=True)),
-        clean_line(name, 60, "bold"),
+        clean_line(name, style="bold"),
         "  " if state is State.OPEN else " ",
         "; ".join(clauses) or "no layer could be judged",
     )
@@ -157,18 +157,11 @@ def _format_headline(run: RunEvaluation, name: str) -> Text:
 def _build_facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
     model = f", model {escape_controls(run.run.cohort.model)}" if run.run.cohort.model else ""
     started = f"started {format_time(run.run.start_ns)} UTC{model}"
-    grid = _make_grid(style="dim")
+    grid = make_pairs(style="dim")
     grid.add_row("trace", Text(f"{evaluation.trace.trace_id}, span {run.run.span_id}", style="dim"))
     grid.add_row("run", Text(started, style="dim"))
-    grid.add_row("task", clean_line(run.run.task or "not on the trace", 300))
-    grid.add_row("answer", clean_line(run.run.answer.text if run.run.answer else "none", 300))
-    return grid
-
-
-def _make_grid(style: str = "") -> Table:
-    """Return a grid whose first column holds names."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style=style)
+    grid.add_row("task", clean_line(run.run.task or "not on the trace"))
+    grid.add_row("answer", clean_line(run.run.answer.text if run.run.answer else "none"))
     return grid
 
 
@@ -179,7 +172,7 @@ def _format_layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType
         outcome = layers[layer]
         if isinstance(outcome, Skipped):
             continue
-        grid = _make_grid(style="bold")
+        grid = make_pairs(style="bold")
         explained = _explain_layer(outcome, own.get(layer))
         grid.add_row(f"{layer.value:12}", Text.assemble(format_layer_verdict(outcome), "  ", explained))
         yield grid
@@ -193,18 +186,18 @@ def _format_layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType
             names = skipped.setdefault(describe_outcome(score.outcome), [])
             names += [] if score.name in names else [score.name]
     if skipped:
-        grid = _make_grid(style="dim")
+        grid = make_pairs(style="dim")
         folded = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in skipped.items())
-        grid.add_row(f"{'skipped':12}", clean_line(folded, 600, "dim"))
+        grid.add_row(f"{'skipped':12}", clean_line(folded, style="dim"))
         yield grid
 
 
 def _explain_layer(outcome: Outcome, own: Score | None) -> Text:
     """Return why a layer is in its state; where a person settled it, what the evaluators had said."""
-    explained = clean_line(describe_outcome(outcome), 600)
+    explained = clean_line(describe_outcome(outcome))
     if own is None or own.outcome is outcome:
         return explained
-    before = clean_line(describe_outcome(own.outcome), 600)
+    before = clean_line(describe_outcome(own.outcome))
     said = Text.assemble(": ", explained) if explained else Text()
     return Text.assemble(
         "a person settled it", said, "; before: ", format_layer_verdict(own.outcome), " ", before
@@ -259,7 +252,7 @@ def _extract_words(text: str) -> frozenset[str]:
 
 
 def _format_fact(fact: Evidence) -> Text:
-    line = clean_line(fact.what, 300)
+    line = clean_line(fact.what)
     for name, value in (("recorded", fact.recorded), ("replayed", fact.replayed)):
         if value is not None:
             line.append_text(Text.assemble((f"  {name} ", "dim"), clean_line(value)))
@@ -273,7 +266,7 @@ def _format_sub_score(run: RunEvaluation, score: Score) -> Text:
         if score.span_id in (step.span_id, *(snippet.span_id for snippet in step.snippets))
     )
     where = "" if score.span_id == run.run.span_id else next(steps, "")
-    words = clean_line(describe_outcome(score.outcome), 300)
+    words = clean_line(describe_outcome(score.outcome))
     return Text.assemble(f"{score.name}{where} ", format_score(score), "  ", words)
 
 
@@ -281,7 +274,7 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
     took = format_duration(run.run.end_ns - run.run.start_ns)
     steps = format_count(len(run.run.steps), "step")
     head = Text(f"{steps} in {took}, {_ENDINGS[run.run.ending]}", style="bold")
-    tree = Tree(Group(head, clean_line(_describe_replay(run), 400, "dim")), guide_style="dim")
+    tree = Tree(Group(head, clean_line(_describe_replay(run), style="dim")), guide_style="dim")
     shown: dict[tuple[object, ...], int] = {}
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
     for step in run.run.steps:
@@ -296,7 +289,8 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
             if not call.tool.startswith("final_answer"):
                 branch.add(_format_call(call, spans.get(call.span_id or "")))
         if step.error is not None and not _has_failed_snippet(step):
-            branch.add(clean_line(step.error.message, 300, "red" if step.refusal is None else _REFUSED_STYLE))
+            style = "red" if step.refusal is None else _REFUSED_STYLE
+            branch.add(clean_line(step.error.message, style=style))
     return tree
 
 
@@ -322,12 +316,14 @@ def _describe_replay(run: RunEvaluation) -> str:
     if left is not None:
         return f"the replay in {run.replay.backend!r} left the record first at {left}"
     replayed = format_count(len(run.replay.steps), "snippet")
-    without = f", {len(run.replay.unreplayed)} not" if run.replay.unreplayed else ""
+    without = f"; {len(run.replay.unreplayed)} not replayed" if run.replay.unreplayed else ""
+    if not run.replay.steps:
+        return f"no snippet replayed in {run.replay.backend!r}{without}"
     compared = sum(step.agrees is not None for step in run.replay.steps)
     agrees = f"; {compared} of them compared, all agree with the record" if compared else ""
     if compared == len(run.replay.steps):
         agrees = " as recorded"
-    return f"{replayed} replayed in {run.replay.backend!r}{without}{agrees}"
+    return f"{replayed} replayed in {run.replay.backend!r}{agrees}{without}"
 
 
 def _format_step(step: Step) -> Text:
@@ -367,7 +363,7 @@ def _format_snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
             Text.assemble((f"  line {finding.line}: ", "dim"), rule, " ", clean_line(finding.message))
         )
     if snippet.executed:
-        grid = _make_grid(style="dim")
+        grid = make_pairs(style="dim")
         for name, value in _format_outcome_rows(run, snippet):
             grid.add_row(name, value)
         parts += [grid] if grid.row_count else []
@@ -384,7 +380,7 @@ def _format_outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple
         raised = step.execution.raised if step is not None else None
         # A framework wraps the message of the exception; the replay has it as it was raised.
         message = raised.message if raised and raised.type == record.error_type else snippet.error.message
-        yield "raised", clean_line(f"{record.error_type or snippet.error.type}: {message}", 300, "red")
+        yield "raised", clean_line(f"{record.error_type or snippet.error.type}: {message}", style="red")
     if printed:
         yield "printed", clean_line(printed)
     if value not in (None, "None", run.run.answer.text if run.run.answer else None):
@@ -419,8 +415,8 @@ def _format_replay_rows(step: ReplayedStep, recorded: FailureClass | None) -> It
 def _format_call(call: RecordedCall, duration_ns: int | None) -> Text:
     """Return a tool call with its result in one line."""
     arguments = [*map(repr, call.args), *(f"{name}={value!r}" for name, value in call.kwargs.items())]
-    line = Text(no_wrap=True, overflow="ellipsis")
-    line.append_text(clean_line(call.tool, 60, "bold")).append_text(clean_line(f"({', '.join(arguments)})"))
+    line = Text(overflow="fold")
+    line.append_text(clean_line(call.tool, style="bold")).append_text(clean_line(f"({', '.join(arguments)})"))
     if duration_ns is not None:
         line.append_text(Text(f"  {format_duration(duration_ns)}", style="dim"))
     if call.refusal is not None:

@@ -25,7 +25,7 @@ from spanproof.cli.output.verdicts import (
 )
 from spanproof.cli.output.words import format_time
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.trace import Layer, Outcome, fold_outcomes
+from spanproof.trace import Layer, Outcome, Scored, State, fold_outcomes
 
 _FULL_NAMES, _WITH_TIME, _WITH_REASON = 100, 120, 150
 # Whether layers have their values, and the columns between two cells: the first with room for the name.
@@ -34,6 +34,8 @@ _LAYOUTS = ((True, 2), (False, 2), (False, 1))
 _NAME = 1
 # Characters of it that are always shown, and those for which values of layers make room.
 _LEAST_OF_NAME, _ENOUGH_OF_NAME = 8, 12
+# Columns that a name has at most; it is folded beyond.
+_MOST_OF_NAME = 40
 _SHORT = {
     Layer.CORRECTNESS: "correct", Layer.BOUNDARY: "bound", Layer.EXECUTION: "exec",
     Layer.GROUNDEDNESS: "ground", Layer.TRAJECTORY: "traj",
@@ -81,6 +83,7 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
     for with_values, gap in _LAYOUTS:
         rows = [_format_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
         widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
+        widths[_NAME] = min(widths[_NAME], _MOST_OF_NAME)
         room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
         if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
             break
@@ -98,13 +101,32 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
             console.print(total)
 
 
+def is_green(line: RunLine) -> bool:
+    """Return whether a run passes and there is nothing to add to it."""
+    return fold_outcomes(line.layers.values()) is State.PASS and not line.remarks and not line.feedback
+
+
+def print_green_runs(console: Console, lines: Sequence[RunLine]) -> None:
+    """Print runs that all pass in three lines: their number, each layer's lowest value, how to list them."""
+    for total in format_totals([line.layers for line in lines]):
+        console.print(total)
+    values: dict[Layer, list[float]] = {}
+    for line in lines:
+        for layer, outcome in line.layers.items():
+            if isinstance(outcome, Scored):
+                values.setdefault(layer, []).append(outcome.value)
+    lowest = ", ".join(f"{layer} {min(values[layer]):.2f}" for layer in Layer if layer in values)
+    console.print(f"lowest values: {lowest}", soft_wrap=True)
+    console.print("--json writes a line for each", style="dim")
+
+
 def _build_row(cells: Sequence[Text], widths: Sequence[int], gap: int, last: Sequence[Text]) -> Table:
     """Return one row as a table of its own, as lines of full width follow it."""
     row = Table.grid(padding=(0, gap, 0, 0), expand=bool(last))
     for width in widths:
         row.add_column(width=width, overflow="fold")
     if last:
-        row.add_column(ratio=1)
+        row.add_column(ratio=1, overflow="fold")
     row.add_row(*cells, *last)
     return row
 
@@ -117,9 +139,9 @@ def _format_header(width: int, *, with_feedback: bool) -> list[Text]:
 
 def _format_cells(line: RunLine, width: int, with_values: bool, *, with_feedback: bool) -> list[Text]:
     trace_id = line.trace_id[: 12 if width >= _WITH_TIME else 8]
-    cells = [format_state(fold_outcomes(line.layers.values())), clean_line(line.name, 40)]
+    cells = [format_state(fold_outcomes(line.layers.values())), clean_line(line.name)]
     cells.append(Text(trace_id, style="dim"))
     if width >= _WITH_TIME:
         cells.append(Text(format_time(line.start_ns, "%m-%d %H:%M:%S"), style="dim"))
     cells += [format_layer_verdict(line.layers.get(layer), with_value=with_values) for layer in Layer]
-    return [*cells, clean_line(line.feedback, 24)] if with_feedback else cells
+    return [*cells, clean_line(line.feedback)] if with_feedback else cells

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.console import console
 from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.words import describe_outcome, format_amount, format_count
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.run_state import find_reason
@@ -174,7 +174,7 @@ def format_own_evaluators(scores: Iterable[Score]) -> list[Text]:
 
 def print_confusion(other: str, counted: Confusion) -> None:
     """Print a judge's verdicts as columns, and those of `other` (people, execution) as rows."""
-    table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)
+    table = make_listing("", "judge: pass", "judge: fail")
     table.add_row(f"{other}: pass", str(counted.both_pass), str(counted.only_people_pass))
     table.add_row(f"{other}: fail", str(counted.only_judge_passes), str(counted.both_fail))
     console.print(table)

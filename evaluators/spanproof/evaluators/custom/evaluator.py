@@ -145,13 +145,15 @@ class CustomEvaluator(Evaluator):
         answer = run.answer.value if run.answer else None
         is_run = span.span_id == run.span_id
         output = span.output.value if span.output else span.observation
+        outputs: list[JsonValue] = [own.text for own in collect_outputs(evidence).own]
+        attributes = {key: _to_json(value) for key, value in span.attributes.items()}
         variables: dict[str, JsonValue] = {
             "input": span.input.value if span.input else None,
             "task": run.task,
             "answer": answer,
             "code": _list_snippets(evidence, None if is_run else span.span_id),
-            "outputs": [output.text for output in collect_outputs(evidence).own],
-            "attributes": {key: _to_json(value) for key, value in span.attributes.items()},
+            "outputs": outputs,
+            "attributes": attributes,
         }
         assert variables.keys() == VARIABLES
         completion = answer if is_run and answer is not None else output

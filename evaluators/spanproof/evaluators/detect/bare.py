@@ -70,11 +70,13 @@ def find_bare_snippets(text: str) -> list[BareSnippet]:
     return sorted(found, key=lambda snippet: snippet.start)
 
 
-# The frames of a traceback, with the line of source below each, and the error at its end.
+# The frames of a traceback, with the line of source below each, and the error at its end; what a compiler
+# quotes of a source, with the numbers of the lines.
 _STACK_TRACE: Final = re.compile(
     r"^[ \t]*File \"[^\"\n]+\", line \d+.*\n(?:[ \t]+\S.*\n)?(?:[ \t]+[~^]+[ \t]*\n)?"
     r"|^(?:[\w.]+(?:Error|Exception|Warning|Exit|Interrupt)\b.*|Traceback \(most recent call last\):)$"
-    r"|^[ \t]+at [\w$.<>/ \[\]]+ ?\([^()\n]*\)$",
+    r"|^[ \t]+at [\w$.<>/ \[\]]+ ?\([^()\n]*\)$"
+    r"|^[ \t]*\d+ \|.*$|^[ \t]+\|[ \t]*[-~^].*$|^[ \t]*--> .*:\d+:\d+$",
     re.MULTILINE,
 )
 

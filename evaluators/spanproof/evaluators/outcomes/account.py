@@ -246,7 +246,7 @@ def _complete_account(
         reports_absence=says_none and account.unrecovered is None and not reports_failure(answer, task),
         nothing_worked=context.nothing_worked and context.records_all,
         all_failed=context.all_failed,
-        records_results=context.records_results,
+        records_all=context.records_all,
         schema=derive_schema(spans, run, account, calls),
     )
 

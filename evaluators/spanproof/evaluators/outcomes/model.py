@@ -169,7 +169,7 @@ class Account:
         schema: the tables of its database that the run was shown.
         nothing_worked: the run did something for its task, and all of it failed or came back empty.
         all_failed: of this, none came back empty either.
-        records_results: what its calls and its code gave is on the trace, or a replay gave it.
+        records_all: its calls and its code, and what they gave, are on the trace, or a replay gave it.
     """
 
     snippets: Mapping[str, StepOutcome] = field(default_factory=dict)
@@ -183,7 +183,7 @@ class Account:
     reports_absence: bool = False
     nothing_worked: bool = False
     all_failed: bool = False
-    records_results: bool = True
+    records_all: bool = True
     schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:

@@ -109,23 +109,36 @@ def measure(candidate: Candidate, experiment: Experiment) -> Measured:
     """Return a candidate's measurements in an experiment."""
     trials = experiment.trials
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
-    layers: dict[Layer, dict[str, float]] = {}
-    for layer in Layer:
-        for result in experiment.cases:
-            found = [trial.layers.get(layer.value, State.SKIPPED) for trial in result.trials]
-            judged = [state is not State.FAIL for state in found if state.is_judged]
-            if judged:
-                layers.setdefault(layer, {})[result.case.id] = fmean(judged)
+    has_all_costs = bool(costs) and len(costs) == len(trials)
+    steps = [trial.steps for trial in trials]
+    tokens = [trial.tokens for trial in trials]
     return Measured(
         candidate,
         experiment.rates,
-        layers,
-        steps=fmean([trial.steps for trial in trials]) if trials else 0.0,
-        tokens=fmean([trial.tokens for trial in trials]) if trials else 0.0,
-        cost_usd=fmean(costs) if costs and len(costs) == len(trials) else None,
+        _compute_layer_rates(experiment),
+        steps=_compute_mean(steps),
+        tokens=_compute_mean(tokens),
+        cost_usd=fmean(costs) if has_all_costs else None,
         open=experiment.open_trials,
         open_layers={Layer(name): counts.open for name, counts in experiment.fail_rates().items()},
     )
+
+
+def _compute_layer_rates(experiment: Experiment) -> dict[Layer, dict[str, float]]:
+    """Return by layer and case the share of judged trials that did not fail, where any was judged."""
+    rates: dict[Layer, dict[str, float]] = {}
+    for layer in Layer:
+        for result in experiment.cases:
+            states = [trial.layers.get(layer.value, State.SKIPPED) for trial in result.trials]
+            judged = [state is not State.FAIL for state in states if state.is_judged]
+            if judged:
+                rates.setdefault(layer, {})[result.case.id] = fmean(judged)
+    return rates
+
+
+def _compute_mean(numbers: Sequence[float]) -> float:
+    """Return the mean, 0 of none."""
+    return fmean(numbers) if numbers else 0.0
 
 
 def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:

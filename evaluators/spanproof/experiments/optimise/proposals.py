@@ -202,12 +202,14 @@ def _draw_tasks(known: Known) -> list[str]:
 
 def _draw_examples(known: Known, candidate: Candidate) -> str:
     experiment = known.train.get(candidate.id)
-    passed = [
-        f"Task: {result.case.task}\nAnswer: {trial.answer}"
-        for result in (experiment.cases if experiment else ())
-        for trial in result.trials[:1]
-        if trial.passed and trial.answer and len(trial.answer) <= _MOST_CHARACTERS
-    ]
+    if experiment is None:
+        return ""
+    passed = []
+    for result in experiment.cases:
+        for trial in result.trials[:1]:
+            answer = trial.answer or ""
+            if trial.passed and 0 < len(answer) <= _MOST_CHARACTERS:
+                passed.append(f"Task: {result.case.task}\nAnswer: {answer}")
     if not passed:
         return ""
     drawn = known.draw.sample(passed, min(_MOST_EXAMPLES, len(passed)))

@@ -5,6 +5,8 @@ Content may stand on the span or on its events, depending on how capture was swi
 
 from __future__ import annotations
 
+import re
+
 from spanproof.semconv import genai
 from spanproof.trace import AttributeValue, Event, JsonValue, Message, Payload, SpanError, SpanKind
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
@@ -32,6 +34,9 @@ OPERATIONS = {
     "guardrail": SpanKind.GUARDRAIL,
 }
 _WORDS = ("gen_ai.prompt", "gen_ai.completion", "gen_ai.choice", "gen_ai.user.message")
+# Of Strands: the second name is that of its version 1.0.
+_TOOL_STATUS = ("gen_ai.tool.status", "tool.status")
+_REPORTED_ERROR = re.compile(r"Error: (?P<type>[A-Za-z_]\w*) - (?P<message>.*)", re.DOTALL)
 _MESSAGE_EVENTS = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -75,8 +80,8 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
         result, failed = unwrap_result(
             to_payload(raw.first(genai.TOOL_CALL_RESULT) or _find_result_in_events(outputs))
         )
-        if raw.text("gen_ai.tool.status") == "error":
-            failed = failed or SpanError(None, result.text if result is not None else "")
+        if raw.text(*_TOOL_STATUS) == "error":
+            failed = failed or _read_reported_error(result.text if result is not None else "")
         return Reading(
             kind,
             to_payload(given),
@@ -96,6 +101,12 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
         agent=raw.text(genai.AGENT_NAME),
         error=read_error(raw),
     )
+
+
+def _read_reported_error(text: str) -> SpanError:
+    """Return the error in the result of a tool of Strands whose span names no exception."""
+    reported = _REPORTED_ERROR.fullmatch(text)
+    return SpanError(reported["type"], reported["message"]) if reported else SpanError(None, text)
 
 
 def read_conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:

@@ -131,13 +131,17 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
         if value.get(key) is not None:
             collected.add(value[key])
             break
-    additional = value.get("additional_kwargs")
-    beside = additional.get("tool_calls") if isinstance(additional, dict) else None
-    collected.add_calls(value.get("tool_calls") or beside)
+    collected.add_calls(value.get("tool_calls") or _find_additional_calls(value))
     if isinstance(value.get("function_call"), dict):
         collected.add_calls([value["function_call"]])
     answers = value.get("tool_call_id") or value.get("toolCallId")
     yield from collected.as_messages(str(spoken), answers if isinstance(answers, str) else None)
+
+
+def _find_additional_calls(value: dict[str, JsonValue]) -> JsonValue:
+    """Return the calls that LangChain keeps in a message's `additional_kwargs`."""
+    additional = value.get("additional_kwargs")
+    return additional.get("tool_calls") if isinstance(additional, dict) else None
 
 
 class _Collected:
@@ -311,11 +315,10 @@ _PART_TYPES = (
 
 def extract_result_text(value: JsonValue) -> str:
     """Return a tool's result as its text, taken out of the blocks providers wrap it in."""
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        shown = [_read_block(item) for item in value if isinstance(item, dict) and not _is_picture(item)]
-        texts = [text for text in shown if text is not None]
-        if texts and len(texts) == len(shown):
-            return "\n".join(texts)
+    if isinstance(value, list):
+        joined = _join_blocks(value)
+        if joined is not None:
+            return joined
     if isinstance(value, dict):
         if "stdout" in value or "stderr" in value:
             streams = (value.get("stdout"), value.get("stderr"))
@@ -323,6 +326,15 @@ def extract_result_text(value: JsonValue) -> str:
         if "value" in value and isinstance(value.get("type"), str):
             return extract_result_text(value["value"])  # as the AI SDK types outputs
     return "" if value is None else as_text(value)
+
+
+def _join_blocks(blocks: list[JsonValue]) -> str | None:
+    """Return the texts of blocks, pictures left out; None where there are none, or one is no text."""
+    if not all(isinstance(block, dict) for block in blocks):
+        return None
+    shown = [_read_block(block) for block in blocks if isinstance(block, dict) and not _is_picture(block)]
+    texts = [text for text in shown if text is not None]
+    return "\n".join(texts) if texts and len(texts) == len(shown) else None
 
 
 def _read_block(block: dict[str, JsonValue]) -> str | None:

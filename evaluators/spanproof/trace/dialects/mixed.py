@@ -21,6 +21,8 @@ from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
 _SYSTEM = "gen_ai.system_instructions"
+# Of the agent's span in Strands 1.0, whose model calls do not have it.
+_STRANDS_SYSTEM = "system_prompt"
 _TEXTS = {
     "user": ("gen_ai.prompt", "gen_ai.task.input"),
     "assistant": ("gen_ai.completion", "gen_ai.task.output"),
@@ -34,30 +36,39 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         reading = _fill_from_langfuse(raw, reading, dialect)
     if dialect not in _DIALECTS or reading.hidden:
         return reading
-    own_values = dialect == "openinference"  # what it did not take of them is none
-    given = (
-        reading.input
-        if own_values
-        else reading.input or to_payload(*_read_value(raw, INPUT_VALUE, INPUT_MIME_TYPE))
-    )
-    result = reading.output
-    if not own_values:
-        result = result or to_payload(*_read_value(raw, OUTPUT_VALUE, OUTPUT_MIME_TYPE))
+    value, result = _find_values(raw, reading, dialect)
     if reading.kind is SpanKind.TOOL:
-        return _fill_call(raw, reading, given, result)
-    sent, said = reading.input_messages, reading.output_messages
-    if not sent or not said:
-        others = genai.read_conversation(raw)
-        sent = sent or others[0] or _read_older_messages(raw, "user")
-        said = said or others[1] or _read_older_messages(raw, "assistant")
+        return _fill_call(raw, reading, value, result)
+    sent, received = _find_messages(raw, reading)
     if reading.kind is SpanKind.LLM:
-        sent = sent or select_call_messages((), given, "user")
-        said = said or select_call_messages((), result, "assistant")
+        sent = sent or select_call_messages((), value, "user")
+        received = received or select_call_messages((), result, "assistant")
     elif reading.kind is not SpanKind.OTHER:
-        given = given or genai.find_last_text(sent, "user")
-        result = result or genai.find_last_text(said, "assistant")
+        value = value or genai.find_last_text(sent, "user")
+        result = result or genai.find_last_text(received, "assistant")
     sent = _with_instructions(raw, sent)
-    return replace(reading, input=given, output=result, input_messages=sent, output_messages=said)
+    return replace(reading, input=value, output=result, input_messages=sent, output_messages=received)
+
+
+def _find_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload | None, Payload | None]:
+    """Return input and output, of OpenInference's values where the span's own dialect read none."""
+    if dialect == "openinference":  # what it did not take of its values is none
+        return reading.input, reading.output
+    return (
+        reading.input or to_payload(*_read_value(raw, INPUT_VALUE, INPUT_MIME_TYPE)),
+        reading.output or to_payload(*_read_value(raw, OUTPUT_VALUE, OUTPUT_MIME_TYPE)),
+    )
+
+
+def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Return the messages to and from the model, of GenAI's conventions where none were read."""
+    sent, received = reading.input_messages, reading.output_messages
+    if sent and received:
+        return sent, received
+    sent_there, received_there = genai.read_conversation(raw)
+    sent = sent or sent_there or _read_older_messages(raw, "user")
+    received = received or received_there or _read_older_messages(raw, "assistant")
+    return sent, received
 
 
 def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
@@ -107,7 +118,7 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages behind the system's instructions, which GenAI keeps apart."""
-    value = genai.find_value(raw, _SYSTEM)
+    value = genai.find_value(raw, _SYSTEM) or raw.first(_STRANDS_SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
     given = read_messages(decode_document(value), "system")

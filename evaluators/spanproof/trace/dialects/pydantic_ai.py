@@ -22,6 +22,9 @@ _ALL_MESSAGES = ("pydantic_ai.all_messages", "all_messages_events")
 _ARGUMENTS = (genai.TOOL_CALL_ARGUMENTS, "tool_arguments")
 _RESULT = (genai.TOOL_CALL_RESULT, "tool_response")
 
+# What version 1.0 puts after the reason of a retry that it sends to the model. Its exception has no message.
+_RETRY_REQUEST = "\n\nFix the errors and try again."
+
 
 def read(raw: RawSpan) -> Reading:
     """Return the content of a span written by Pydantic AI or by Logfire's own integrations."""
@@ -107,12 +110,15 @@ def _read_body_model(request: JsonValue) -> str | None:
 def _read_tool(raw: RawSpan) -> Reading:
     given = raw.first(*_ARGUMENTS)
     result, failed = unwrap_result(to_payload(raw.first(*_RESULT)))
+    error = read_error(raw) or failed
+    if error is not None and not error.message and result is not None:
+        error = replace(error, message=result.text.removesuffix(_RETRY_REQUEST))
     return Reading(
         SpanKind.TOOL,
         to_payload(given),
         result,
         tool=build_call(raw, raw.text(genai.TOOL_NAME, "tool_name"), unwrap_arguments(given)),
-        error=read_error(raw) or failed,
+        error=error,
     )
 
 

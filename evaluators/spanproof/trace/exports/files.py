@@ -13,7 +13,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.trace.codec import load_json
 from spanproof.trace.exports.inspected import iter_inspected
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.files import MAX_FILE_BYTES, check_file, read_content, read_what_is_good
+from spanproof.trace.otlp.files import (
+    MAX_FILE_BYTES,
+    check_file,
+    get_suffix,
+    read_content,
+    read_what_is_good,
+)
 from spanproof.trace.otlp.jsonformat import decode_json
 
 if TYPE_CHECKING:
@@ -42,19 +48,39 @@ def read_file(path: Path) -> Read:
         MalformedOtlp: the file's name is not one of the forms that are read.
         OSError: the file cannot be read.
     """
-    suffix = path.suffix.lower()
+    suffix = get_suffix(path)
     if suffix == ".parquet":
         return _read_documents(path, [(0, _read_parquet_rows(path))])
     if suffix == ".eval":
         return _read_documents(path, [(0, sample) for sample in _read_samples(path)])
     if suffix not in _DOCUMENTS:
         return read_what_is_good(path)
-    documents = _parse_documents(read_content(path))
+    body = read_content(path)
+    documents = _parse_documents(body)
     if suffix in _PRINTED:
         return _read_documents(path, documents or [(0, _BROKEN)])
     if not documents or any(_is_otlp(document) for _, document in documents):
         return read_what_is_good(path)
-    return _read_documents(path, documents)
+    requests, malformed = _read_documents(path, documents)
+    is_unread = suffix == ".json" and not requests and bool(malformed)
+    broken = _find_broken_json(body) if is_unread else None
+    return (requests, malformed) if broken is None else ([], [MalformedOtlp(f"{path}: {broken}")])
+
+
+def _find_broken_json(body: bytes) -> str | None:
+    """Return what is wrong with a file's first document, and where; None where it is JSON."""
+    text = body.decode("utf-8-sig", "replace")
+    try:
+        json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))
+    except json.JSONDecodeError as problem:
+        before, after = text[: problem.pos].rstrip(), text[problem.pos :].lstrip(", \t\r\n")
+        # Python 3.13 has the position of the comma, earlier versions that of what follows it.
+        is_comma = before.endswith(",") or text[problem.pos : problem.pos + 1] == ","
+        reason = "a comma before the closing bracket" if is_comma and after[:1] in "]}" else problem.msg
+        return f"not JSON: {reason}, line {problem.lineno}, column {problem.colno}"
+    except RecursionError:
+        return "not JSON: nested too deeply"
+    return None
 
 
 def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
@@ -141,6 +167,14 @@ def _is_otlp(document: object) -> bool:
     return isinstance(document, dict) and (not document or not _OTLP_KEYS.isdisjoint(document))
 
 
+def _list_otlp(document: Any) -> list[Any]:
+    """Return the OTLP requests in a document: a list of them, or what the API of Jaeger 2 gives."""
+    if isinstance(document, dict):
+        document = [document.get("result")]
+    held = document if isinstance(document, list) else []
+    return held if held and all(map(_is_otlp, held)) else []
+
+
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
     from spanproof.trace.exports.harnesses import find_transcripts
@@ -154,9 +188,9 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
         return [build_request(spoken)], []
     for number, document in documents:
         place = f"{path}:{number}" if number else str(path)
-        if isinstance(document, dict) and _is_otlp(document.get("result")):
+        if held := _list_otlp(document):
             try:
-                requests.append(decode_json(json.dumps(document["result"]).encode()))  # the API of Jaeger 2
+                requests += [decode_json(json.dumps(request).encode()) for request in held]
             except MalformedOtlp as problem:
                 malformed.append(MalformedOtlp(f"{place}: {problem}"))
             continue

@@ -1,12 +1,15 @@
 """OTLP requests from files: `.pb` (one request), `.json` (one request), `.jsonl` (one request per line).
 
 A `.json` file that holds one request per line, as the OpenTelemetry Collector's file exporter writes it, is
-read as `.jsonl`. Errors name the file, and the line where there are lines.
+read as `.jsonl`. Each may be compressed, as `.json.gz` and its likes. Errors name the file, and the line
+where there are lines.
 """
 
 from __future__ import annotations
 
+import gzip
 import stat
+import zlib
 from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -15,19 +18,36 @@ from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.jsonformat import decode_json
 from spanproof.trace.otlp.protobuf import decode_protobuf
 
+_COMPRESSED = ".gz"
+
 MAX_FILE_BYTES = 4 * 1024**3
 """Of a file of traces, which is held in memory several times over while it is decoded."""
 
 
 def read_content(path: Path) -> bytes:
-    """Return the bytes of a file of traces, links followed.
+    """Return the bytes of a file of traces, links followed, decompressed where it is named `.gz`.
 
     Raises:
-        MalformedOtlp: as `check_file`.
+        MalformedOtlp: as `check_file`; or it is named `.gz` and is not compressed, or holds too much.
         OSError: the file cannot be read.
     """
     check_file(path)
-    return path.read_bytes()
+    if path.suffix.lower() != _COMPRESSED:
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as compressed:
+            content = compressed.read(MAX_FILE_BYTES + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+        raise MalformedOtlp(f"{path}: not compressed by gzip, or cut off: {problem}") from problem
+    if len(content) > MAX_FILE_BYTES:
+        raise MalformedOtlp(f"{path}: more than {MAX_FILE_BYTES >> 30} GiB decompressed; split the file")
+    return content
+
+
+def get_suffix(path: Path) -> str:
+    """Return the suffix of a file of traces in small letters, without that of its compression."""
+    named = path.with_suffix("") if path.suffix.lower() == _COMPRESSED else path
+    return named.suffix.lower()
 
 
 def check_file(path: Path) -> None:
@@ -64,7 +84,7 @@ def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list
         MalformedOtlp: the file's name is not one of the three forms.
         OSError: the file cannot be read.
     """
-    suffix = path.suffix.lower()
+    suffix = get_suffix(path)
     if suffix not in {".pb", ".json", ".jsonl"} and not path.is_dir():
         raise MalformedOtlp(
             f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}"

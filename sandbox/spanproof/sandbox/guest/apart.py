@@ -8,7 +8,10 @@ clause, or None. Tests that hand an object of their own to the program show that
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Sequence
+
+BUILTINS = frozenset(dir(builtins))
 
 # Modules that act on the interpreter they run in: patched, captured or inspected must be the program's.
 _MODULES = frozenset(
@@ -54,20 +57,20 @@ _BUILTINS = frozenset(
 _READABLE = frozenset(("__doc__", "__name__", "__class__", "__version__", "__test__", "__init__", "__len__"))
 
 
-def find_reason_to_share(tests: str) -> str | None:
-    """Return what in tests needs the program's interpreter, as a clause; None where they can run apart."""
-    try:
-        tree = ast.parse(tests)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # the plan reports it
-    modules = _read_module_names(tree)
-    return next((reason for node in ast.walk(tree) if (reason := _explain(node, modules))), None)
+def find_reason_to_share(nodes: Sequence[ast.AST]) -> str | None:
+    """Return what in tests needs the program's interpreter, as a clause; None where they can run apart.
+
+    Args:
+        nodes: of their text, as `ast.walk` gives them.
+    """
+    modules = _read_module_names(nodes)
+    return next((reason for node in nodes if (reason := _explain(node, modules))), None)
 
 
-def list_imports(tests: str) -> list[str]:
+def list_imports(nodes: Sequence[ast.AST]) -> list[str]:
     """Return the modules that tests import, wherever they do, the package before its module."""
     found: dict[str, None] = {}
-    for node in _walk(tests):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found.update(dict.fromkeys(alias.name for alias in node.names))
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -76,17 +79,28 @@ def list_imports(tests: str) -> list[str]:
     return list(found)
 
 
-def _walk(tests: str) -> Iterator[ast.AST]:
-    try:
-        yield from ast.walk(ast.parse(tests))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+def find_program_builtins(nodes: Sequence[ast.AST], entry_point: str | None) -> frozenset[str]:
+    """Return builtin names that mean the program's: its entry point, or all if tests use no others."""
+    if entry_point is not None:
+        return frozenset((entry_point,))
+    called = {
+        node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    return frozenset() if called - own - BUILTINS else frozenset(called & BUILTINS)
 
 
-def _read_module_names(tree: ast.Module) -> dict[str, str]:
+def _read_module_names(nodes: Sequence[ast.AST]) -> dict[str, str]:
     """Return the module of each imported name."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 found[alias.asname or alias.name.partition(".")[0]] = (

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, Tally, run_check
+from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, Tally, run_check, run_plan
 from spanproof.sandbox.guest.uncollected import find_collector
 
 MODULE_NAME = "case_tests"
@@ -41,10 +41,10 @@ def list_collectors(tests: str) -> list[str]:
     return ["pytest", "doctest", "unittest"] if found == "pytest" else ["unittest", "doctest"]
 
 
-def list_expected_names(tests: str, plan: Plan) -> list[str]:
+def list_expected_names(tests: str, plan: Plan, collectors: list[str]) -> list[str]:
     """Return the names of tests as their text shows them: a program may end before they are collected."""
     names = [*plan.names]
-    if not list_collectors(tests):
+    if not collectors:
         return names
     for node in ast.parse(tests, TESTS_FILENAME).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -67,9 +67,10 @@ def _has_pytest() -> bool:
         return False
 
 
-def run_collected(
+def run_tests(
     tests: str,
     plan: Plan,
+    collectors: list[str],
     namespace: dict[str, Any],
     entry_point: str | None,
     recorder: str,
@@ -77,11 +78,12 @@ def run_collected(
     *,
     count_questions: Callable[[], int] = lambda: 0,
 ) -> None:
-    """Define what tests hold, collect it, report what is collected, and run it.
+    """Run tests by their plan; or define what they hold, collect it, report what is collected, and run it.
 
     Args:
         tests: their text.
         plan: of the same tests: asserts at top level are recorded as they run.
+        collectors: modules that collect them, as `list_collectors` gives them.
         namespace: that the tests run in.
         entry_point: the name of what `check` is given.
         recorder: the global name under which they find their recorder.
@@ -91,6 +93,9 @@ def run_collected(
     Raises:
         BaseException: what ended the definition of the tests.
     """
+    if not collectors:
+        run_plan(plan, namespace, entry_point, recorder, tally)
+        return
     namespace.update({"__name__": MODULE_NAME, recorder: tally.record})
     exec(plan.code, namespace)  # noqa: S102 - inside the jail
     run_check(plan, namespace, entry_point, tally)
@@ -98,7 +103,7 @@ def run_collected(
     module.__dict__.update({name: value for name, value in namespace.items() if name != "__builtins__"})
     numbering = _Numbering(plan)
     run_doctests = _collect_doctests(tests, namespace, numbering)
-    if "pytest" in list_collectors(tests):
+    if "pytest" in collectors:
         _run_by_pytest(module, numbering, tally, count_questions, run_doctests)
     else:
         _run_by_unittest(module, numbering, tally, run_doctests)

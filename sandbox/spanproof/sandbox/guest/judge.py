@@ -9,45 +9,24 @@ own) move there, and it is reported: no program decides that.
 
 from __future__ import annotations
 
-import ast
 import os
 import socket
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest import candidate
-from spanproof.sandbox.guest.apart import find_reason_to_share, list_imports
-from spanproof.sandbox.guest.collecting import list_collectors, list_expected_names, run_collected
+from spanproof.sandbox.guest.collecting import run_tests
 from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.remote import BUILTINS, TYPE_OF, Names, Program
+from spanproof.sandbox.guest.prepared import RECORDER, PreparedTests, prepare_tests
+from spanproof.sandbox.guest.remote import Names, Program
 from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter, describe
-from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, Tally, plan_tests, run_plan
+from spanproof.sandbox.guest.testing import TESTS_FILENAME, Tally
 from spanproof.sandbox.guest.trusted import TrustedImports
 
-RECORDER = "_record_test"
 # The process that speaks to the supervisor under the judge's token has nothing more to say.
 _HANDED_OVER = 0
-
-
-def find_program_builtins(tests: str, entry_point: str | None) -> frozenset[str]:
-    """Return builtin names that mean the program's: its entry point, or all if tests use no others."""
-    if entry_point is not None:
-        return frozenset((entry_point,))
-    nodes = list(ast.walk(ast.parse(tests)))
-    called = {
-        node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    own |= {
-        alias.asname or alias.name.partition(".")[0]
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-    return frozenset() if called - own - BUILTINS else frozenset(called & BUILTINS)
 
 
 def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, entry_point: str | None) -> None:
@@ -58,7 +37,7 @@ def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, entry_poi
         header, parts = inbox.next("tests")
         reporter = Reporter(CONTROL_FD, header["token"])
         tests = parts[0].decode("utf-8", "surrogatepass")
-        code = _Judge(tests, entry_point, stream, reporter).judge()
+        code = _Judge(tests, entry_point, stream, reporter).judge(header["prepared"])
         candidate.send(stream, ["done", code])
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the program's process
         reporter.send("raised", raised=describe(failure, TESTS_FILENAME))
@@ -85,19 +64,23 @@ class _Judge:
         self._stream, self._reporter = stream, reporter
         self._word_is_noted = False
 
-    def judge(self) -> int:
-        """Run the tests; returns the exit code the program's process shall end with."""
+    def judge(self, message: list[Any] | None) -> int:
+        """Run the tests; returns the exit code the program's process shall end with.
+
+        Args:
+            message: them, prepared; None where the supervisor has not done so.
+        """
         try:
-            plan = plan_tests(self._tests, self._entry_point, RECORDER, TYPE_OF)
+            prepared = self._prepare(message)
         except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
             self._reporter.send("syntax", raised=describe(problem, TESTS_FILENAME))
             print_exception(problem.with_traceback(None))
             return 1
         tally = Tally(self._reporter)
-        tally.report_plan(list_expected_names(self._tests, plan), "")
-        if find_reason_to_share(self._tests) is not None:
+        tally.report_plan(prepared.expected, "")
+        if prepared.reason_to_share is not None:
             self._move_inside()
-        trusted = TrustedImports((*list_imports(self._tests), *list_collectors(self._tests)))
+        trusted = TrustedImports((*prepared.imports, *prepared.collectors))
         candidate.send(self._stream, ["apart"])
         try:
             ready = candidate.receive(self._stream)
@@ -105,24 +88,27 @@ class _Judge:
             os._exit(_HANDED_OVER)  # the program ended before its tests, and has reported how itself
         if ready != ["ready"]:
             return 1
-        return self._run(plan, trusted, tally)
+        return self._run(prepared, trusted, tally)
 
-    def _run(self, plan: Plan, trusted: TrustedImports, tally: Tally) -> int:
+    def _prepare(self, message: list[Any] | None) -> PreparedTests:
+        if message is None:
+            return prepare_tests(self._tests, self._entry_point)
+        return PreparedTests.from_message(message)
+
+    def _run(self, prepared: PreparedTests, trusted: TrustedImports, tally: Tally) -> int:
         program = Program(self._stream, trusted, note_word=self._report_word, move_inside=self._move_inside)
-        names = Names(program, trusted, find_program_builtins(self._tests, self._entry_point))
+        names = Names(program, trusted, prepared.program_builtins)
         try:
-            if list_collectors(self._tests):
-                run_collected(
-                    self._tests,
-                    plan,
-                    names,
-                    self._entry_point,
-                    RECORDER,
-                    tally,
-                    count_questions=lambda: program.questions,
-                )
-            else:
-                run_plan(plan, names, self._entry_point, RECORDER, tally)
+            run_tests(
+                self._tests,
+                prepared.plan,
+                prepared.collectors,
+                names,
+                self._entry_point,
+                RECORDER,
+                tally,
+                count_questions=lambda: program.questions,
+            )
         except BaseException as exception:  # noqa: BLE001 - whatever test code raises ends the tests
             return self._report_end(exception)
         if tally.first_failure is not None:

@@ -17,12 +17,12 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from spanproof.sandbox.guest import candidate
-from spanproof.sandbox.guest.collecting import list_collectors, run_collected
+from spanproof.sandbox.guest.collecting import list_collectors, run_tests
 from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
 from spanproof.sandbox.guest.judge import judge_main
 from spanproof.sandbox.guest.reporter import Reporter, describe
-from spanproof.sandbox.guest.testing import Tally, plan_tests, run_plan
+from spanproof.sandbox.guest.testing import Tally, plan_tests
 
 FILENAME = "<snippet>"
 _FORKS = 20
@@ -151,10 +151,7 @@ def _run_tests_inside(
     recorder = f"_record_{os.urandom(8).hex()}"
     tally = Tally(reporter)
     plan = plan_tests(tests, entry_point, recorder)
-    if list_collectors(tests):
-        run_collected(tests, plan, namespace, entry_point, recorder, tally)
-    else:
-        run_plan(plan, namespace, entry_point, recorder, tally)
+    run_tests(tests, plan, list_collectors(tests), namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:
         return report_end(tally.first_failure, reporter)
     reporter.send("finished")

@@ -27,9 +27,9 @@ from spanproof.sandbox.guest.crossing import (
     list_items,
     resolve_exception_class,
 )
+from spanproof.sandbox.guest.prepared import TYPE_OF
 from spanproof.sandbox.guest.trusted import TrustedImports
 
-BUILTINS = frozenset(dir(builtins))
 # Modules and functions that tests use by the program's own import of them, by the usual name.
 _USUAL_NAMES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib"}
 _LENDABLE_MODULES = frozenset(
@@ -444,10 +444,6 @@ def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
         "issubclass": is_subclass,
         "__import__": import_name,
     }
-
-
-TYPE_OF = "_type_of_value"
-"""What calls of `type` in tests become; the class itself stays what `isinstance` takes."""
 
 
 def _make_exception(kind: type[BaseException], details: Any) -> BaseException:

@@ -8,11 +8,10 @@ read for them, and only `json.loads` ever looks inside. Standard library only: t
 from __future__ import annotations
 
 import json
-import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 Header = dict[str, Any]
 """A decoded JSON object from the other side; every reader checks the fields it takes."""
@@ -105,7 +104,14 @@ class Decoder:
         return frame
 
 
-def receive(stream: socket.socket, decoder: Decoder) -> Frame:
+class Readable(Protocol):
+    """A socket, or what is read like one."""
+
+    def recv(self, size: int, /) -> bytes:
+        """Return what has arrived; empty when the other side is gone."""
+
+
+def receive(stream: Readable, decoder: Decoder) -> Frame:
     """Wait for one frame.
 
     Raises:

@@ -16,7 +16,7 @@ from spanproof.sandbox.scanners.source import START, Source
 Scan = Callable[[Context, Source], None]
 
 # Modules of languages, which are also the prefixes of their rules, where they differ from the name.
-_MODULES: Final = {"bash": "shell"}
+_MODULES: Final = {"bash": "shell", "jinja": "templates"}
 
 
 def make_scan(module: str) -> Scan:

@@ -246,6 +246,7 @@ def make_default_scanners() -> list[Scanner]:
         Scanner("shell", frozenset({"bash"}), make_scan("shell")),
         Scanner("sql", frozenset({"sql"}), make_scan("sql")),
         Scanner("javascript", frozenset({"javascript", "typescript"}), make_scan("javascript")),
+        Scanner("templates", frozenset({"jinja"}), make_scan("templates")),
         Scanner(
             "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), make_scan("weaknesses")
         ),

@@ -8,9 +8,11 @@ they are one wall among others and no boundary.
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from spanproof.sandbox.scanners.catalogue import read_sections
@@ -22,6 +24,8 @@ from spanproof.sandbox.scanners.source import START, Source, lower_case
 _GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
 # Characters within which signs of different kinds add up: a long paragraph.
 _NEAR: Final = 600
+# Characters on each side of a sign within which a quotation mark encloses it: a sentence.
+_QUOTED: Final = 80
 # Points of signs at which a text is reviewed.
 _REVIEWED: Final = 3
 # Points at which an instruction in a document is denied; `[points]` says how many each kind has.
@@ -35,6 +39,10 @@ _TOKENS: Final = re.compile(
 )
 _NEGATION: Final = re.compile(r"(?i)(?:\bnot|\bnever|n't|\bwithout)\W{1,3}(?:\w{1,12}\W{1,3}){0,3}$")
 _QUOTES: Final = frozenset("\"'“”‘’«»`")
+
+
+# Where a sign begins: at a word, or anywhere in a script that puts no blanks between words.
+_BEGINNING: Final = r"(?:(?<!\w)|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))"
 
 
 class Sign(NamedTuple):
@@ -55,12 +63,15 @@ def _compile_kinds() -> dict[str, re.Pattern[str]]:
         for name, pattern in words.items():
             joined = joined.replace(f"{{{name}}}", pattern)
         compiled[kind] = re.compile(
-            r"(?<!\w)(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
+            _BEGINNING + "(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
         )
     return compiled
 
 
-_POINTS: Final = {kind: int(points) for kind, points in read_sections("prompts")["points"].items()}
+_ENTRIES: Final = read_sections("prompts")["points"]
+_POINTS: Final = {kind: int(entry.split()[0]) for kind, entry in _ENTRIES.items()}
+# Kinds that are in texts for people too, and count only beside one that speaks to a model.
+_WITH_OTHERS: Final = frozenset(kind for kind, entry in _ENTRIES.items() if entry.endswith("with others"))
 _KINDS: Final = _compile_kinds()
 _MENTION: Final = _KINDS.pop("mention")
 
@@ -70,13 +81,14 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
-    signs = sorted(_iter_signs(lower_case(normal)), key=lambda sign: sign.start)
+    signs = sorted([*_iter_signs(lower_case(normal)), *_iter_encoded(text)], key=lambda sign: sign.start)
     for group in _group_near(signs):
-        points = sum(_POINTS[kind] for kind in {sign.kind for sign in group})
-        if points < _REVIEWED:
+        found = {sign.kind for sign in group}
+        points = sum(_POINTS[kind] for kind in found)
+        if points < _REVIEWED or found <= _WITH_OTHERS:
             continue
         is_sure = points >= _SURE and source.language == "document"
-        kinds = sorted({sign.kind for sign in group}, key=lambda kind: (-_POINTS[kind], kind))
+        kinds = sorted(found, key=lambda kind: (-_POINTS[kind], kind))
         rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
         context.add(
             rule,
@@ -87,22 +99,49 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _iter_signs(text: str) -> Iterator[Sign]:
-    """Yield the signs in a text in lower case."""
-    for kind, pattern in _KINDS.items():
-        for found in pattern.finditer(text):
+    """Yield the signs in a text in lower case; those of texts for people only where a model is spoken to."""
+    to_models = [*_iter_signs_of(text, [kind for kind in _KINDS if kind not in _WITH_OTHERS])]
+    yield from to_models
+    if to_models:
+        yield from _iter_signs_of(text, [kind for kind in _KINDS if kind in _WITH_OTHERS])
+
+
+def _iter_signs_of(text: str, kinds: Collection[str]) -> Iterator[Sign]:
+    for kind in kinds:
+        for found in _KINDS[kind].finditer(text):
             if not _is_negated(text, kind, found.start()) and not _is_quoted(text, found):
                 yield Sign(kind, *found.span())
 
 
+# Base64 of a sentence, and how many stretches of it are decoded.
+_BASE64: Final = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{32,4000}={0,2}(?![\w+/])")
+_MOST_DECODED: Final = 16
+
+
+def _iter_encoded(text: str) -> Iterator[Sign]:
+    """Yield the signs in base64, each at the place of the whole stretch, and that they were hidden so."""
+    for found in islice(_BASE64.finditer(text), _MOST_DECODED):
+        try:
+            inner = base64.b64decode(found[0], validate=True).decode("utf-8")
+        except ValueError:
+            continue
+        kinds = {sign.kind for sign in _iter_signs(lower_case(inner))}
+        for kind in [*sorted(kinds), "encoded"] if kinds else ():
+            yield Sign(kind, *found.span())
+
+
 def _is_negated(text: str, kind: str, start: int) -> bool:
     """Whether a text forbids what it names: `never share your password`."""
-    return kind in {"theft", "harm"} and _NEGATION.search(text[max(start - 60, 0) : start]) is not None
+    return (
+        kind in {"theft", "harm", "robbery"}
+        and _NEGATION.search(text[max(start - 60, 0) : start]) is not None
+    )
 
 
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
     """Whether a text speaks about such an order and quotes it."""
     start, end = found.span()
-    before, after = text[max(start - 30, 0) : start], text[end : end + 60]
+    before, after = text[max(start - _QUOTED, 0) : start], text[end : end + _QUOTED]
     in_quotes = not _QUOTES.isdisjoint(before) and not _QUOTES.isdisjoint(after)
     return in_quotes and _MENTION.search(text[max(start - _NEAR, 0) : end + _NEAR]) is not None
 

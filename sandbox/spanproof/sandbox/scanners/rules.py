@@ -13,7 +13,7 @@ from typing import Final
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.model import Severity, Verdict
 
-_LANGUAGES = ("python.", "shell.", "sql.", "javascript.")
+_LANGUAGES = ("python.", "shell.", "sql.", "javascript.", "jinja.")
 
 
 @dataclass(frozen=True, slots=True)

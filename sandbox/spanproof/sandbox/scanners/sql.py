@@ -81,6 +81,15 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
+# A comment whose content MySQL runs, from a version on.
+_EXECUTED: Final = re.compile(r"/\*!\d{0,6}((?>(?:[^*]|\*(?!/))*))\*/")
+
+
+def _unwrap_comment(found: re.Match[str]) -> str:
+    """Return the content of a comment that is run, with blanks around it, so that places stay."""
+    return found[1].rjust(len(found[0]) - 2) + "  "
+
+
 # In place of a part of a statement that is not known: an identifier, or a part of a literal.
 _HOLE: Final = "__unknown__"
 
@@ -115,7 +124,7 @@ _SETTING_KEYS: Final = frozenset({"set", "pragma", "command"})
 
 def scan(context: Context, source: Source) -> None:
     """Report what SQL statements would do beyond their boundary."""
-    text = source.text.replace("\0", " ")
+    text = _EXECUTED.sub(_unwrap_comment, source.text.replace("\0", " "))
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     _scan_text(context, Source("sql", text))
     try:
@@ -131,13 +140,15 @@ def scan(context: Context, source: Source) -> None:
         context.add("sql.statement.unknown", START, "does not parse as SQL")
         _judge_unparsed(context, text)
         return
-    if len(statements) > 1:
+    temporary = _list_temporary_tables(statements)
+    if len(statements) > 1 and not temporary:
         context.add("sql.statement.several", START, f"holds {len(statements)} statements")
     places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
-        _judge(replace(context, fixed_place=context.fixed_place or place), source, statement)
+        inner = replace(context, fixed_place=context.fixed_place or place)
+        _judge(inner, source, statement, temporary)
 
 
 class Database(Enum):
@@ -428,9 +439,14 @@ def _is_opaque(statement: exp.Expr) -> bool:
     }
 
 
-def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
+def _judge(
+    context: Context, source: Source, statement: exp.Expr, temporary: frozenset[str] = frozenset()
+) -> None:
     from sqlglot import exp
 
+    if temporary and _get_changed_table(statement) in temporary:
+        _judge_reach(context, source, statement)
+        return
     verb = _find_verb(statement)
     policy = context.boundary.policy
     context.boundary.note_use(UseKind.STATEMENT, verb)
@@ -487,11 +503,36 @@ def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:
     """Judge what a statement reaches out of the database."""
     from sqlglot import exp
 
+    _judge_growth(context, statement)
     _judge_files(context, source, statement)
     _judge_functions(context, source, statement)
     _judge_attach(context, statement)
     if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
         _judge_literals(context, statement.sql())
+
+
+# Functions that make rows or text by a number, and the number that no database makes in its time.
+_REPEATING: Final = frozenset({"generate_series", "range", "repeat", "replicate", "sequence"})
+_MOST_ROWS: Final = 1_000_000_000
+
+
+def _judge_growth(context: Context, statement: exp.Expr) -> None:
+    """Judge queries without an end: a recursion without a condition, and series of too many rows."""
+    from sqlglot import exp
+
+    for union in statement.find_all(exp.Union):
+        step, cte = union.expression, union.parent
+        is_recursive = isinstance(cte, exp.CTE) and any(
+            table.name == cte.alias for table in step.find_all(exp.Table)
+        )
+        ends = any(step.args.get(key) for key in ("where", "joins", "limit", "having", "qualify"))
+        if is_recursive and not ends and statement.args.get("limit") is None:
+            context.add("sql.resource.endless", START, "a recursive query has no condition that ends it")
+    for function in statement.find_all(exp.Func):
+        name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
+        numbers = [one.name for one in function.find_all(exp.Literal) if not one.is_string]
+        if name in _REPEATING and any(one.isdigit() and int(one) > _MOST_ROWS for one in numbers):
+            context.add("sql.resource.endless", START, f"{name} makes more than a database holds")
 
 
 def _find_verb(statement: exp.Expr) -> str:
@@ -524,6 +565,26 @@ def _is_temporary(statement: exp.Expr) -> bool:
         isinstance(one, exp.TemporaryProperty) for one in properties.expressions
     )
     return temporary and str(statement.args.get("kind", "")).upper() in {"TABLE", "VIEW"}
+
+
+def _list_temporary_tables(statements: list[exp.Expr]) -> frozenset[str]:
+    """Return the temporary tables that a text makes, which are its own to change."""
+    from sqlglot import exp
+
+    made = [one.find(exp.Table) for one in statements if one.key == "create" and _is_temporary(one)]
+    return frozenset(table.name.lower() for table in made if table is not None)
+
+
+def _get_changed_table(statement: exp.Expr) -> str:
+    """Return the table that a statement changes by itself; empty for any other statement."""
+    from sqlglot import exp
+
+    if not isinstance(statement, exp.Insert | exp.Update | exp.Delete | exp.Drop):
+        return ""
+    changed = statement.this if isinstance(statement.this, exp.Expression) else statement
+    tables = list(changed.find_all(exp.Table))
+    changes = list(statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop))
+    return tables[0].name.lower() if len(tables) == len(changes) == 1 else ""
 
 
 def _judge_tables(context: Context, statement: exp.Expr) -> None:

@@ -18,8 +18,7 @@ from spanproof.sandbox import (
     ToolStub,
 )
 from spanproof.sandbox.backend import Evidence
-from spanproof.sandbox.backends.daytona.backend import DaytonaSandbox
-from spanproof.sandbox.backends.daytona.stream import Marked
+from spanproof.sandbox.backends.daytona import DaytonaSandbox, Marked
 from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .daytona_service import DaytonaService, on_loopback

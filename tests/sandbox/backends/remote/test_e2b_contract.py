@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from spanproof.sandbox.backends.e2b.backend import E2BSandbox
+from spanproof.sandbox.backends.e2b import E2BSandbox
 from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 from spanproof.sandbox.backends.self_check.quiet import QUIET
 

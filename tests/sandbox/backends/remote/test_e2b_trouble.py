@@ -35,7 +35,7 @@ from spanproof.sandbox import (
     ToolStub,
     UnsupportedFixtures,
 )
-from spanproof.sandbox.backends.e2b.backend import E2BSandbox
+from spanproof.sandbox.backends.e2b import E2BSandbox
 from spanproof.sandbox.backends.remote import backend as remote_backend
 from spanproof.sandbox.backends.remote.conversation import Conversation
 

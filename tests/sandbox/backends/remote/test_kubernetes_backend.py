@@ -21,7 +21,7 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
 )
 from spanproof.sandbox.backend import Evidence
-from spanproof.sandbox.backends.kubernetes.backend import KubernetesSandbox
+from spanproof.sandbox.backends.kubernetes import KubernetesSandbox
 from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .kubernetes_service import NAMESPACE, Cluster, on_loopback

@@ -21,7 +21,7 @@ from spanproof.sandbox import (
     ToolStub,
 )
 from spanproof.sandbox.backend import Evidence
-from spanproof.sandbox.backends.modal.backend import ModalSandbox
+from spanproof.sandbox.backends.modal import ModalSandbox
 from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .modal_service import ModalService, on_loopback
@@ -175,7 +175,8 @@ def test_a_session_says_when_its_sandbox_would_end(service: ModalService, settin
     spec = SessionSpec(limits=Limits(wall_s=5))
     with ModalSandbox(**settings, lifetime_s="60") as sandbox, sandbox.session(spec, _no_tool) as session:
         assert session.execute("1 + 1").result == 2
-        session._machine.life.began_at -= 60  # as if so much time had passed
+        (machine,) = sandbox._live
+        machine.life.began_at -= 60  # as if so much time had passed
         with pytest.raises(SandboxBroken, match=r"prolongs no life; set a longer `lifetime_s`"):
             session.execute("1")
     assert service.live == []

@@ -90,7 +90,7 @@ def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         if (answering := _find_answering(evidence)) is not None:
             sentence = f"the answer is that of {answering.name}, and is judged there"
             return {layer: Skipped(sentence, Cause.ANSWER_OF_ANOTHER_RUN, answering.name)}
-        if not (returned.failures and evidence.account.records_results):
+        if not (returned.failures and evidence.account.records_all):
             return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
         return {layer: _judge_without_outputs(evidence)}
     ledger = _build_ledger(evidence, returned)

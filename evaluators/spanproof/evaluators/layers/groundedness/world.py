@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.reading.agreement import find_power_of_ten, is_unnamed
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.field_units import apply_unit
+from spanproof.reading.field_units import FieldUnit, apply_unit
 from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
@@ -142,16 +142,9 @@ class World:
     @cached_property
     def _named(self) -> FactIndex:
         """Return the text cells and identifiers of the outputs, but those that name columns."""
-        return FactIndex(
-            [
-                fact
-                for fact in self.base.facts
-                if fact.value.kind in _TEXTUAL
-                and fact.role in _NAMING
-                and fact.source < self.outputs
-                and not is_heading(fact)
-            ]
-        )
+        of_outputs = (fact for fact in self.base.facts if fact.source < self.outputs)
+        texts = (fact for fact in of_outputs if fact.value.kind in _TEXTUAL and fact.role in _NAMING)
+        return FactIndex([fact for fact in texts if not is_heading(fact)])
 
     def has_more(self, fact: Fact) -> bool:
         """Return whether the row of a fact holds more than it, or is one of a list."""
@@ -274,15 +267,17 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     base = read_facts([source.text for source in sources], columns=columns)
     unit = find_printed_unit(code)
     bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
-    is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
+    if len({fact.value.number for fact in bare}) != 1:
+        unit = None  # it is not clear which of them the code names
     alone = {id(fact) for fact in bare}
-    base.facts = [
-        # No words are about a number that is alone on its line.
-        replace(fact, sentence=None, value=apply_unit(fact.value, unit) if is_named and unit else fact.value)
-        if id(fact) in alone else fact
-        for fact in base.facts
-    ]  # fmt: skip
+    base.facts = [_detach(fact, unit) if id(fact) in alone else fact for fact in base.facts]
     return World(sources, base, outputs)
+
+
+def _detach(fact: Fact, unit: FieldUnit | None) -> Fact:
+    """Return a number alone on its line, which no words are about, with the unit that code gives it."""
+    value = fact.value if unit is None else apply_unit(fact.value, unit)
+    return replace(fact, sentence=None, value=value)
 
 
 def _is_bare(fact: Fact, text: str) -> bool:

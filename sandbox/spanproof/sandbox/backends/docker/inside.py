@@ -18,21 +18,15 @@ import signal
 import socket
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.docker.unwatched import (
-    Led,
-    NoResolver,
-    OneUser,
-    SilentArming,
-    User,
-    settle,
-)
+from spanproof.sandbox.backends.docker.unwatched import Led, OneUser, User, give_up, settle
 from spanproof.sandbox.guest.wire import Frame, encode
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import own_image
-from spanproof.sandbox.supervisor.forkserver.arming import Arming, Forked
+from spanproof.sandbox.supervisor.forkserver.arming import Arming, Forked, Silent
 from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
 from spanproof.sandbox.supervisor.forkserver.warm import (
     hide_own_source,
@@ -42,12 +36,14 @@ from spanproof.sandbox.supervisor.forkserver.warm import (
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
+from spanproof.sandbox.supervisor.namespaces.network import NoResolver
 from spanproof.sandbox.supervisor.namespaces.network import Resolver as Names
 from spanproof.sandbox.supervisor.node import find_node
 from spanproof.sandbox.supervisor.reduced.arming import Passed
 from spanproof.sandbox.supervisor.reduced.box import clear_directory
 from spanproof.sandbox.supervisor.reduced.process_tree import Spared
 from spanproof.sandbox.supervisor.reduced.processes import SHOWN, ProcessWatcher
+from spanproof.sandbox.supervisor.run.channel import Channel
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.supervisor.seccomp.filter import compile_filter, compile_silent_filter
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
@@ -66,31 +62,6 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl", root.E
 
 # Of a package set; Node.js looks beside the work directory last.
 _PACKAGES = Path(root.ENVIRONMENT, "node_modules")
-
-
-class Channel:
-    """The container's standard streams, as the socket a supervisor speaks to its host by."""
-
-    def __init__(self) -> None:
-        self._in, self.way_out = os.dup(0), os.dup(1)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for fd in (0, 1):
-            os.dup2(nothing, fd)
-        os.close(nothing)
-
-    def fileno(self) -> int:
-        """Return the descriptor of the way in, for polling."""
-        return self._in
-
-    def recv(self, size: int) -> bytes:
-        """Return what has arrived; empty when the host is gone."""
-        return os.read(self._in, size)
-
-    def sendall(self, data: bytes) -> None:
-        """Send to the host."""
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self.way_out, view) :]
 
 
 class Processes(Spared):
@@ -249,11 +220,11 @@ def main() -> None:
         watched = _can_notify()
         isolation = _build_isolation(watched, user if apart else None)
         channel.sendall(encode(_build_hello(watched, isolation)))
-        supervisor = ContainerSupervisor(isolation, channel, _open_own_group(), channel.way_out)  # type: ignore[arg-type] # all it uses
+        supervisor = ContainerSupervisor(isolation, channel, _open_own_group())
         supervisor.serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another container
-        report_failure(channel, failure)  # type: ignore[arg-type]
+        report_failure(channel, failure)
     finally:
         os._exit(status)
 
@@ -308,7 +279,8 @@ def _build_isolation(watched: bool, apart: User | None) -> Isolation:
 
 
 def _build_unwatched_isolation(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
-    arming = SilentArming(compile_silent_filter(arch, os.getuid() if apart is None else apart.uid), apart)
+    program = compile_silent_filter(arch, os.getuid() if apart is None else apart.uid)
+    arming = Silent(partial(give_up, program, apart))
     processes = Processes() if apart is None else OneUser()
     origin = Forked(arming, arming, root.WORK)
     processes.zygote = origin.zygote

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,29 +63,13 @@ def settle(user: User) -> bool:
     return True
 
 
-class SilentArming:
-    """See `Arming`: under a filter, and as another user, where this process is root."""
-
-    def __init__(self, program: bytes, user: User | None) -> None:
-        self._program = program
-        self._user = user
-        self._never, self._open = os.pipe()
-
-    def arm(self, control: int) -> None:
-        """See `Arming`."""
-        if self._user is not None:
-            self._user.become()
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.install_filter(self._program, 0)
-        os.write(control, b"a")
-
-    def fetch(self, control: socket.socket, _pid: int) -> int:
-        """Return a descriptor that never has news."""
-        reply = control.recv(4096)
-        if reply != b"a":
-            raise RuntimeError(f"a guest could not be armed: {reply.decode(errors='replace').strip()}")
-        return os.dup(self._never)
+def give_up(program: bytes, user: User | None) -> None:
+    """Install a filter for good; where this process is root, become another user first."""
+    if user is not None:
+        user.become()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.install_filter(program, 0)
 
 
 class OneUser(Spared):
@@ -100,21 +83,6 @@ class OneUser(Spared):
     def bound_processes(self, pid: int, count: int) -> None:
         """See `Namespace`; the guest is one of them."""
         self.limit(pid, resource.RLIMIT_NPROC, count)
-
-
-class NoResolver:
-    """Where no DNS query can be received: port 53 is taken, and connections to it are not reported."""
-
-    def __init__(self) -> None:
-        self._never, self._open = os.pipe()
-
-    def fileno(self) -> int:
-        """Return a descriptor that never has news."""
-        return self._never
-
-    def serve(self) -> list[str]:
-        """Return no names."""
-        return []
 
 
 class Led(network.Loopback):

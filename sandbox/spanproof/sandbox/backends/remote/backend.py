@@ -1,8 +1,8 @@
 """The contract over a service of machines.
 
 In: a `Program` or a `SessionSpec`. Out: `Execution`s. The machine is the wall; what became of a program is
-the word of a watcher over there, which the program cannot reach while the machine keeps its users apart. A
-machine that failed, or in any doubt, is ended and replaced. See docs/sandbox.md.
+the word of the supervisor over there, which the program cannot reach while the machine keeps its users apart.
+A machine that failed, or in any doubt, is ended and replaced. See docs/sandbox.md.
 """
 
 from __future__ import annotations
@@ -10,24 +10,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
 from spanproof.sandbox.backends.remote.conversation import Conversation
-from spanproof.sandbox.backends.remote.job import (
-    build_job,
-    build_session_job,
-    check_fixtures,
-    collect_separate_parts,
-)
+from spanproof.sandbox.backends.remote.job import check_fixtures
 from spanproof.sandbox.backends.remote.machine import Life, Machine
-from spanproof.sandbox.backends.remote.output import decode_output
 from spanproof.sandbox.backends.remote.service import Service
-from spanproof.sandbox.backends.remote.session import RemoteSession
+from spanproof.sandbox.backends.remote.session import GRACE_S, MachineLink, RemoteSession
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import (
     SandboxBroken,
+    SandboxSilent,
     SandboxUnavailable,
     UnsupportedFixtures,
     UnsupportedLanguage,
@@ -36,11 +30,12 @@ from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.javascript_tests import has_javascript_tests, run_javascript_tests
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
+from spanproof.sandbox.supervisor.run.job import encode_program
+from spanproof.sandbox.supervisor.run.session import build_session_job
 
 _LOG = logging.getLogger(__name__)
 _START_S = 30.0
-# For the machine's own clock to stop a program, before ours ends the machine.
-_GRACE_S = 10.0
+_GRACE_S = GRACE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +93,10 @@ class RemoteSandbox(Sandbox):
         if program.language not in self.languages:
             known = ", ".join(sorted(self.languages))
             raise UnsupportedLanguage(f"the {self.name} backend runs {known}, not {program.language!r}")
-        check_files(program.files)
         check_fixtures(program.fixtures, program.language, self.name)
-        job, apart = build_job(program), collect_separate_parts(program.fixtures, program.tests)
+        job = encode_program(program)
         with self._workers:
-            machine, conversation, separated = self._begin(job, apart, program.limits.wall_s)
+            machine, conversation, separated = self._begin(job, program.limits.wall_s)
             return self._finish(machine, conversation, program, separated=separated)
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
@@ -113,13 +107,10 @@ class RemoteSandbox(Sandbox):
             )
         check_files(spec.files)
         check_fixtures(spec.fixtures, spec.language, self.name)
-        apart = collect_separate_parts(spec.fixtures)
-        machine, conversation, _ = self._begin(build_session_job(spec), apart, spec.limits.wall_s, talks=True)
-        try:
-            return RemoteSession(machine, conversation, spec, answer, lambda: self._drop(machine))
-        except BaseException:
-            self._drop(machine)
-            raise
+        job = build_session_job(spec)
+        machine, conversation, _ = self._begin(job, spec.limits.wall_s)
+        link = MachineLink(machine, conversation, spec.limits, lambda: self._drop(machine))
+        return RemoteSession(link, job, spec, answer)
 
     def close(self) -> None:
         """End every machine."""
@@ -130,9 +121,7 @@ class RemoteSandbox(Sandbox):
         for machine in machines:
             self._drop(machine)
 
-    def _begin(
-        self, job: Header, apart: Mapping[str, bytes], wall_s: float, *, talks: bool = False
-    ) -> tuple[Machine, Conversation, bool]:
+    def _begin(self, job: tuple[Header, list[bytes]], wall_s: float) -> tuple[Machine, Conversation, bool]:
         """Start the job on a machine; a machine that fails before it has started is replaced."""
         tries = self._service.settings.retries + 1
         while True:
@@ -142,7 +131,7 @@ class RemoteSandbox(Sandbox):
             try:
                 machine = self._take(needed_s)
                 machine.outlasts(needed_s)
-                conversation = machine.start(job, apart, talks=talks)
+                conversation = machine.start(*job)
                 return machine, conversation, self._await_start(machine, conversation)
             except SandboxBroken as problem:
                 if machine is not None:
@@ -158,7 +147,7 @@ class RemoteSandbox(Sandbox):
     def _await_start(self, machine: Machine, conversation: Conversation) -> bool:
         """Wait until the program is about to run; whether the machine keeps it apart from all else."""
         try:
-            said = conversation.next(_START_S)
+            said = conversation.next(_START_S).header
         except TimeoutError:
             raise SandboxBroken(
                 f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
@@ -202,12 +191,13 @@ class RemoteSandbox(Sandbox):
         reusable = False
         try:
             conversation.allow(program.limits.output_bytes)
-            said = conversation.next(program.limits.wall_s + _GRACE_S)
-            reusable = separated and said.get("clean") is True
+            link = MachineLink(machine, conversation, program.limits, conversation.close)
+            header, parts = link.receive(program.limits.wall_s + _GRACE_S)
+            reusable = separated
             execution = build_execution(
-                said, decode_output(said), program.limits, language=program.language, tests=program.tests
+                header, parts, program.limits, language=program.language, tests=program.tests
             )
-        except TimeoutError:  # the machine's clock did not stop it, so ours does
+        except SandboxSilent:  # the machine's clock did not stop it, so ours does
             execution = Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began)
         finally:
             conversation.close()

@@ -1,27 +1,27 @@
-"""One command on a machine, as lines of JSON both ways.
+"""One command on a machine: what its supervisor sends and receives, in lines of text.
 
 A thread reads the stream, so that the caller waits on its own clock and can be interrupted. What comes is the
-machine's word: bounded, parsed as JSON and nothing more, and dropped where it lacks the run's token.
+machine's word: bounded, decoded as JSON and as frames, and dropped where it lacks the run's token.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import queue
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
 
 _ERROR_CHARACTERS = 2000
 _SMALLEST_BUDGET = 32 * 1024 * 1024
 
 
 class Conversation:
-    """What a command says, line by line; and where it listens, what it receives."""
+    """What a command says; and where it listens, what it receives."""
 
     def __init__(
         self,
@@ -38,7 +38,8 @@ class Conversation:
         self._closed = False
         self._errors = ""
         self._budget = _SMALLEST_BUDGET
-        self._lines: queue.SimpleQueue[Header | Exception] = queue.SimpleQueue()
+        self._decoder = Decoder(FROM_SUPERVISOR)
+        self._frames: queue.SimpleQueue[Frame | Exception] = queue.SimpleQueue()
         threading.Thread(target=self._read, name=f"{service}-stream", daemon=True).start()
 
     def close(self) -> None:
@@ -49,32 +50,29 @@ class Conversation:
         """Set how much more the command may say; called before each step."""
         self._budget = _SMALLEST_BUDGET + 4 * output_bytes
 
-    def next(self, within_s: float) -> Header:
-        """Wait for the next line.
+    def next(self, within_s: float) -> Frame:
+        """Wait for the next frame, or a word of the machine before there are any.
 
         Raises:
             TimeoutError: none came in time.
             SandboxBroken: the command ended, or the stream did, or what came is not ours.
         """
-        deadline = time.monotonic() + within_s
-        while True:
-            try:
-                said = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise TimeoutError from None
-            if isinstance(said, Exception):
-                self._lines.put(said)  # it stays ended
-                raise said
-            if said.get("token") == self._token:
-                return said
+        try:
+            said = self._frames.get(timeout=max(0.0, within_s))
+        except queue.Empty:
+            raise TimeoutError from None
+        if isinstance(said, Exception):
+            self._frames.put(said)  # it stays ended
+            raise said
+        return said
 
-    def send(self, line: Header) -> None:
-        """Send the command a line.
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Send the command a frame.
 
         Raises:
             SandboxBroken: the machine failed.
         """
-        data = json.dumps(line).encode("ascii") + b"\n"
+        data = base64.b64encode(encode(header, parts)) + b"\n"
         try:
             while data:
                 self._handle.send_stdin(data[:262144])
@@ -87,10 +85,10 @@ class Conversation:
             self._handle = self._open_stream()
             self._listen()
         except Exception as problem:  # noqa: BLE001 - raised where the caller waits
-            self._lines.put(self._translate(problem))
+            self._frames.put(self._translate(problem))
             return
         errors = f": {self._errors.strip()}" if self._errors.strip() else ""
-        self._lines.put(SandboxBroken(f"{self._service}: the command ended without a report{errors}"))
+        self._frames.put(SandboxBroken(f"{self._service}: the command ended without a report{errors}"))
 
     def _listen(self) -> None:
         pending: list[str] = []
@@ -106,15 +104,25 @@ class Conversation:
                 raise SandboxBroken(f"{self._service}: the machine says more than a run may")
             *ended, rest = out.split("\n")
             for piece in ended:
-                self._lines.put(self._parse_line("".join((*pending, piece))))
+                self._take_line("".join((*pending, piece)))
                 pending.clear()
             pending.append(rest)
 
-    def _parse_line(self, text: str) -> Header:
+    def _take_line(self, text: str) -> None:
         try:
             line = json.loads(text)
         except (ValueError, RecursionError):
             line = None
         if not isinstance(line, dict):
             raise SandboxBroken(f"{self._service}: the machine said what is no line of ours: {text[:200]!r}")
-        return line
+        if line.get("token") != self._token:
+            return
+        if "data" not in line:
+            self._frames.put(Frame(line, ()))
+            return
+        try:
+            self._decoder.feed(base64.b64decode(str(line["data"]), validate=True))
+            while (frame := self._decoder.next()) is not None:
+                self._frames.put(frame)
+        except (BadFrame, ValueError) as problem:
+            raise SandboxBroken(f"{self._service}: the machine sent no frame: {problem}") from problem

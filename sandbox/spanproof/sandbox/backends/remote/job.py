@@ -1,62 +1,22 @@
-"""From a program or a session to the job the guest is given: JSON, everything of bytes in base64.
-
-Its tests and its recorded calls go by themselves, because the program's process inherits its job.
-"""
+"""A job as the file that the guest on a machine is given, and what cannot be fixed over there."""
 
 from __future__ import annotations
 
-import base64
-from dataclasses import asdict
+import json
+from typing import Final
 
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.guest.wire import Header
-from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
-from spanproof.sandbox.supervisor.fixtures.job import encode_tape
+from spanproof.sandbox.guest.wire import Header, encode
+from spanproof.sandbox.model import Database, Fixtures
+
+_OF_HEAD: Final = ("language", "limits", "seed", "clock", "tape")
 
 
-def build_job(program: Program) -> Header:
-    """Build the job of a program."""
-    return {
-        "language": program.language,
-        "limits": asdict(program.limits),
-        "files": {name: encode_bytes(data) for name, data in program.files.items()},
-        "stdin": encode_bytes(program.stdin),
-        "source": encode_source(program.source),
-        "has_tests": program.tests is not None,
-        "has_tape": bool(program.fixtures.http),
-        "entry_point": program.entry_point,
-        "database": {**asdict(Database()), "memory_bytes": program.limits.memory_bytes},
-        "seed": program.fixtures.seed,
-        "clock_s": None if (clock := program.fixtures.clock) is None else clock.start_s,
-    }
-
-
-def build_session_job(spec: SessionSpec) -> Header:
-    """Build the job of a session."""
-    program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
-    return {**build_job(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
-
-
-def collect_separate_parts(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
-    """Return what of a job goes by itself, by the end of its file's name.
-
-    Raises:
-        UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
-    """
-    found = {"tape": b"".join(encode_tape(fixtures))} if fixtures.http else {}
-    if tests is not None:
-        found["tests"] = tests.encode("utf-8", "surrogatepass")
-    return found
-
-
-def encode_bytes(data: bytes) -> str:
-    """Encode bytes as text."""
-    return base64.b64encode(data).decode("ascii")
-
-
-def encode_source(text: str) -> str:
-    """Encode any text, lone surrogates included."""
-    return encode_bytes(text.encode("utf-8", "surrogatepass"))
+def encode_job(header: Header, parts: list[bytes], token: str) -> bytes:
+    """Return the file that the guest is given: a line for it, then the job as a frame."""
+    head = {key: header[key] for key in _OF_HEAD}
+    head |= {"token": token, "has_tests": header.get("has_tests", False)}
+    return json.dumps(head).encode("ascii") + b"\n" + encode(header, parts)
 
 
 def check_fixtures(fixtures: Fixtures, language: str, service: str) -> None:

@@ -6,19 +6,19 @@ Whatever happens to the process, a machine does not outlive its lifetime at the 
 from __future__ import annotations
 
 import io
-import json
 import logging
 import secrets
 import shlex
 import time
 import weakref
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from spanproof.sandbox.backends.remote.conversation import Conversation
+from spanproof.sandbox.backends.remote.job import encode_job
 from spanproof.sandbox.backends.remote.service import Host, Service
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.wire import Header
@@ -69,8 +69,8 @@ class Machine:
             self.kill()
             raise
 
-    def start(self, job: Header, apart: Mapping[str, bytes], *, talks: bool = False) -> Conversation:
-        """Start the guest with a job and what goes apart from it; `talks` where the host will send lines too.
+    def start(self, header: Header, parts: list[bytes]) -> Conversation:
+        """Start the guest with a job.
 
         Raises:
             SandboxBroken: the machine failed.
@@ -78,9 +78,8 @@ class Machine:
         self.runs += 1
         token = _draw_token()
         path = f"{self._base}-job-{self.runs}"
-        self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
-        for name, data in apart.items():
-            self._write(f"{path}.{name}", data)
+        self._write(path, encode_job(header, parts, token))
+        talks = header["language"] == "session"
         return self._start_conversation(self._build_command(path), token, talks=talks)
 
     def has_python(self, within_s: float) -> bool:
@@ -93,7 +92,7 @@ class Machine:
         token = _draw_token()
         conversation = self._start_conversation(_FIND_PYTHON.replace("TOKEN", token), token, talks=False)
         try:
-            return conversation.next(within_s).get("found") is True
+            return conversation.next(within_s).header.get("found") is True
         finally:
             conversation.close()
 

@@ -225,6 +225,8 @@ _MAX_ITEMS: Final = 512
 
 def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Value], node: Node) -> Value:
     called = arguments[0] if arguments else UNKNOWN
+    if name == "reduce":
+        return _reduce_items(script, owner, called, arguments[1:], node)
     results: list[Value] = []
     items = owner.items
     if len(items) > _MAX_ITEMS or script.exhausted:
@@ -240,6 +242,21 @@ def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Va
     if name == "filter":
         return make_array_of_any_length(owner.items)
     return join_all(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
+
+
+def _reduce_items(script: Script, owner: Items, called: Value, start: list[Value], node: Node) -> Value:
+    """Return what `reduce` makes of an array, turn by turn; of one that is not whole, anything."""
+    values = [*start[:1], *owner.items]
+    if not values:
+        return UNKNOWN
+    if owner.more or len(values) > _MAX_ITEMS or script.exhausted:
+        held = join_all(values)
+        _call_one(script, called, [join(held, UNKNOWN), held], node)
+        return Unknown(CALLABLE) if any(map(script.reaches_outside, values)) else UNKNOWN
+    result = values[0]
+    for item in values[1:]:
+        result = _call_one(script, called, [result, item], node)
+    return result
 
 
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
@@ -626,7 +643,26 @@ def _evaluate_branch(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
+# A loop whose condition is always true, what leaves it or waits in it, and what each turn adds.
+_ENDLESS: Final = re.compile(
+    r"(?:while\s*+\(\s*+(?:true|1)\s*+\)|for\s*+\(\s*+;\s*+;|do\b.*while\s*+\(\s*+(?:true|1)\s*+\))",
+    re.DOTALL,
+)
+_LEAVES: Final = re.compile(r"\b(?:break|return|throw|await|yield|process\.exit)\b")
+_ADDS: Final = re.compile(
+    r"\.(?:push|unshift|add|set|append|concat|write|appendFileSync|writeFileSync)\(|\+=(?!\s*+\d)"
+    r"|\b(?:spawn|fork|exec|Worker|alloc)\("
+)
+
+
+def _judge_endless_loop(script: Script, node: Node) -> None:
+    text = script.text(node)
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+        script.add("resource.endless", node, "a loop without an end adds to what it holds")
+
+
 def _evaluate_loop(script: Script, node: Node) -> Value:
+    _judge_endless_loop(script, node)
     return script.repeat(lambda: _evaluate_branch(script, node), node)
 
 

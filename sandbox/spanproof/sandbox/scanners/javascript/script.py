@@ -122,6 +122,11 @@ class Script(Reader):
                 self.call_function(function, [], function.node)
 
     @property
+    def program_text(self) -> str:
+        """The source that is read."""
+        return self.data.decode("utf-8", "replace")
+
+    @property
     def exhausted(self) -> bool:
         """Whether callbacks are no longer read item by item."""
         return self.steps > self.call_limit // 2

@@ -15,6 +15,7 @@ from spanproof.sandbox.scanners.python import (
     effects,
     fold,
     models,
+    reflection,
 )
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
@@ -217,7 +218,7 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     model = models.MODELS.get(name)
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = named or (models.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+        model = named or (reflection.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
@@ -258,7 +259,7 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
-    _hand_over(m, arguments, node, followed=follows)
+    _hand_over(m, arguments, node, owner=function.owner, followed=follows)
     if result is not None:
         return result
     return _derive_result(m, function, arguments)
@@ -298,20 +299,28 @@ def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
     return carried | CALLABLE if any(map(m.reaches_outside, values)) else carried
 
 
-def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:
+def _hand_over(
+    m: Machine,
+    arguments: Arguments,
+    node: ast.expr,
+    *,
+    owner: Value | None = None,
+    followed: bool = False,
+) -> None:
     """Call the functions given to code that is not read here, with what is not known.
 
     Args:
         m: the reader.
         arguments: what the call is given.
         node: the call.
+        owner: what the object holds whose method is called, where that is known.
         followed: whether the call itself says what its functions are called with.
     """
     for value in arguments.all():
         if isinstance(value, Function | Partial):
-            call(m, value, _select_callback_arguments(value, arguments), node)
+            call(m, value, _select_callback_arguments(value, arguments, owner), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
-            given = _select_callback_arguments(value, arguments)
+            given = _select_callback_arguments(value, arguments, owner)
             if given.positional:
                 call(m, value, given, node)
             elif not followed:
@@ -320,9 +329,13 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bo
                 effects.judge_handed_function(m, value, node)
 
 
-def _select_callback_arguments(function: Value, arguments: Arguments) -> Arguments:
-    """Return what a function handed to other code may be called with: the arguments beside it."""
+def _select_callback_arguments(function: Value, arguments: Arguments, owner: Value | None) -> Arguments:
+    """Return what a function handed to other code may be called with.
+
+    These are the arguments beside it, or what the object holds whose method gets it.
+    """
     others = [value for value in arguments.all() if value is not function]
+    others.extend([owner] if isinstance(owner, Items) else [])
     for value in others:
         if isinstance(value, Items) and value.items:
             if value.kind == "tuple":

@@ -13,10 +13,11 @@ import re
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import ENTRY, merge_pieces
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import SINKS
-from spanproof.sandbox.scanners.reader.effects import NETWORK, Call, Check, remember, to_whole_text
+from spanproof.sandbox.scanners.reader.effects import FILE, NETWORK, Call, Check, remember, to_whole_text
 from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
@@ -113,6 +114,8 @@ def _judge_sent_statement(call: Call[Machine], value: Value, connection: Connect
         call.m.run_sql(named, call.name, call.node, connection)
         if len(pieces) > 1 and "any" in collect_taint(value):
             call.add("query.dynamic", f"{call.who} takes a statement built from text")
+    elif call.name.endswith(".executescript") and not collect_taint(value) & FILE:
+        call.add("query.dynamic", f"{call.who} runs a script that is not known", Verdict.REVIEW)
 
 
 # The file of an `ATTACH` as a parameter: `?`, `?1`, `:path`, `$path`.

@@ -20,6 +20,7 @@ from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
 from spanproof.sandbox.scanners.python import databases, payloads
+from spanproof.sandbox.scanners.python.growth import is_too_large
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
     BUILTINS,
@@ -451,9 +452,17 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
+def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the sizes of an array or buffer that is made: one value, or all that is given by position."""
+    sizes = call.arguments.positional if call.effect.kind == "sizes" else [value]
+    if is_too_large(sizes):
+        call.add("resource.endless", f"{call.who} makes a value that is larger than a machine's memory")
+    return None
+
+
 CHECKS: Final[dict[str, Check]] = {
     **COMMON, **payloads.CHECKS, **databases.CHECKS, "open": _judge_open, "osopen": _judge_os_open,
-    "load": _judge_load,
+    "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,

@@ -12,6 +12,7 @@ import re
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS
+from spanproof.sandbox.scanners.python.growth import is_too_large
 from spanproof.sandbox.scanners.python.machine import Evaluator, Machine
 from spanproof.sandbox.scanners.python.models import split_date_format
 from spanproof.sandbox.scanners.python.names import (
@@ -62,6 +63,8 @@ def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, nod
 
 
 def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
+    if kind is ast.Mult:
+        _judge_repetition(m, left, right, node)
     if isinstance(left, Const) and isinstance(right, Const):
         folded = fold.fold_binary(kind, left, right)
         return folded if folded is not None else Unknown(left.taint | right.taint)
@@ -85,6 +88,14 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
     divides = kind is ast.Div and not (isinstance(left, Ref) and isinstance(right, Const | Ref))
     numeric = divides or kind in (ast.Sub, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
     return Unknown(NAME if numeric and taint <= NAME else taint)
+
+
+def _judge_repetition(m: Machine, left: Value, right: Value, node: ast.expr) -> None:
+    """Judge `"text" * count` and `[item] * count` by how much that is."""
+    for repeated, count in ((left, right), (right, left)):
+        content = repeated.items if isinstance(repeated, Items) else getattr(repeated, "value", None)
+        if isinstance(content, str | bytes | list) and is_too_large([Const(len(content)), count]):
+            m.add("resource.endless", node, "makes a value that is larger than a machine's memory")
 
 
 def _is_text(value: Value) -> bool:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
+from spanproof.sandbox.scanners.python.growth import ENDLESS, grows_without_end
 from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
@@ -28,6 +29,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Instance,
     Items,
     Mapping,
+    Ref,
     Scope,
     Span,
     Unknown,
@@ -258,6 +260,8 @@ def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
 
 def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
     value = resolve_iterable(m, m.evaluate(node.iter), node.iter)
+    if isinstance(value, Ref) and value.name in ENDLESS and grows_without_end(node):
+        m.add("resource.endless", node, "a loop without an end adds to what it holds")
     elements, whole, decoding = select_turns(m, value, node.body)
     if not whole:
         _read_loosely(m, node.body, node.target, join_all(elements))
@@ -319,6 +323,8 @@ def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _execute_while(m: Machine, node: ast.While) -> Flow:
+    if isinstance(node.test, ast.Constant) and node.test.value and grows_without_end(node):
+        m.add("resource.endless", node, "a loop without an end adds to what it holds")
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):
         flow = _execute_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)

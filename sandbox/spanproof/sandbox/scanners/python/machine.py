@@ -96,6 +96,11 @@ class Machine(Reader):
         self.call_limit = CALL_STEPS + 2 * len(text)
         self._lines = () if text.isascii() else text.split("\n")
 
+    @property
+    def program_text(self) -> str:
+        """The source that is read."""
+        return self.text
+
     def evaluate(self, node: ast.expr) -> Value:
         """Return the abstract value of an expression."""
         self.count_step()

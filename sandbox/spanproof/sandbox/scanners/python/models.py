@@ -1,7 +1,7 @@
 """What calls outside the program give, where more is known than a constant.
 
 In: a resolved name and abstract arguments. Out: the abstract result, or None where the call is like any
-other: of texts, containers, paths and reflection. Lists are changed in place, as Python does; what a
+other: of texts, containers and paths. Lists are changed in place, as Python does; what a
 method of pathlib does to a path is judged on the way.
 """
 
@@ -19,7 +19,8 @@ from spanproof.sandbox.catalogue import index_words
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
-from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS, normalise_name
+from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS
+from spanproof.sandbox.scanners.python.reflection import REFLECTION, model_call_method, model_mapping_get
 from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -31,11 +32,8 @@ from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
-    Instance,
     Items,
-    Klass,
     Mapping,
-    Partial,
     Path,
     Ref,
     Span,
@@ -113,23 +111,23 @@ def _model_text_method(m: Machine, function: Ref, arguments: Arguments, node: as
     return owner if isinstance(owner, Ref) and owner.name == "pickle.dumps()" else None
 
 
-# --- containers
-
-
-def model_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return what `dict.get` and its kin give."""
-    owner = function.owner
-    key = arguments.get(0)
-    if not isinstance(owner, Mapping) or key is None:
+def _model_template_substitute(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """Return what `string.Template(…).substitute(…)` gives."""
+    template = read_constant_text(function.owner)
+    if template is None or not function.name.startswith("string.Template()"):
         return None
-    try:
-        found = owner.entries.get(fold.to_concrete(key))
-    except (fold.NotKnown, TypeError):
-        return join_all([*owner.entries.values(), *owner.rest, arguments.get(1) or Const(None)])
-    if found is not None:
-        return found
-    default = arguments.get(1) or Const(None)
-    return join(default, join_all(owner.rest)) if owner.rest else default
+    given = arguments.get(0)
+    named = dict(given.entries) if isinstance(given, Mapping) else {}
+    named.update(arguments.named)
+    texts = {
+        str(key): text for key, value in named.items() if (text := read_constant_text(value)) is not None
+    }
+    return Const(Template(template).safe_substitute(texts)) if len(texts) == len(named) else None
+
+
+# --- containers
 
 
 def _model_reduce(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -347,6 +345,14 @@ def _model_values(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
     return Items([*(Const(key) for key in owner.entries), *owner.other_keys], "list", bool(owner.rest))
 
 
+def _model_series(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return a column that is made of a list: its methods call functions with the list's items."""
+    value = arguments.get(0, "data")
+    if not isinstance(value, Items):
+        return None
+    return Ref(f"{function.name}()", collect_taint(value) - NAME, value)
+
+
 # --- paths
 
 
@@ -524,224 +530,34 @@ def _model_temporary_file(m: Machine, function: Ref, arguments: Arguments, node:
     return Text(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
 
 
-# --- reflection: names reached by text, calls made by other calls, objects made without a class
-
-
-def _model_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, name = arguments.get(0), arguments.get(1)
-    if owner is None or name is None:
-        return None
-    found: list[Value] = []
-    for option in list_options(name):
-        text = read_constant_text(option)
-        if text is not None:
-            found.append(attributes.load_attribute(m, owner, text, node))
-        elif isinstance(owner, Ref) and owner.name in m.sensitive:
-            m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
-            found.append(UNKNOWN)
-        else:
-            found.append(Unknown(collect_taint(owner)))
-    return join_all(found)
-
-
-def _model_getattribute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner = function.name.rpartition(".")[0]
-    if owner in {"object", "type", "super()"}:
-        return _model_getattr(m, function, arguments, node)
-    return _model_getattr(m, function, Arguments([Ref(owner), *arguments.positional], {}), node)
-
-
-def _model_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, name, value = arguments.get(0), read_constant_text(arguments.get(1)), arguments.get(2)
-    if owner is not None and name is not None and value is not None:
-        attributes.store_attribute(m, owner, name, value, node)
-    return Const(None)
-
-
-def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name = arguments.get(0, "name")
-    if name is None:
-        return None
-    found: list[Value] = []
-    for option in list_options(name):
-        text = read_constant_text(option)
-        if text is None:
-            m.add("attribute.dynamic", node, f"{function.name} imports a module that is not known")
-            found.append(UNKNOWN)
-            continue
-        top = text.partition(".")[0]
-        plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
-        found.append(Ref(normalise_name(top if plain else text)))
-        if top in m.context.boundary.policy.denied_modules:
-            m.add("module.odd", node, f"imports {text}, whose calls the policy denies")
-    return join_all(found)
-
-
-def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner = arguments.get(0)
-    if owner is None:
-        return Ref("vars()", CALLABLE)
-    if isinstance(owner, Ref):
-        return Ref(f"{owner.name}.__dict__", CALLABLE)
-    if isinstance(owner, Instance | Klass):
-        return Mapping(dict(owner.attributes))
-    return None
-
-
-def _model_namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner = function.name.rpartition(".")[0]
-    key = arguments.get(0)
-    if key is None:
-        return None
-    if owner in {"globals()", "locals()", "vars()", "sys.modules"} or owner.endswith(".__dict__"):
-        return attributes.load_item(m, Ref(owner), key, node)
-    if function.owner is not None and isinstance(function.owner, Mapping):
-        return model_mapping_get(m, function, arguments, node)
-    return None
-
-
-def _model_getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return what `attrgetter`, `itemgetter` and `methodcaller` make, which is called with its owner."""
-    return Partial(Ref(f"{function.name}()"), list(arguments.positional), dict(arguments.named))
-
-
-def _model_attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name, owner = read_constant_text(arguments.get(0)), arguments.get(1)
-    if name is None or owner is None:
-        return None
-    for part in name.split("."):
-        owner = attributes.load_attribute(m, owner, part, node)
-    return owner
-
-
-def _model_itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    key, owner = arguments.get(0), arguments.get(1)
-    return None if key is None or owner is None else attributes.load_item(m, owner, key, node)
-
-
-def _model_methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name = read_constant_text(arguments.get(0))
-    if name is None or len(arguments.positional) < 2:
-        return None
-    owner = arguments.positional[-1]
-    method = attributes.load_attribute(m, owner, name, node)
-    return m.call(method, Arguments(arguments.positional[1:-1], arguments.named, arguments.more), node)
-
-
-def _model_partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    if not arguments.positional:
-        return None
-    return Partial(arguments.positional[0], arguments.positional[1:], arguments.named)
-
-
-def _model_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    value = arguments.get(0)
-    return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
-
-
-def _model_template_substitute(
-    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    """Return what `string.Template(…).substitute(…)` gives."""
-    template = read_constant_text(function.owner)
-    if template is None or not function.name.startswith("string.Template()"):
-        return None
-    given = arguments.get(0)
-    named = dict(given.entries) if isinstance(given, Mapping) else {}
-    named.update(arguments.named)
-    texts = {
-        str(key): text for key, value in named.items() if (text := read_constant_text(value)) is not None
-    }
-    return Const(Template(template).safe_substitute(texts)) if len(texts) == len(named) else None
-
-
-def _model_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    given = arguments.get(1, "field_names")
-    text = read_constant_text(given)
-    names: list[str | None] = list(text.replace(",", " ").split()) if text is not None else []
-    if isinstance(given, Items):
-        names = [read_constant_text(item) for item in given.items]
-    return Klass(
-        read_constant_text(arguments.get(0)) or "?", [], {}, [name for name in names if name is not None]
-    )
-
-
-def _model_load_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return what `find_spec('os').loader.load_module()` gives."""
-    return Ref(normalise_name(function.name.partition(".loader")[0]))
-
-
-def _model_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    value = arguments.get(0)
-    return Ref("pickle.dumps()", CLEAN, value) if value is not None else None
-
-
-def _model_pickle_encoding(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return a pickle the program made as it is: loading it encoded or compressed gives the same object."""
-    value = arguments.get(0)
-    return value if isinstance(value, Ref) and value.name == "pickle.dumps()" else None
-
-
-def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    for frame in reversed(m.frames):
-        receiver = m.scope.find("self")
-        if isinstance(receiver, Instance) and frame is not None:
-            for base in receiver.klass.bases:
-                if isinstance(base, Klass):
-                    proxy = Instance(base)
-                    proxy.attributes = receiver.attributes
-                    return proxy
-    return None
-
-
-def _model_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    if len(arguments.positional) == 3 and isinstance(arguments.positional[2], Mapping):
-        name = read_constant_text(arguments.positional[0]) or "?"
-        bases, _ = list_elements(arguments.positional[1])
-        members = {str(key): value for key, value in arguments.positional[2].entries.items()}
-        return Klass(name, list(bases), members, [])
-    value = arguments.get(0)
-    if isinstance(value, Instance):
-        return value.klass
-    return Ref("type") if value is not None else None
-
-
-def _model_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    text = read_constant_text(arguments.get(0))
-    return None if text is None else Ref(normalise_name(text.replace(":", ".")))
-
-
-def _model_simple_namespace(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    instance = Instance(Klass("SimpleNamespace", [], {}, []))
-    instance.attributes.update(arguments.named)
-    return instance
-
-
-def _model_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return what `f.__call__(…)` gives."""
-    owner = function.owner
-    if owner is not None and function.name == "?.__call__":
-        return m.call(owner, arguments, node)
-    name = function.name.removesuffix(".__call__")
-    return m.call(Ref(name, function.taint, function.owner), arguments, node)
-
-
 # What the kinds in `data/python.txt` mean.
 _MODELS: Final[dict[str, Model]] = {
-    "absolute": _model_abspath, "attribute": _model_getattr, "attribute-of": _model_attrgetter_call,
-    "base": _model_basename, "container": _model_container, "date": _model_date_text, "dict": _model_dict,
-    "directory": _model_dirname, "dump": _model_dumps, "encode": _model_pickle_encoding,
-    "enumerate": _model_enumerate, "expand": _model_expandvars, "extreme": _model_extreme,
-    "filter": _model_filter, "getter": _model_getter, "glob": _model_glob, "here": _model_work_directory,
-    "import": _model_import_module, "item-of": _model_itemgetter_call, "join": _model_path_join,
-    "keep": _model_kept_owner, "list": _model_listing, "map": _model_map,
-    "method-of": _model_methodcaller_call, "named-tuple": _model_named_tuple,
-    "namespace": _model_simple_namespace, "next": _model_next, "partial": _model_partial,
-    "pass": make_pass_through("source", "iterable", "sequence"), "path": _model_path, "reduce": _model_reduce,
-    "resolve": _model_resolve_name, "set-attribute": _model_setattr, "split": _model_split_extension,
-    "super": _model_super, "temporary": _model_temporary_file, "text": _model_str, "type": _model_type,
-    "vars": _model_vars, "zip": _model_zip,
-}  # fmt: skip
+    **REFLECTION,
+    "absolute": _model_abspath,
+    "base": _model_basename,
+    "container": _model_container,
+    "date": _model_date_text,
+    "dict": _model_dict,
+    "directory": _model_dirname,
+    "enumerate": _model_enumerate,
+    "expand": _model_expandvars,
+    "extreme": _model_extreme,
+    "filter": _model_filter,
+    "glob": _model_glob,
+    "here": _model_work_directory,
+    "join": _model_path_join,
+    "list": _model_listing,
+    "map": _model_map,
+    "next": _model_next,
+    "pass": make_pass_through("source", "iterable", "sequence"),
+    "path": _model_path,
+    "reduce": _model_reduce,
+    "series": _model_series,
+    "split": _model_split_extension,
+    "temporary": _model_temporary_file,
+    "text": _model_str,
+    "zip": _model_zip,
+}
 
 MODELS: Final[dict[str, Model]] = {
     **{name: _MODELS[kind] for name, kind in index_words(KNOWLEDGE["models"]).items()},
@@ -756,7 +572,7 @@ MODELS: Final[dict[str, Model]] = {
 
 METHODS: Final[dict[str, Model]] = {
     "substitute": _model_template_substitute, "safe_substitute": _model_template_substitute,
-    "__call__": _model_call_method, "append": _model_append, "appendleft": _model_append,
+    "__call__": model_call_method, "append": _model_append, "appendleft": _model_append,
     "add": _model_append, "extend": _model_extend, "insert": _model_insert, "pop": _model_pop,
     "reverse": _model_reverse, "update": _model_update, "get": model_mapping_get,
     "setdefault": model_mapping_get, "values": _model_values, "items": _model_values, "keys": _model_values,
@@ -769,16 +585,3 @@ METHODS: Final[dict[str, Model]] = {
     **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _model_text_method),
 }  # fmt: skip
 """Models of methods, by name, for values whose class the program shows."""
-
-
-def find_reflective_model(name: str) -> Model | None:
-    """Find the model of a name that ends in a reflective method, such as `sys.modules.get`."""
-    if name.endswith(".__getattribute__"):
-        return _model_getattribute
-    if name.endswith((".get", ".pop", ".__getitem__")) and (
-        name.startswith(("globals()", "locals()", "vars()", "sys.modules")) or ".__dict__" in name
-    ):
-        return _model_namespace_get
-    if name.endswith(".loader.load_module"):
-        return _model_load_module
-    return _model_call_method if name.endswith(".__call__") else None

@@ -16,11 +16,12 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line
+from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line, to_whole_text
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -256,6 +257,22 @@ def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_template(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a template that the program renders itself, where its text is known."""
+    text = to_whole_text(value)
+    if "{{" not in text and "{%" not in text:
+        return None
+    try:
+        nested.scan("jinja", call.m.context.nested(call.m.place(call.node), f"{call.who} renders: "), text)
+    except ImportError:
+        # Jinja comes with the server, not with the guard alone.
+        if "__" in text:
+            call.add(
+                "escape.internals", f"{call.who} renders a template that names the interpreter's internals"
+            )
+    return None
+
+
 def _judge_spawn(call: Call[Machine], value: Value) -> Value | None:
     rest = call.arguments.positional[call.effect.position + 1 :]
     _run_words(call, Items([value, *rest], more=call.arguments.more))
@@ -275,5 +292,6 @@ CHECKS: Final[dict[str, Check]] = {
     "pickle": _judge_unpickling, "picklefile": _judge_pickle_file, "yaml": _judge_yaml,
     "unsafeyaml": _judge_unsafe_yaml, "expression": _judge_expression, "doctest": _judge_examples,
     "annotations": _judge_annotations,
+    "template": _judge_template,
 }  # fmt: skip
 """What judges each way to run what a value holds."""

@@ -152,9 +152,9 @@ class Call(NamedTuple, Generic[R]):
         """What its arguments are held against."""
         return self.m.context.boundary
 
-    def add(self, rule: str, message: str) -> None:
+    def add(self, rule: str, message: str, verdict: Verdict | None = None) -> None:
         """Report one finding; `rule` without the language."""
-        self.m.add(rule, self.node, message)
+        self.m.add(rule, self.node, message, verdict)
 
     def crossed(self, crossing: Crossing | None, who: str = "") -> bool:
         """Report a crossing of the boundary, if it is one."""

@@ -6,6 +6,7 @@ inlining, so that the time of a scan is linear in the size of the source.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
@@ -45,7 +46,7 @@ from spanproof.sandbox.scanners.reader.values import (
     widen,
 )
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import Connection, is_held, scan_given, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, Database, is_held, scan_given, scan_sent
 
 T = TypeVar("T")
 
@@ -108,6 +109,11 @@ class Reporter:
     def __init__(self, context: Context) -> None:
         self.context = context
 
+    @property
+    def program_text(self) -> str:
+        """The source that is read."""
+        raise NotImplementedError
+
     def place(self, node: Any) -> Place:
         """Return the place of a node, in characters."""
         raise NotImplementedError
@@ -136,6 +142,26 @@ class Reporter:
         if pieces != (None,) or is_held(self.context, connection):
             context = self.context.nested(self.place(node), f"{who.removeprefix('?.')} runs a statement: ")
             scan_sent(context, pieces, connection)
+            if not is_held(self.context, connection) and connection.kind is not Database.MEMORY:
+                self._judge_emptied_tables(pieces, who, node)
+
+    def _judge_emptied_tables(self, pieces: Pieces, who: str, node: Any) -> None:
+        """Judge the loss of tables that the program does not fill itself, in a database that outlives it."""
+        text = "".join(" " if piece is None else piece for piece in pieces)
+        for name in _EMPTIED.findall(text):
+            filled = rf"(?i)\b(?:create|into)\b[^;]{{0,60}}\b{name}\b|to_sql\(\s*[fr]?['\"]{name}['\"]"
+            if not name or not re.search(filled, self.program_text):
+                table = name or "tables that are not known"
+                message = f"{self.plain_name(who)} empties or drops {table}, which the program does not fill"
+                self.add("statement.unbounded", node, message, Verdict.REVIEW)
+
+
+# The table that a statement empties or drops as a whole; without a name where that is not known. A drop that
+# expects no table (`IF EXISTS`) only makes room where the table is named.
+_EMPTIED: Final = re.compile(
+    r"(?i)(?:^|;)\s*+(?:drop\s++table(?!\s++if\s++exists\s++[\"'`\[]?\w)|truncate(?:\s++table)?"
+    r"|delete\s++from(?![^;]*\bwhere\b))\s++(?:if\s++exists\s++)?[\"'`\[]?(\w*)"
+)
 
 
 class Reader(Reporter):

@@ -121,9 +121,15 @@ def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
             stdin = given or stdin
             outputs = outputs or given is None
     written = shell.run(body, stdin) if body is not None else NOTHING
+    if outputs and body is not None and _WRITES_FOREVER.match(shell.words.text(body)):
+        shell.add("resource.endless", node, "writes to a file without an end")
     if follow is not None:
         return shell.run(follow, written)
     return NOTHING if outputs else written
+
+
+# A program whose output has no end, with nothing behind it that takes only a part.
+_WRITES_FOREVER = re.compile(r"(?:yes\b|cat\s++/dev/(?:zero|u?random))[^|]*+\Z")
 
 
 def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
@@ -391,7 +397,22 @@ def _follow_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return shell.repeat(lambda: _run_body(shell, node, stdin), node)
 
 
+# A loop whose condition is always true, what leaves it or waits in it, and what each turn adds.
+_ENDLESS: Final = re.compile(r"\s*+(?:while\s++(?:true|:|\[\s1\s\]|\(\(\s?1\s?\)\))|until\s++false)\s*+[;\n]")
+_LEAVES: Final = re.compile(
+    r"\b(?:break|return|exit|sleep|read|wait|inotifywait)\b|\|\|\s*+\{?\s*+(?:break|exit)"
+)
+_ADDS: Final = re.compile(r">>|>\s*+[\"']?[\w./-]*+\$|[^&]&\s*+(?:\n|;|done)|\w\+=")
+
+
+def _judge_endless_loop(shell: Shell, node: Node) -> None:
+    text = shell.words.text(node)
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+        shell.add("resource.endless", node, "a loop without an end adds to what it holds")
+
+
 def _follow_while(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    _judge_endless_loop(shell, node)
     return shell.repeat(lambda: shell.sequence(node, stdin), node)
 
 

@@ -334,7 +334,22 @@ def _judge_dd(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
             for prefix, action in (("if=", Action.READ), ("of=", Action.WRITE)):
                 if head.startswith(prefix):
                     shell.judge_path(action, ((head[3:], *pieces[1:]),), program, node)
+    texts = [read_known_text(argument) or "" for argument in arguments]
+    is_endless = any(_ENDLESS_INPUT.match(text) for text in texts)
+    if is_endless and not any(text.startswith("count=") for text in texts):
+        shell.add("resource.endless", node, "dd copies what has no end, without a count")
     return Stream(HOLE, _FILE)
+
+
+_ENDLESS_INPUT: Final = re.compile(r"if=/dev/(?:zero|u?random)\Z")
+# A size of `fallocate` from a hundred gigabytes on.
+_LARGE: Final = re.compile(r"(?:\d{3,}g|\d+t|\d+p)i?b?\Z|\d{12,}\Z", re.IGNORECASE)
+
+
+def _judge_fallocate(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(_LARGE.match((read_known_text(one) or "").removeprefix("-l")) for one in arguments):
+        shell.add("resource.endless", node, "fallocate takes more space than a sandbox has")
+    return judge_operands(shell, program, "write", arguments, stdin, node)
 
 
 def _judge_tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -386,6 +401,6 @@ def _judge_chown(shell: Shell, program: str, arguments: list[Words], stdin: Stre
 
 HANDLERS: Final[dict[str, Handler]] = {
     "dd": _judge_dd, "tar": _judge_tar, "chown": _judge_chown, "chgrp": _judge_chown, "date": _judge_date,
-    "test": _judge_test,
+    "fallocate": _judge_fallocate, "test": _judge_test,
 }  # fmt: skip
 """Programs whose operands say more than a role."""

@@ -140,7 +140,12 @@ class Shell(Reporter):
         self.script = Script(text)
         self.state = state or State()
         self.words = Expander(
-            self.script.data, self.state, self._substitute, self.judge_variable, self._expand_again
+            self.script.data,
+            self.state,
+            self._substitute,
+            self.judge_variable,
+            self._judge_reference,
+            self._expand_again,
         )
         # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
@@ -150,6 +155,11 @@ class Shell(Reporter):
         # Whether the command at hand has no other variables: `env -i`.
         self.clears_environment = False
         self._commands = 0
+
+    @property
+    def program_text(self) -> str:
+        """The source that is read."""
+        return self.script.data.decode("utf-8", "replace")
 
     def read(self, *, whole: bool = True) -> None:
         """Read the script; where it is the whole of one, also the functions that nothing calls."""
@@ -347,6 +357,11 @@ class Shell(Reporter):
 
     def _expand_again(self, word: Words, node: Node) -> None:
         self.run_substitutions(word, "an expansion", node)
+
+    def _judge_reference(self, node: Node) -> None:
+        """Judge reading a variable whose name is not known, and so perhaps one of the environment."""
+        if not self.context.owns_environment:
+            self.add("environment.read", node, "reads a variable whose name is not known", Verdict.REVIEW)
 
     def judge_variable(self, name: str, node: Node) -> None:
         """Judge reading a variable that the script does not set, and so comes from the environment."""

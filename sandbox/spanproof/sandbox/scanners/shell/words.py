@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"^-?\d{1,9}$")
 class Expander:
     """Expands words in one state; command substitutions are handed back to the walker."""
 
-    __slots__ = ("_data", "expand_again", "missing", "state", "substitute")
+    __slots__ = ("_data", "expand_again", "missing", "missing_reference", "state", "substitute")
 
     def __init__(
         self,
@@ -52,12 +52,14 @@ class Expander:
         state: State,
         substitute: Substitute,
         missing: Missing,
+        missing_reference: Callable[[Node], None],
         expand_again: Callable[[Words, Node], None],
     ) -> None:
         self._data = data
         self.state = state
         self.substitute = substitute
         self.missing = missing
+        self.missing_reference = missing_reference
         self.expand_again = expand_again
 
     def word(self, node: Node) -> Words:
@@ -178,8 +180,7 @@ class Expander:
         if raw.startswith("${#"):
             return (("1",),)
         if raw.startswith("${!"):
-            target = read_known_text(self.variable(name, node))
-            return self.variable(target, node) if target else HOLE
+            return self._expand_reference(self.variable(name, node), node)
         if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
             value = self.state.variables.get(name)
             other = self.word(rest[0]) if rest else EMPTY
@@ -199,6 +200,16 @@ class Expander:
         if operator.startswith(("#", "%", "^", ",")):
             return _trim_word(value, operator)
         return value
+
+    def _expand_reference(self, names: Words, node: Node) -> Words:
+        """Return what `${!name}` gives: the value of each variable that `name` may hold the name of."""
+        values: list[Words] = []
+        for pieces in names:
+            name = pieces[0] if len(pieces) == 1 else None
+            if name is None:
+                self.missing_reference(node)
+            values.append(HOLE if name is None else self.variable(name, node))
+        return limit_texts((pieces for value in values for pieces in value), MAX_ALTERNATIVES) or HOLE
 
     def variable(self, name: str, node: Node) -> Words:
         """Return the value of a variable, positional ones included."""

@@ -13,6 +13,7 @@ import resource
 import signal
 import socket
 import struct
+from collections.abc import Callable
 from typing import NoReturn, Protocol
 
 from spanproof.sandbox import kernel
@@ -38,6 +39,27 @@ class Arming(Protocol):
         Raises:
             RuntimeError: the guest could not; says why.
         """
+
+
+class Silent:
+    """See `Arming`; where the kernel reports nothing of a guest, so that its listener never has news."""
+
+    def __init__(self, give_up: Callable[[], None]) -> None:
+        """Take what raises the walls."""
+        self._give_up = give_up
+        self._never, self._open = os.pipe()
+
+    def arm(self, control: int) -> None:
+        """See `Arming`."""
+        self._give_up()
+        os.write(control, b"a")
+
+    def fetch(self, control: socket.socket, _pid: int) -> int:
+        """See `Arming`."""
+        reply = control.recv(4096)
+        if reply != b"a":
+            raise RuntimeError(f"a guest could not be armed: {reply.decode(errors='replace').strip()}")
+        return os.dup(self._never)
 
 
 class Forked:

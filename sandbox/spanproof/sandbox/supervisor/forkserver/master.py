@@ -22,6 +22,7 @@ from spanproof.sandbox.supervisor.forkserver.starter import Starter, connect_hos
 from spanproof.sandbox.supervisor.forkserver.supervisor import SupervisorSetup
 from spanproof.sandbox.supervisor.forkserver.warm import (
     hide_own_source,
+    list_import_folders,
     prepare_interpreter,
     settle,
     use_packages_of,
@@ -91,6 +92,7 @@ class _Root:
 def _build(options: dict[str, Any]) -> SupervisorSetup:
     """Build the root, and settle this interpreter in it, where it finds its packages."""
     arch = require_arch()
+    folders = list_import_folders()
     binds = [root.Bind(*bind) for bind in options["binds"]]
     visible = root.build_root(root.find_interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and is_within(path, visible.roots)]
@@ -102,7 +104,7 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
     observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
-    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed)
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, folders)
 
 
 def _enter_namespaces(guest_id: int | None) -> None:

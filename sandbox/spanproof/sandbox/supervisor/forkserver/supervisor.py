@@ -26,6 +26,7 @@ from spanproof.sandbox.supervisor.namespaces import network, root
 from spanproof.sandbox.supervisor.namespaces import process_tree as tree
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
 from spanproof.sandbox.supervisor.run import ahead
+from spanproof.sandbox.supervisor.run.channel import Channel
 from spanproof.sandbox.supervisor.run.run import Links, Run
 from spanproof.sandbox.supervisor.run.steps import SessionRun
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
@@ -44,6 +45,7 @@ class SupervisorSetup:
         program_path: where a guest's programs are searched.
         seccomp: the filter of every guest, as the kernel takes it.
         seccomp_observed: that of guests whose random bytes the supervisor answers.
+        import_folders: where the interpreter searches modules.
     """
 
     visible: root.Visible
@@ -51,20 +53,21 @@ class SupervisorSetup:
     program_path: str
     seccomp: bytes
     seccomp_observed: bytes
+    import_folders: tuple[str, ...]
 
 
 class Supervisor:
     """Serves one host socket until it closes."""
 
-    def __init__(
-        self, isolation: Isolation, channel: socket.socket, group: Group | None, way_out: int | None = None
-    ) -> None:
+    _fixtures = RunFixtures
+
+    def __init__(self, isolation: Isolation, channel: socket.socket | Channel, group: Group | None) -> None:
         self._isolation = isolation
         self._box = isolation.box
         self._watcher = isolation.watcher
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
-        way_out = channel.fileno() if way_out is None else way_out
+        way_out = channel.way_out if isinstance(channel, Channel) else channel.fileno()
         self._links = Links(channel, self._decoder, isolation, group, way_out)
         self._bounds: tree.Bounds | None = None
         self._has_box = False
@@ -83,20 +86,24 @@ class Supervisor:
             if frame.header.get("kind") != "job":
                 continue  # meant for a session that has ended meanwhile
             armed = self._fit_guest(armed, frame.header)
-            self._watcher.watch(armed.guest.listener)
-            self._fix(frame, armed)
-            self._watcher.fixtures = armed.fixtures
-            self._prepare(frame)
-            self.at_work = True
-            kind = SessionRun if frame.header["language"] == "session" else Run
-            run = kind(frame, armed, self._links)
-            run.start()
-            header, parts = run.finish()  # nothing of the program runs any more
-            self._channel.sendall(encode(header, parts))
-            self.at_work = False
-            armed = self._follow(run, armed)
+            armed = self._follow(self._run_job(frame, armed), armed)
             if "ahead" in frame.header:
                 armed = self._start_ahead(frame.header, armed)
+
+    def _run_job(self, frame: Frame, armed: Armed) -> Run:
+        """Run a job in a guest that fits it, and report its result."""
+        self._watcher.watch(armed.guest.listener)
+        self._fix(frame, armed)
+        self._watcher.fixtures = armed.fixtures
+        self._prepare(frame)
+        self.at_work = True
+        kind = SessionRun if frame.header["language"] == "session" else Run
+        run = kind(frame, armed, self._links)
+        run.start()
+        header, parts = run.finish()  # nothing of the program runs any more
+        self._channel.sendall(encode(header, parts))
+        self.at_work = False
+        return run
 
     def _follow(self, run: Run, armed: Armed) -> Armed:
         """Leave nothing of a run whose result has been reported, and arm the next guest."""
@@ -159,7 +166,7 @@ class Supervisor:
         if job.header["tape"]:
             self._watcher.record.network_used = True
         network, code = self._isolation.network, self._isolation.box.code
-        armed.fixtures = RunFixtures(job, armed.guest.pid, network.lead, code, self._note_call)
+        armed.fixtures = self._fixtures(job, armed.guest.pid, network.lead, code, self._note_call)
 
     def _note_call(self, target: str, *, allowed: bool) -> None:
         """Record a network attempt in the record at hand: each step of a session has its own."""
@@ -242,7 +249,8 @@ def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -
 
 def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) -> Isolation:
     """Build the full tier's isolation: namespaces, which this process is in already."""
-    boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
+    roots = (*inherited.visible.roots, "/etc/ssl")
+    boundary = Boundary(roots, inherited.program_path, inherited.import_folders)
     return Isolation(
         tree=tree.Namespace(_open_last_pid(proc)),
         box=root.Tmpfs(inherited.visible),
@@ -267,7 +275,9 @@ def _settle() -> None:
     kernel.forgo_capabilities()
 
 
-def report_failure(channel: socket.socket, failure: BaseException, *, at_work: bool = False) -> None:
+def report_failure(
+    channel: socket.socket | Channel, failure: BaseException, *, at_work: bool = False
+) -> None:
     """Report why the supervisor ends, and whether a program was at work then, if anyone still listens."""
     reason = f"{type(failure).__name__}: {failure}"[:4000]
     try:

@@ -65,6 +65,14 @@ def import_and_rehearse(extra: Sequence[str]) -> None:
     platform._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001 - it has no other way before 3.14
 
 
+def list_import_folders() -> tuple[str, ...]:
+    """Return where this interpreter searches modules: its path, and what editable installations map."""
+    finders = [module for name, module in sys.modules.items() if name.startswith("__editable__")]
+    mapped = [str(path) for finder in finders for path in getattr(finder, "MAPPING", {}).values()]
+    folders = (path.removesuffix(".py") for path in (*sys.path, *mapped))
+    return tuple(folder for folder in folders if folder.count("/") > 1)
+
+
 def hide_own_source() -> None:
     """Keep tracebacks through the runner from looking for its files, which a program may not read."""
     for name, module in list(sys.modules.items()):

@@ -8,6 +8,7 @@ leaves.
 from __future__ import annotations
 
 import fcntl
+import os
 import socket
 import struct
 from collections.abc import Iterable, Mapping
@@ -89,6 +90,21 @@ class Resolver:
     def close(self) -> None:
         """Stop listening."""
         self._socket.close()
+
+
+class NoResolver:
+    """Where no DNS query can be received: port 53 is taken, and connections to it are not reported."""
+
+    def __init__(self) -> None:
+        self._never, self._open = os.pipe()
+
+    def fileno(self) -> int:
+        """Return a descriptor that never has news."""
+        return self._never
+
+    def serve(self) -> list[str]:
+        """Return no names."""
+        return []
 
 
 def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:

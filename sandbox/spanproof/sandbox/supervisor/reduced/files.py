@@ -70,13 +70,7 @@ class FileWatcher(ProxyingWatcher):
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes, follows=follows)
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(call.pid)
-        if (
-            resolved in self._texts
-            and not writes
-            and (resolved not in paths.ACCOUNTS or call.pid in self._looking_up)
-        ):
-            return self._hand_over(self._texts[resolved].opened(), flags)
-        text = None if writes else self._open_machine_text(resolved, call.pid)
+        text = None if writes else self._open_text(resolved, call.pid)
         if text is not None:
             return self._hand_over(text, flags)
         if writes and paths.is_within(resolved, WRITABLE):
@@ -84,9 +78,21 @@ class FileWatcher(ProxyingWatcher):
         if judged is not paths.Judged.INSIDE:
             self._note_file(judged, resolved, writes=writes)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
+        return self._open_inside(resolved, flags, call)
+
+    def _open_text(self, resolved: str, thread: int) -> int | None:
+        """Return a descriptor of what is read in place of a file of the machine; None where nothing is."""
+        own = self._texts.get(resolved)
+        if own is not None and (resolved not in paths.ACCOUNTS or thread in self._looking_up):
+            return own.opened()
+        return self._open_machine_text(resolved, thread)
+
+    def _open_inside(self, resolved: str, flags: int, call: Notification) -> Answer:
+        """Answer for a file that may be opened, as far as Landlock or the box does not."""
         if resolved.startswith("/proc/"):
             return self._open_kernel_file(resolved, flags, call)
-        if resolved.startswith("/etc/") and not self._boundary.is_open(resolved):
+        looks = resolved.startswith("/etc/") or self._boundary.is_import(resolved)
+        if looks and not self._boundary.is_open(resolved):
             return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
         if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.name_made():
             return Answer(errno.ENOSPC)

@@ -23,6 +23,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.forkserver.starter import Starter, connect_host
 from spanproof.sandbox.supervisor.forkserver.warm import (
     hide_own_source,
+    list_import_folders,
     prepare_interpreter,
     settle,
     use_packages_of,
@@ -78,7 +79,7 @@ def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
     user = _pick_first_user(interpreter, binds)
     if options["site"] is not None:
         use_packages_of(_resolve_own_path(options["site"], binds))
-    return _Boxes(home, user, interpreter, binds)
+    return _Boxes(home, user, interpreter, binds, list_import_folders())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,14 @@ class _Boxes:
 
     Attributes:
         first_user: of a range of users no other account has, None where supervisors stay who we are.
-        interpreter, binds: see `Site`.
+        interpreter, binds, import_folders: see `Site`.
     """
 
     home: Path
     first_user: int | None
     interpreter: tuple[str, ...]
     binds: tuple[root.Bind, ...]
+    import_folders: tuple[str, ...] = ()
     tree: Descendants = field(default_factory=lambda: Descendants(own_user=False))
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -105,7 +107,8 @@ class _Boxes:
         if user is not None:
             for own in (box, *(bind.source for bind in self.binds if bind.writable)):
                 os.chown(own, user, user)
-        return _Box(Site(require_arch(), box, user, self.interpreter, self.binds), self.tree)
+        site = Site(require_arch(), box, user, self.interpreter, self.binds, self.import_folders)
+        return _Box(site, self.tree)
 
     def end_all(self) -> None:
         """See `SupervisorFactory`; what their programs left has become ours, and ends too."""

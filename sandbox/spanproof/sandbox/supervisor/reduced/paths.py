@@ -53,7 +53,12 @@ class ReducedBoundary(Boundary):
     """One box's boundary, and the walls that hold it."""
 
     def __init__(
-        self, box: str, directories: tuple[str, ...], program_path: str, binds: Sequence[root.Bind] = ()
+        self,
+        box: str,
+        directories: tuple[str, ...],
+        program_path: str,
+        binds: Sequence[root.Bind] = (),
+        import_folders: Sequence[str] = (),
     ) -> None:
         """Build the boundary of a box.
 
@@ -62,11 +67,12 @@ class ReducedBoundary(Boundary):
             directories: the interpreter's.
             program_path: where programs are searched.
             binds: what else is seen; at its own path, for nothing can be bound here.
+            import_folders: as of `Boundary`.
         """
         system = [path for path in root.SYSTEM if Path(path).is_dir()]
         images = [os.path.realpath(bind.source) for bind in binds if not bind.writable]
         roots = root.keep_outermost([*system, *directories, *images])
-        super().__init__(roots, program_path)
+        super().__init__(roots, program_path, import_folders)
         self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
         named = [path for one in roots for path in _exclude_credentials(one)]
         named += [path for path in (*_READABLE, *root.find_toolchain_settings()) if os.path.lexists(path)]
@@ -136,12 +142,9 @@ class ReducedBoundary(Boundary):
 
     def _is_inside_by_existing(self, resolved: str) -> bool:
         """Whether it is inside in the full tier because it is there at all; here everything is."""
-        return not (
-            self.is_open(resolved)
-            or resolved == "/"
-            or PROBED.fullmatch(resolved)
-            or self._is_device(resolved)
-        )
+        if resolved == "/" or PROBED.fullmatch(resolved):
+            return False
+        return not (self.is_open(resolved) or self.is_import(resolved) or self._is_device(resolved))
 
     def _judge_kernel_path(self, resolved: str, *, writes: bool) -> Judged:
         if _OWN_NETWORK.match(resolved):

@@ -74,16 +74,18 @@ class SocketWatcher(DatagramWatcher):
             return Answer(errno.EISCONN) if name == "connect" else GO_ON
         if target.path is not None:
             return self._judge_own_unix(name, target, call)
+        if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
+            return _DONE
+        return self._judge_internet(name, target, raw, call)
+
+    def _judge_internet(self, name: str, target: Target, raw: bytes, call: Notification) -> Answer:
+        """Lead what goes to the resolver or to the tape there, and record and refuse the rest."""
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
             datagram = self._find_datagram(call)
-            return (
-                self._query_resolver(name, call)
-                if datagram is None
-                else self._query_by_datagram(datagram, name, raw, call)
-            )
-        if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
-            return _DONE
+            if datagram is None:
+                return self._query_resolver(name, call)
+            return self._query_by_datagram(datagram, name, raw, call)
         text, served = self._resolve_target(target)
         if served and name == "connect" and target.port:  # the call itself will be reported
             return self._connect_to_tape(call, text, raw)

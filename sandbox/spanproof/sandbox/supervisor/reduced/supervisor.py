@@ -38,6 +38,7 @@ class Site:
         user: whom it becomes, a user no other account has; None where it stays who it is.
         interpreter: the interpreter's directories.
         binds: directories that guests see beside the usual, at their own paths.
+        import_folders: where the interpreter searches modules.
     """
 
     arch: Arch
@@ -45,6 +46,7 @@ class Site:
     user: int | None
     interpreter: tuple[str, ...]
     binds: tuple[Bind, ...] = ()
+    import_folders: tuple[str, ...] = ()
 
 
 class Shielded(Forked):
@@ -107,7 +109,8 @@ def _build_isolation(site: Site, group: Group | None) -> Isolation:
     packages = next((str(path) for path in images if path.is_dir()), None)
     box = Directory(site.box, tree, packages)
     os.environ.update(HOME=box.work, TMPDIR=box.tmp)
-    boundary = ReducedBoundary(site.box, site.interpreter, os.environ["PATH"], site.binds)
+    path, folders = os.environ["PATH"], site.import_folders
+    boundary = ReducedBoundary(site.box, site.interpreter, path, site.binds, folders)
     network = NoNetwork()
     user = os.getuid()
     shown = ENDS if tree.counted else ENDS | FORKS

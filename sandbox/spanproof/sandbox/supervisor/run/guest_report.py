@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from spanproof.sandbox.guest.inbox import encode_message
+from spanproof.sandbox.guest.prepared import prepare_message
 from spanproof.sandbox.guest.wire import Header
 
 MOST_FAILED = 1_000
@@ -32,15 +33,17 @@ class GuestReport:
         result: of a SQL script, the rows of its last query.
     """
 
-    def __init__(self, token: str, tests: bytes | None) -> None:
+    def __init__(self, token: str, tests: bytes | None, entry_point: str | None = None) -> None:
         """Listen.
 
         Args:
             token: of the program's process.
             tests: text to hand to the process that holds them, None where there are none.
+            entry_point: that they are for.
         """
         self._token = token
         self._tests = tests
+        self._entry_point = entry_point
         self._judge_tokens: set[str] = set()
         self._planned: int | None = None
         self._results: dict[int, bool] = {}
@@ -51,6 +54,11 @@ class GuestReport:
         self.outcome: str | None = None
         self.raised: Any = None
         self.result: Any = None
+
+    def prepare_tests(self) -> None:
+        """Prepare the tests, which takes less time here than in a process that was just forked."""
+        if self._tests is not None:
+            prepare_message(self._tests, self._entry_point)
 
     def to_header(self) -> Header:
         """Return all of it, as the host receives it; of tests, where any were planned."""
@@ -98,7 +106,8 @@ class GuestReport:
         self._tests = None
         token = secrets.token_hex(16)
         self._judge_tokens.add(token)
-        return encode_message({"kind": "tests", "token": token}, [tests])
+        prepared = prepare_message(tests, self._entry_point)
+        return encode_message({"kind": "tests", "token": token, "prepared": prepared}, [tests])
 
     def _handle_judge(self, message: Header, token: str) -> None:
         kind = message.get("kind")

@@ -77,6 +77,16 @@ def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
         ValueError: a file's name leads out of the work directory.
     """
     check_language(program.language, found)
+    header, parts = encode_program(program)
+    return header | build_language_fields(program, found), parts
+
+
+def encode_program(program: Program) -> tuple[Header, list[bytes]]:
+    """Build the frame of a program but for what depends on the runtimes that are found where it runs.
+
+    Raises:
+        UnsupportedFixtures, ValueError: as `build_job`.
+    """
     check_files(program.files)
     header: Header = {
         "kind": "job",
@@ -86,7 +96,6 @@ def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
         "has_tests": program.tests is not None,
         "entry_point": program.entry_point,
         **encode_fixtures(program.fixtures),
-        **_build_language_fields(program, found),
     }
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
@@ -116,7 +125,8 @@ def encode_limits(limits: Limits) -> Header:
     return asdict(limits)
 
 
-def _build_language_fields(program: Program, found: Runtimes) -> Header:
+def build_language_fields(program: Program, found: Runtimes) -> Header:
+    """Build what a language's runtime needs of a frame."""
     if program.language == "bash":
         script = f"{CODE}/main.sh"
         # It is checked first: it can read the script.
@@ -148,7 +158,8 @@ def _build_database_fields(program: Program, found: Runtimes) -> Header:
     if program.fixtures.packages is not None:
         raise UnsupportedFixtures("SQL takes no packages: leave them out, or run it from Python")
     _check_database(database, program, found)
-    return {**asdict(database), "memory_bytes": program.limits.memory_bytes}
+    engine = database.engine.value
+    return {**asdict(database), "engine": engine, "memory_bytes": program.limits.memory_bytes}
 
 
 def _check_database(database: Database, program: Program, found: Runtimes) -> None:

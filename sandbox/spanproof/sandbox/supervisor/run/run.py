@@ -19,6 +19,7 @@ from spanproof.sandbox.supervisor.isolation import Armed, Ended, Isolation
 from spanproof.sandbox.supervisor.namespaces import process_tree as tree
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
 from spanproof.sandbox.supervisor.run.ahead import begin
+from spanproof.sandbox.supervisor.run.channel import Channel
 from spanproof.sandbox.supervisor.run.clock import Clock
 from spanproof.sandbox.supervisor.run.control_channel import ControlChannel
 from spanproof.sandbox.supervisor.run.guest_report import GuestReport
@@ -39,7 +40,7 @@ class Links:
         way_out: the descriptor by which the channel is written to: a container's has two.
     """
 
-    channel: socket.socket
+    channel: socket.socket | Channel
     from_host: Decoder
     isolation: Isolation
     group: Group | None
@@ -66,7 +67,7 @@ class Run:
         watcher.own_execs = 0 if armed.ahead else job.header.get("own_execs", 0)
         tests = job.parts[1] if job.header.get("has_tests") else None
         watcher.own_hides = 0 if tests is None else 1
-        self._guest_report = GuestReport(armed.token, tests)
+        self._guest_report = GuestReport(armed.token, tests, job.header.get("entry_point"))
         self._usage_limits = UsageLimits(self._limits, armed.guest, isolation, links.group)
         self._poll = poll = select.poll()
         # First: what was tried before an end is part of it.
@@ -91,6 +92,7 @@ class Run:
             begin(self._job.header, self._armed, self._isolation.box.code)
         else:
             self._hand_over()
+        self._guest_report.prepare_tests()
         poll, isolation = self._poll, self._isolation
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
         for source in (isolation.origin, self._channel, isolation.network.resolver, self._watcher.fixtures):
@@ -205,6 +207,12 @@ class Run:
         elif fd == self._isolation.network.resolver.fileno():
             self._note_names()
         elif self._watcher.fixtures is not None:
+            self._watcher.fixtures.serve()
+
+    def _serve_network(self) -> None:
+        """Serve what was requested of the network so far."""
+        self._note_names()
+        if self._watcher.fixtures is not None:
             self._watcher.fixtures.serve()
 
     def _note_names(self) -> None:

@@ -51,6 +51,13 @@ class Link(Protocol):
         """Wait for a frame."""
 
 
+class Borrowed(Link, Protocol):
+    """A supervisor's end that one session has."""
+
+    def close(self) -> Header:
+        """End the session, with everything it started; returns what was reported last. Safe to call twice."""
+
+
 class Loan:
     """A supervisor on loan to one session."""
 
@@ -79,7 +86,7 @@ class Loan:
         return frame
 
     def close(self) -> Header:
-        """End the session, with everything it started; returns what was reported last. Safe to call twice."""
+        """See `Borrowed`."""
         if self._closed:
             return {}
         self._closed = True
@@ -104,14 +111,14 @@ class SupervisorSession(Session):
 
     def __init__(
         self,
-        supervisor: Loan,
+        supervisor: Borrowed,
         job: tuple[Header, list[bytes]],
         spec: SessionSpec,
         answer: AnswerTool,
-        may_exist: Callable[[str], bool],
+        may_exist: Callable[[str], bool] = lambda _path: True,
     ) -> None:
         """Start it; `may_exist` as for `build_execution`."""
-        self._supervisor: Loan | None = supervisor
+        self._supervisor: Borrowed | None = supervisor
         self._spec = spec
         self._answer = answer
         self._may_lie = may_exist
@@ -163,7 +170,7 @@ class SupervisorSession(Session):
                 known = self._amended.get(number, self._executions[number])
                 self._amended[number] = add_attempts(known, found, self._may_lie)
 
-    def _run_step(self, supervisor: Loan, source: str) -> Frame:
+    def _run_step(self, supervisor: Borrowed, source: str) -> Frame:
         """Hand over a step and answer its tool calls; return the frame that ends it."""
         supervisor.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
         while True:

@@ -341,6 +341,8 @@ class SessionRun(Run):
         """Gather what the step did, report it to the host, and start the next one's account."""
         if self._is_held:
             self._lineage.freeze()
+        else:
+            self._serve_network()  # what came before the report, and may be seen after it
         self._streams.drain()
         self._watcher.record = self._step_record
         header = self._list_facts(self._clock.passed_s(), self._measure_step_cpu_s())

@@ -29,6 +29,12 @@ _BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
 _CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
 
 
+# What an import opens below a folder that it searches: packages, modules, and an installation's own account.
+_IMPORTED = re.compile(
+    r"\.py|(/\w+)*(/\w+(\.[\w-]+)*\.(py|pyc|pyi|so)|/[\w.-]+\.(dist|egg)-info(/\w+(\.txt)?)?)?", re.ASCII
+)
+
+
 class Judged(enum.Enum):
     """How a path relates to the boundary."""
 
@@ -40,8 +46,17 @@ class Judged(enum.Enum):
 class Boundary:
     """One root's boundary."""
 
-    def __init__(self, roots: Iterable[str], program_path: str) -> None:
+    def __init__(self, roots: Iterable[str], program_path: str, import_folders: Iterable[str] = ()) -> None:
+        """Draw it.
+
+        Args:
+            roots: directories that the program may read.
+            program_path: where programs are searched.
+            import_folders: where the interpreter searches modules by its configuration, as an editable
+                installation sets it, whether the program may read them or not.
+        """
         named = tuple(roots)
+        self._import_folders = tuple(folder.rstrip("/") for folder in import_folders)
         # An interpreter under /tmp is seen by its resolved path, inside the box.
         self._roots = (*named, *map(os.path.realpath, named))
         parents = {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
@@ -56,6 +71,13 @@ class Boundary:
     def is_program_directory(self, directory: str) -> bool:
         """Whether programs are searched there: a miss is a step of the search, no attempt."""
         return directory in self._programs
+
+    def is_import(self, resolved: str) -> bool:
+        """Whether the interpreter may look there by itself, for a module that is not there for it."""
+        return any(
+            resolved.startswith(folder) and _IMPORTED.fullmatch(resolved, len(folder))
+            for folder in self._import_folders
+        )
 
     def judge(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> tuple[Judged, str]:
         """Judge the object that an absolute path leads a guest's thread to; return its path too.
@@ -82,6 +104,8 @@ class Boundary:
             return Judged.FORBIDDEN
         if is_within(resolved, self._roots):
             return Judged.OUTSIDE if writes else Judged.INSIDE
+        if not writes and self.is_import(resolved):
+            return Judged.INSIDE
         if resolved in self._bare:
             return Judged.FORBIDDEN
         if resolved.startswith("/run/") and not writes and _is_missing_service(resolved):
@@ -90,11 +114,7 @@ class Boundary:
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
             return self._judge_process(resolved, writes=writes)
-        if writes:
-            return Judged.OUTSIDE
-        if resolved == "/" or PROBED.fullmatch(resolved) or os.path.lexists(resolved):
-            return Judged.INSIDE
-        return Judged.OUTSIDE
+        return Judged.INSIDE if not writes and _is_known(resolved) else Judged.OUTSIDE
 
     def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):
@@ -110,6 +130,11 @@ class Boundary:
             return False
         is_no_terminal = TERMINALS.fullmatch(resolved) is not None and not os.path.lexists(resolved)
         return is_no_terminal or resolved.split("/")[2] in _DEVICES
+
+
+def _is_known(resolved: str) -> bool:
+    """Whether a path is there, or libraries look for it by themselves."""
+    return resolved == "/" or PROBED.fullmatch(resolved) is not None or os.path.lexists(resolved)
 
 
 def _is_missing_service(resolved: str) -> bool:

@@ -130,21 +130,11 @@ class _Walk:
 
     def _enter(self, here: str, waiting: list[str], *, follows: bool) -> str:
         """Return the directory to go on from: a link's components are put before those that wait."""
-        if here == f"/proc/{os.getpid()}":
+        own = f"/proc/{os.getpid()}"
+        if here == own or here.startswith(f"{own}/"):
             return here  # the supervisor's own: no link of it is followed for a guest
-        if here.startswith(f"/proc/{os.getpid()}/"):
-            return here
-        try:
-            text = os.readlink(here)  # noqa: PTH115 - in the path of every open
-        except OSError as problem:
-            if problem.errno == errno.ENAMETOOLONG:
-                if not here.startswith("/proc/") or len(here) >= _PATH_BYTES:
-                    raise TooLong from None
-                self._unnamed = here
-            return here  # no link, or nothing there
-        except ValueError:
-            return here
-        if not follows and not waiting:
+        text = self._read_link(here)
+        if text is None or (not follows and not waiting):
             return here
         in_a_process = here.count("/") > 2 and here.startswith("/proc/") and not self._is_unnamed(here)
         if in_a_process and (text.endswith(_DELETED) or len(text) + sum(map(len, waiting)) >= _SHORT_BYTES):
@@ -157,6 +147,19 @@ class _Walk:
             raise TooManyLinks
         waiting.extend(text.split("/")[::-1])
         return self._root if text.startswith("/") else here.rpartition("/")[0]
+
+    def _read_link(self, here: str) -> str | None:
+        """Return where a link leads; None where there is none, or nothing."""
+        try:
+            return os.readlink(here)  # noqa: PTH115 - in the path of every open
+        except OSError as problem:
+            if problem.errno == errno.ENAMETOOLONG:
+                if not here.startswith("/proc/") or len(here) >= _PATH_BYTES:
+                    raise TooLong from None
+                self._unnamed = here
+            return None
+        except ValueError:
+            return None
 
     def _to_proc_self(self, path: str) -> str:
         if not path.startswith("/proc/"):

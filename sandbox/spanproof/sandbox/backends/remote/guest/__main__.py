@@ -1,95 +1,144 @@
-"""`python -m spanproof.sandbox.backends.remote.guest JOB`: do the one job a file describes, and report of it.
+"""`python -m spanproof.sandbox.backends.remote.guest FILE`: supervise the one job that a file holds.
 
-Output is lines of JSON; see `lines`.
+The file's first line is what must be known before a process is forked for the program, in JSON; the job
+follows as a frame. It is read after the fork: so no program can search its own memory for its tests.
 """
 
 from __future__ import annotations
 
-import base64
 import json
+import os
 import sys
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
 
-from spanproof.sandbox import guest, kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.remote.guest.lines import Lines
-from spanproof.sandbox.backends.remote.guest.served import Served
-from spanproof.sandbox.backends.remote.guest.start import start
-from spanproof.sandbox.backends.remote.guest.steps import SessionRun
-from spanproof.sandbox.backends.remote.guest.watch import Run
-from spanproof.sandbox.backends.remote.guest.workspace import make_workspace, separate
-from spanproof.sandbox.model import Limits
-from spanproof.sandbox.supervisor.node import find_node
+from spanproof.sandbox.backends.remote.guest.served import OwnNetwork, ServedFixtures
+from spanproof.sandbox.backends.remote.guest.start import give_up
+from spanproof.sandbox.backends.remote.guest.workspace import Workspace, separate
+from spanproof.sandbox.errors import UnsupportedLanguage
+from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame, Header
+from spanproof.sandbox.model import Fixtures, Limits, Program, Tier
+from spanproof.sandbox.supervisor.forkserver.arming import Forked, Silent
+from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.supervisor.isolation import Isolation
+from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
+from spanproof.sandbox.supervisor.run.job import build_language_fields, check_language, find_runtimes
+from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
+from spanproof.sandbox.supervisor.seccomp.paths import Boundary
+from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
 
-_NODE = {"javascript": "main.js", "typescript": "main.ts"}
-_RUNNER = "node.cjs"
 _BASH = "/bin/bash"
 
 
-def main(job_file: str) -> None:
-    """Run a job."""
-    job: dict[str, Any] = json.loads(Path(job_file).read_bytes())
-    Path(job_file).unlink()
-    host = Lines(job.pop("token"))
-    if not _runs(job["language"]):
-        host.send("lacking")
+class Processes(Descendants):
+    """The processes of a program that has bounded itself; see `start`."""
+
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """See `Namespace`; done."""
+
+
+class MachineSupervisor(Supervisor):
+    """Serves one job, and ends."""
+
+    _box: Workspace
+    _fixtures = ServedFixtures
+
+    def serve_one(self, lines: Lines, file: int, fields: Header, *, separated: bool) -> None:
+        """Arm a guest, and then read the rest of its job.
+
+        Args:
+            lines: to the host.
+            file: descriptor of the rest.
+            fields: of the job, that depend on this machine.
+            separated: whether the program is kept apart from all else.
+        """
+        armed = self._arm()
+        lines.send("started", separated=separated)
+        decoder = Decoder(FROM_HOST)
+        with open(file, "rb") as rest:
+            decoder.feed(rest.read())
+        frame = decoder.next()
+        assert frame is not None, "the host writes whole files"
+        frame.header.update(fields)
+        self._run_job(frame, armed)
+
+    def _prepare(self, frame: Frame) -> None:
+        super()._prepare(frame)
+        self._box.hand_over()
+
+
+def main(path: str) -> None:
+    """Do a job."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    Path(path).unlink()
+    head: Header = json.loads(_read_line(file))
+    lines = Lines(head["token"], listens=head["language"] == "session")
+    try:
+        fields = _find_language_fields(head)  # before what lies in /tmp is covered, our own source too
+    except UnsupportedLanguage:
+        lines.send("lacking")
         return
-    code = _collect_code(job)  # before what lies in /tmp is covered, our own source too
-    if job["language"] == "sql":
-        import_module("spanproof.sandbox.guest.sql_sqlite")
-    tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
-    tape = _hold(f"{job_file}.tape") if job["has_tape"] else None
-    separated = separate(job["limits"]["disk_bytes"])
-    for held, refusal in ((tests, "in_reach"), (tape, "unserved")):
-        if held is not None and not separated:
-            host.send(refusal)
+    separated = separate(head["limits"]["disk_bytes"])
+    for is_given, refusal in ((head["has_tests"], "in_reach"), (head["tape"], "unserved")):
+        if is_given and not separated:
+            lines.send(refusal)
             return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    workspace = make_workspace(separated=separated)
-    workspace.lay_out(workspace.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
-    workspace.lay_out(workspace.code, code)
-    job["argv"] = _build_command(job, workspace.code)
-    started = start(job, workspace, workspace.code / "stdin")
-    served = None if tape is None else Served(tape.read(), workspace.code)
-    host.send("started", separated=separated)
-    kind = SessionRun if job["language"] == "session" else Run
-    kind(job, started, workspace, host, None if tests is None else tests.read(), served).finish()
+    supervisor = MachineSupervisor(_build_isolation(head, separated=separated), lines, None)
+    try:
+        supervisor.serve_one(lines, file, fields, separated=separated)
+    except Exception as failure:  # noqa: BLE001 - reported to the host
+        report_failure(lines, failure, at_work=supervisor.at_work)
+    os._exit(0)
 
 
-def _hold(path: str) -> BinaryIO:
-    """Hold a file no one else can open any more; to be read when the program's process has been forked."""
-    file = open(path, "rb", buffering=0)  # noqa: PTH123, SIM115 - held for the run
-    Path(path).unlink()
-    return file
+def _read_line(file: int) -> bytes:
+    """Read to the end of a line, and no further: the rest is for after a fork."""
+    line = b""
+    while not line.endswith(b"\n"):
+        line += os.read(file, 1)
+    return line
 
 
-def _runs(language: str) -> bool:
-    if language in _NODE:
-        found = find_node()
-        return found is not None and language in found.languages
-    return language != "bash" or Path(_BASH).exists()
+def _find_language_fields(head: Header) -> Header:
+    """Return what this machine's runtime needs of a job.
+
+    Raises:
+        UnsupportedLanguage: there is none.
+    """
+    language = head["language"]
+    if language == "session":
+        return {}
+    if language == "sql":
+        import_module("spanproof.sandbox.guest.sql_sqlite")
+    found = find_runtimes()
+    if not Path(_BASH).exists():
+        found = replace(found, bash=None)
+    check_language(language, found)
+    fixtures = Fixtures(seed=head["seed"])
+    return build_language_fields(
+        Program(language, "", limits=Limits(**head["limits"]), fixtures=fixtures), found
+    )
 
 
-def _collect_code(job: dict[str, Any]) -> dict[str, bytes]:
-    """Collect what lies beside the work directory: the input, and a script where the program is one."""
-    source = base64.b64decode(job["source"])
-    code = {"stdin": base64.b64decode(job["stdin"])}
-    if job["language"] == "bash":
-        code["main.sh"] = source
-    elif job["language"] in _NODE:
-        code[_NODE[job["language"]]] = source
-        code[_RUNNER] = Path(guest.__file__).with_name(_RUNNER).read_bytes()
-    return code
-
-
-def _build_command(job: dict[str, Any], code: Path) -> list[str] | None:
-    if job["language"] == "bash":
-        return [_BASH, str(code / "main.sh")]
-    found = find_node() if job["language"] in _NODE else None
-    if found is None:
-        return None
-    return found.command(str(code / _NODE[job["language"]]), str(code / _RUNNER), Limits(**job["limits"]))
+def _build_isolation(head: Header, *, separated: bool) -> Isolation:
+    workspace = Workspace(separated=separated)
+    arming = Silent(partial(give_up, head, workspace))
+    origin, processes = Forked(arming, arming, workspace.work), Processes(own_user=True)
+    processes.zygote = origin.zygote
+    return Isolation(
+        tree=processes,
+        box=workspace,
+        network=OwnNetwork(),
+        watcher=ProxyingWatcher(require_arch(), Boundary((), os.environ["PATH"]), None),
+        origin=origin,
+        tier=Tier.REDUCED,
+        holds_calls=False,
+    )
 
 
 if __name__ == "__main__":

@@ -1,43 +1,48 @@
-"""The channel to the host: a JSON object a line, out on stdout under the run's token, and in on stdin."""
+"""The channel to the host, in lines: what a supervisor sends and receives, where a service carries text.
+
+Out are objects of JSON under the run's token: a word of this process, or a piece of the supervisor's stream.
+In are pieces of the host's stream. A piece is base64.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from typing import Any
 
-_LONGEST_BYTES = 64 * 1024 * 1024
+from spanproof.sandbox.supervisor.run.channel import Channel
 
 
-class Lines:
-    """Both directions of the channel, on descriptors that no program inherits."""
+class Lines(Channel):
+    """See `Channel`."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, *, listens: bool) -> None:
+        """Take the run's token, and whether the host sends anything; else its silence is not its end."""
+        super().__init__()
+        if not listens:
+            os.close(self._in)
+            self._in, self._open = os.pipe()
         self._token = token
-        self._buffer = bytearray()
-        # What a library prints by mistake must not come between two lines.
-        self._out = os.dup(1)
-        self.fd = os.dup(0)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1):
-            os.dup2(nothing, number)
+        self._begun = b""
 
     def send(self, kind: str, **fields: Any) -> None:
-        """Send one line and wait until it is taken."""
-        text = json.dumps({"kind": kind, "token": self._token, **fields}).encode("ascii") + b"\n"
-        while text:
-            text = text[os.write(self._out, text) :]
+        """Send a word of this process."""
+        self._send_line({"kind": kind, **fields})
 
-    def received(self) -> list[dict[str, Any]]:
-        """Return the lines that have come; waits for bytes, so call it when there are some.
+    def sendall(self, data: bytes | memoryview) -> None:
+        """See `Channel`."""
+        self._send_line({"data": base64.b64encode(data).decode("ascii")})
 
-        Raises:
-            EOFError: the host closed the channel, or sent what is no line.
-        """
-        data = os.read(self.fd, 262144)
-        if not data or len(self._buffer) > _LONGEST_BYTES:
-            raise EOFError
-        self._buffer += data
-        *whole, rest = self._buffer.split(b"\n")
-        self._buffer = rest
-        return [json.loads(line) for line in whole if line]
+    def recv(self, size: int) -> bytes:
+        """See `Channel`; of a line that has begun, the rest is waited for."""
+        while True:
+            data = super().recv(size)
+            if not data:
+                return b""
+            *lines, self._begun = (self._begun + data).split(b"\n")
+            if lines:
+                return b"".join(map(base64.b64decode, lines))
+
+    def _send_line(self, line: dict[str, Any]) -> None:
+        super().sendall(json.dumps({"token": self._token, **line}).encode("ascii") + b"\n")

@@ -25,7 +25,7 @@ class Overheard:
     """The packets of one network namespace."""
 
     def __init__(self) -> None:
-        self._socket: socket.socket | None = None
+        self.socket: socket.socket | None = None
         try:
             heard = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
         except PermissionError:
@@ -33,14 +33,14 @@ class Overheard:
         heard.settimeout(0)
         heard.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _ROOM_BYTES)
         heard.bind(("lo", _EVERY_PROTOCOL))
-        self._socket = heard
+        self.socket = heard
 
     def targets(self) -> Iterator[Target]:
         """Yield those since the last time."""
-        for _ in range(_AT_ONCE if self._socket is not None else 0):
-            assert self._socket is not None
+        for _ in range(_AT_ONCE if self.socket is not None else 0):
+            assert self.socket is not None
             try:
-                packet = self._socket.recv(_PACKET_BYTES)
+                packet = self.socket.recv(_PACKET_BYTES)
             except OSError:
                 return
             target = parse_target(packet)

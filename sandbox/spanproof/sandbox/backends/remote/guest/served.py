@@ -1,19 +1,23 @@
-"""Recorded calls over there: answered by the watcher, in the run's own network, and reported.
+"""Recorded calls over there: answered in the run's own network, in which this process is root.
 
-In: the recording, and the run's namespaces, in which this process is root and its program is not. Out: names
-and addresses that lead here, an authority that is trusted in the place of all others, and what was called.
+In: the recording. Out: names and addresses that lead here, an authority that is trusted in the place of all
+others, and what was called, or tried to be.
 """
 
 from __future__ import annotations
 
 import select
+import socket
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.remote.guest.overheard import Overheard
-from spanproof.sandbox.supervisor.namespaces.network import Loopback
-from spanproof.sandbox.supervisor.record import Record
-from spanproof.sandbox.supervisor.tape.tape import Tape
+from spanproof.sandbox.guest.wire import Frame
+from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures
+from spanproof.sandbox.supervisor.namespaces.network import Loopback, NoResolver, Resolver
+from spanproof.sandbox.supervisor.tape.server import Note
+from spanproof.sandbox.supervisor.tape.tape import Lead
 
 # How libc finds names, whatever the template has it do.
 _NAME_SERVICES = {
@@ -22,64 +26,48 @@ _NAME_SERVICES = {
 }
 
 
-class Served:
-    """The recorded calls of one run."""
+class OwnNetwork:
+    """See `Network`: the run's own, which ends with it."""
 
-    def __init__(self, recording: bytes, code: Path) -> None:
-        """Begin, before the program does.
+    def __init__(self) -> None:
+        self.resolver: Resolver | NoResolver = NoResolver()
 
-        Args:
-            recording: what the host packed.
-            code: a directory that the program can read and not change.
+    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
+        """See `Network`."""
+        loopback = Loopback()
+        self.resolver = loopback.resolver
+        return loopback.lead(names, ports)
 
-        Raises:
-            OSError: the kernel does not let us.
-        """
-        self.record = Record()
-        self._network = Loopback()
+    def renew(self) -> None:
+        """See `Network`; there is no other run."""
+
+
+class ServedFixtures(RunFixtures):
+    """See `RunFixtures`: recorded calls alone, and what was sent to addresses where no one answers."""
+
+    def __init__(self, job: Frame, guest: int, lead: Lead, code: str, note: Note) -> None:
+        # A clock and a seed are fixed in the interpreter; see `start`.
+        super().__init__(
+            Frame({**job.header, "seed": None, "clock": None}, job.parts), guest, lead, code, note
+        )
+        self._note = note
         self._overheard = Overheard()
-        self._tape = Tape(recording, self._network.lead, str(code), self._note_attempt)
-        self._poll = select.epoll()
-        for each in (self._tape, self._network.resolver):
-            self._poll.register(each, select.EPOLLIN)
+        if self._overheard.socket is not None:
+            self._poll.register(self._overheard.socket, select.EPOLLIN)
         for path, text in _NAME_SERVICES.items():
-            own = code / Path(path).name
+            own = Path(code, Path(path).name)
             own.write_text(text)
             _put_over(path, own)
-        for path in self._tape.bundles:
-            _put_over(path, code / "authority.pem")
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """Variables by which clients find whom to trust."""
-        return self._tape.environment
-
-    def fileno(self) -> int:
-        """Return the descriptor for polling."""
-        return self._poll.fileno()
+        for path in self.bundles:
+            _put_over(path, Path(code, "authority.pem"))
 
     def serve(self) -> None:
-        """Serve what waits."""
-        self._tape.serve()
-        for name in self._network.resolver.serve():
-            self._note_attempt(f"{name}:53", allowed=False)
-
-    def _note_others(self) -> None:
-        """Note what led to no recorded place, and not to the program itself: no one has answered there."""
+        """See `RunFixtures`."""
+        super().serve()
         for target in self._overheard.targets():
-            text, is_served = self._tape.resolve(target)
+            text, is_served = self.resolve(target)
             if not (is_served or target.loopback):
-                self._note_attempt(text, allowed=False)
-
-    def take_attempts(self) -> list[list[object]]:
-        """Take the attempts since the last time, as a result has them."""
-        self.serve()  # a name may have been requested just before the end
-        self._note_others()
-        rows, self.record = self.record.rows(), Record()
-        return rows
-
-    def _note_attempt(self, target: str, *, allowed: bool) -> None:
-        self.record.note("network", target, allowed=allowed)
+                self._note(text, allowed=False)
 
 
 def _put_over(path: str, own: Path) -> None:

@@ -1,59 +1,27 @@
-"""Starting a program: a fork of the watcher gives everything up and does the job, as in the jail.
-
-In: the job's limits and its place. Out: our ends of its descriptors. The child never returns.
-"""
+"""What a process does over there before it runs a program: it gives up its rights, and bounds itself."""
 
 from __future__ import annotations
 
 import os
 import resource
-import socket
 import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.remote.guest.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
-from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import begin_alone, run_guest
+from spanproof.sandbox.guest.wire import Header
 
 # Of address space over the memory limit: stacks and arenas are mapped long before they are used.
 _SLACK_BYTES = 256 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A program that waits for its job."""
+def give_up(job: Header, workspace: Workspace) -> None:
+    """Give up every right, in the process that is to run the program, and find what is fixed for it.
 
-    pid: int
-    pidfd: int
-    control: socket.socket
-    stdout: int
-    stderr: int
-
-
-def start(job: dict[str, Any], workspace: Workspace, stdin: Path) -> Started:
-    """Fork the program's process."""
-    ours, theirs = socket.socketpair()
-    out, out_end = os.pipe()
-    err, err_end = os.pipe()
-    descriptors = Descriptors(theirs.fileno(), os.open(stdin, os.O_RDONLY), out_end, err_end)
-    pid = os.fork()
-    if pid == 0:
-        run_guest(
-            lambda: begin_alone(descriptors, str(workspace.work), lambda _control: _give_up(job, workspace))
-        )
-    theirs.close()
-    for fd in (descriptors.stdin, out_end, err_end):
-        os.close(fd)
-    for fd in (ours.fileno(), out, err):
-        os.set_blocking(fd, False)
-    return Started(pid, os.pidfd_open(pid), ours, out, err)
-
-
-def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
+    Args:
+        job: limits, language, seed and clock.
+        workspace: the program's.
+    """
     if workspace.user is not None:
         os.setgroups([])
         os.setresgid(workspace.user, workspace.user, workspace.user)
@@ -64,14 +32,14 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
     _set_limits(job)
     if job["seed"] is not None:
         fix_random_bytes(job["seed"])
-    if job["clock_s"] is not None:
-        shift_clock(job["clock_s"])
+    if job["clock"] is not None:
+        shift_clock(job["clock"][0])
     sys.path[:] = [entry for entry in sys.path if "spanproof" not in entry]
     path = os.environ["PATH"]
     os.environ.clear()
     os.environ |= {
         "PATH": path,
-        "HOME": str(workspace.work),
+        "HOME": workspace.work,
         "SHELL": "/bin/bash",
         "USER": "agent",
         "LOGNAME": "agent",
@@ -82,7 +50,7 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
     }
 
 
-def _set_limits(job: dict[str, Any]) -> None:
+def _set_limits(job: Header) -> None:
     limits = job["limits"]
     bounds = [
         (resource.RLIMIT_CORE, 1),  # the value with which the kernel starts no handler

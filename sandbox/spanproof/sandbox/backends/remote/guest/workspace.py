@@ -12,7 +12,6 @@ import os
 import secrets
 import signal
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
@@ -22,33 +21,51 @@ from spanproof.sandbox.supervisor.namespaces.root import list_regular_files
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
 
 
-@dataclass(frozen=True, slots=True)
 class Workspace:
-    """A run's place.
+    """See `Box`: two directories, which end with the run's namespaces, or with the machine.
 
     Attributes:
-        work: the program's directory, empty.
-        code: for a script in another language; not the program's to write.
-        user: whom the program runs as; None is the process that the watcher is.
+        user: whom the program runs as; None is the process that this one is.
     """
 
-    work: Path
-    code: Path
-    user: int | None
+    def __init__(self, *, separated: bool) -> None:
+        base = Path(tempfile.mkdtemp(prefix="run-"))
+        base.chmod(0o755)
+        # node.cjs knows the program's own lines by the end of this path.
+        self.work, self.code = f"{base}/box/work", f"{base}/box/code"
+        self.user = secrets.randbelow(1 << 29) + 100_000 if separated else None
 
-    def lay_out(self, directory: Path, files: dict[str, bytes]) -> None:
-        """Write files, readable to the program, in the work directory its own."""
-        for name, data in files.items():
-            path = directory / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if self.user is not None and directory == self.work:
-            for path in (self.work, *self.work.rglob("*")):
+    def fresh(self, size_bytes: int) -> None:
+        """See `Box`; the room is that of the mount, or the machine's."""
+        for path in (self.work, self.code):
+            Path(path).mkdir(parents=True)
+
+    def hand_over(self) -> None:
+        """Let the program have what lies in its work directory."""
+        if self.user is not None:
+            for path in (self.work, *map(str, Path(self.work).rglob("*"))):
                 os.chown(path, self.user, self.user)
 
+    def resize(self, size_bytes: int) -> None:
+        """See `Box`; the room was made when the machine's files were covered."""
+
+    def touched(self) -> bool:
+        """Return True: it is not used again."""
+        return True
+
+    def drop(self) -> None:
+        """See `Box`; it ends by itself."""
+
     def files_left(self) -> dict[str, int]:
-        """Return sizes of regular files in the work directory, by `lstat`: a link is never followed."""
-        return list_regular_files(str(self.work))
+        """See `Box`."""
+        return list_regular_files(self.work)
+
+    def memory_bytes(self) -> int:
+        """Return 0: what it holds is bounded by its mount."""
+        return 0
+
+    def enforce(self) -> None:
+        """See `Box`; the kernel does."""
 
 
 def separate(disk_bytes: int) -> bool:
@@ -79,16 +96,3 @@ def separate(disk_bytes: int) -> bool:
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     raise_loopback()
     return True
-
-
-def make_workspace(*, separated: bool) -> Workspace:
-    """Make an empty place for one run."""
-    base = Path(tempfile.mkdtemp(prefix="run-"))
-    base.chmod(0o755)
-    # node.cjs knows the program's own lines by the end of this path.
-    workspace = Workspace(
-        base / "box/work", base / "box/code", secrets.randbelow(1 << 29) + 100_000 if separated else None
-    )
-    workspace.work.mkdir(parents=True)
-    workspace.code.mkdir()
-    return workspace

@@ -1,0 +1,264 @@
+"""The scanner of Jinja templates: what expressions reach beyond the values that they are rendered with.
+
+In: a template. Out: findings for walks through the interpreter's internals, calls that start programs, read
+files or take the application's settings, and templates included from outside. Names that are put together
+(`'__cla' ~ 'ss__'`) are folded first. The template is parsed by Jinja and never rendered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.words import split_words
+
+_INTERNAL: Final = re.compile(
+    r"_TemplateReference\w*|__\w+__|mro|subclasses"
+    r"|(?:f|gi|cr|ag|tb|func)_(?:frame|back|globals|builtins|locals|code)"
+)
+# Names that are put together from parts with these are the interpreter's.
+_PARTS: Final = re.compile(r"__\w|\w__")
+_STARTING: Final = split_words(
+    "popen system Popen check_output check_call getoutput getstatusoutput spawn exec eval execfile"
+    " import_module load_module _load_module fork open_code run_code"
+)
+_CODE: Final = _STARTING | {"__import__", "getattr", "globals"}
+_SETTINGS: Final = split_words("config settings environ env")
+_SECRET: Final = re.compile(r"(?i)secret|passw|token|api_?key|private_?key|credential|_key$")
+_MOST_CHARACTERS: Final = 4_096
+_MOST_TURNS: Final = 10_000_000
+"""Turns of a loop over `range`; a page has no use for more."""
+
+
+@lru_cache(maxsize=1)
+def _make_environment() -> Environment:
+    extensions = ["jinja2.ext.do", "jinja2.ext.loopcontrols", "jinja2.ext.debug", "jinja2.ext.i18n"]
+    return Environment(extensions=extensions)  # noqa: S701 - nothing is rendered
+
+
+def scan(context: Context, source: Source) -> None:
+    """Report what a template would reach beyond its values."""
+    try:
+        template = _make_environment().parse(source.text)
+    except (TemplateSyntaxError, RecursionError) as problem:
+        context.add("jinja.syntax", START, f"does not parse as a template: {problem}"[:120])
+        if _PARTS.search(source.text):
+            context.add("jinja.escape.dunder", START, "names the interpreter's internals")
+        return
+    _Template(context).judge(template)
+
+
+class _Template:
+    """Judges one template; `texts` are the names that are set to a known text."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.texts: dict[str, str] = {}
+
+    def judge(self, template: nodes.Template) -> None:
+        for assignment in template.find_all(nodes.Assign):
+            text = self._fold(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
+            if isinstance(assignment.target, nodes.Name) and text is not None:
+                self.texts[assignment.target.name] = text
+        for count, node in enumerate(_iter_nodes(template)):
+            if count % 256 == 0:
+                self.context.check_time()
+            self._judge_node(node)
+
+    def _judge_node(self, node: nodes.Node) -> None:
+        if isinstance(node, nodes.Getattr):
+            self._judge_name(node.attr, node)
+        elif isinstance(node, nodes.Getitem):
+            self._judge_key(node.arg, node)
+        elif isinstance(node, nodes.Filter):
+            self._judge_filter(node)
+        elif isinstance(node, nodes.Call):
+            self._judge_call(node)
+        elif isinstance(node, nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport):
+            self._judge_included(node)
+        elif isinstance(node, nodes.Output):
+            self._judge_output(node)
+        elif isinstance(node, nodes.ExtensionAttribute | nodes.ContextReference):
+            self._add("escape.internals", node, "shows the names that the template is rendered with")
+        elif isinstance(node, nodes.Concat | nodes.Const):
+            text = self._fold(node)
+            if text is not None and _INTERNAL.fullmatch(text):
+                self._add("escape.internals", node, f"puts together {text}, a name of the interpreter's")
+
+    def _judge_name(self, name: str, node: nodes.Node) -> None:
+        """Judge an attribute or a key by its name."""
+        if _INTERNAL.fullmatch(name):
+            self._add("escape.dunder", node, f"walks through {name} into the interpreter")
+        elif name in _STARTING:
+            self._add("process.start", node, f"reaches {name}, which starts programs or runs code")
+        elif name == "environ":
+            self._add("environment.read", node, "reads the environment", Verdict.REVIEW)
+        elif _is_settings(node) and (name == "items" or _SECRET.search(name)):
+            self._add("environment.read", node, f"reads {name} of the application's settings")
+
+    def _judge_key(self, key: nodes.Expr, node: nodes.Node) -> None:
+        text = self._fold(key)
+        if text is not None:
+            self._judge_name(text, node)
+        elif _list_names(key) & {"request"}:
+            self._add("attribute.dynamic", node, "takes an attribute that the request names")
+
+    def _judge_filter(self, node: nodes.Filter) -> None:
+        """Judge the attributes that filters take by name: `attr`, `map(attribute=…)`, `sort`."""
+        given = [*node.args, *(keyword.value for keyword in node.kwargs)]
+        for argument in given:
+            text = self._fold(argument)
+            if text is not None:
+                for part in text.split("."):
+                    self._judge_name(part, node)
+            elif node.name == "attr":
+                self._add("attribute.dynamic", node, "takes an attribute that is not known")
+
+    def _judge_call(self, node: nodes.Call) -> None:
+        called = node.node
+        first = node.args[0] if node.args else None
+        if not isinstance(called, nodes.Name):
+            return
+        if called.name == "open":
+            text = self._fold(first) if first is not None else None
+            crossing = self.context.boundary.path(Action.READ, (text,))
+            self.context.crossed("jinja", crossing, _locate(node), "open:")
+        elif called.name == "range" and any(_count_turns(one) > _MOST_TURNS for one in node.args):
+            self._add("resource.endless", node, "goes through more turns than a page needs")
+        elif called.name in _CODE:
+            self._add("process.start", node, f"calls {called.name}, which starts programs or runs code")
+
+    def _judge_included(self, node: nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport) -> None:
+        """Judge a template of another file, by its path below the folder of templates."""
+        given = node.template
+        names = given.items if isinstance(given, nodes.List | nodes.Tuple) else [given]
+        for one in names:
+            text = self._fold(one)
+            if text is None:
+                self._add("file.dynamic", node, "includes a template that is not known")
+            elif text.startswith(("/", "~")) or ".." in text.split("/"):
+                crossing = self.context.boundary.path(Action.READ, (text,))
+                self.context.crossed("jinja", crossing, _locate(node), "an included template:")
+
+    def _judge_output(self, node: nodes.Output) -> None:
+        for shown in node.nodes:
+            if isinstance(shown, nodes.Name) and shown.name in {"config", "settings", "environ"}:
+                self._add(
+                    "environment.read",
+                    node,
+                    f"shows {shown.name}, the application's settings",
+                    Verdict.REVIEW,
+                )
+
+    def _fold(self, node: nodes.Expr | None) -> str | None:
+        """Return the text of an expression; None where it is not known, or is longer than a name."""
+        if isinstance(node, nodes.Const | nodes.TemplateData):
+            value = node.value if isinstance(node, nodes.Const) else node.data
+            return str(value) if isinstance(value, str | int) else None
+        if isinstance(node, nodes.Name):
+            return self.texts.get(node.name)
+        if isinstance(node, nodes.Concat):
+            return _join([self._fold(part) for part in node.nodes])
+        if isinstance(node, nodes.Add):
+            return _join([self._fold(node.left), self._fold(node.right)])
+        if isinstance(node, nodes.Mul):
+            return self._fold_repetition(node)
+        if isinstance(node, nodes.Filter):
+            return self._fold_filter(node)
+        return None
+
+    def _fold_repetition(self, node: nodes.Mul) -> str | None:
+        text, count = self._fold(node.left), self._fold(node.right)
+        if text is None or count is None or not count.isdigit() or len(text) * int(count) > _MOST_CHARACTERS:
+            return None
+        return text * int(count)
+
+    def _fold_filter(self, node: nodes.Filter) -> str | None:
+        if node.name == "join" and isinstance(node.node, nodes.List | nodes.Tuple):
+            separator = self._fold(node.args[0]) if node.args else ""
+            parts = [self._fold(one) for one in node.node.items]
+            return None if separator is None or None in parts else separator.join(map(str, parts))
+        text = self._fold(node.node)
+        given = [self._fold(one) for one in node.args]
+        if text is None or None in given:
+            return None
+        if node.name == "replace" and len(given) == 2:
+            return text.replace(str(given[0]), str(given[1]))[:_MOST_CHARACTERS]
+        if node.name == "format":
+            return _format_text(text, [str(one) for one in given])
+        change = _TEXT_FILTERS.get(node.name)
+        return change(text) if change is not None else None
+
+    def _add(self, rule: str, node: nodes.Node, message: str, verdict: Verdict | None = None) -> None:
+        self.context.add(f"jinja.{rule}", _locate(node), message, verdict)
+
+
+def _iter_nodes(template: nodes.Node) -> Iterable[nodes.Node]:
+    pending = [template]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(node.iter_child_nodes())
+
+
+def _count_turns(node: nodes.Node) -> int:
+    """Return a number that is written out, also as a power; 0 where it is neither."""
+    if isinstance(node, nodes.Pow):
+        base, exponent = _count_turns(node.left), _count_turns(node.right)
+        turns: int = min(base, _MOST_TURNS) ** min(exponent, 9)
+        return turns
+    value = node.value if isinstance(node, nodes.Const) else 0
+    return abs(value) if isinstance(value, int) else 0
+
+
+def _is_settings(node: nodes.Node) -> bool:
+    owner = getattr(node, "node", None)
+    return isinstance(owner, nodes.Name) and owner.name in _SETTINGS
+
+
+def _list_names(node: nodes.Node) -> set[str]:
+    return {one.name for one in _iter_nodes(node) if isinstance(one, nodes.Name)}
+
+
+def _join(parts: list[str | None]) -> str | None:
+    if None in parts or sum(len(part or "") for part in parts) > _MOST_CHARACTERS:
+        return None
+    return "".join(part or "" for part in parts)
+
+
+def _reverse(text: str) -> str:
+    return text[::-1]
+
+
+_TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "trim": str.strip,
+    "reverse": _reverse,
+    "string": str,
+}
+
+
+def _format_text(template: str, values: list[str]) -> str | None:
+    """Return what `'%c%s'|format(95, 'x')` gives, where the format has no width."""
+    if re.search(r"%[^cs%]", template):
+        return None
+    try:
+        kinds = re.findall(r"%([cs])", template)
+        pairs = zip(kinds, values, strict=True)
+        return template % tuple(chr(int(value)) if kind == "c" else value for kind, value in pairs)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _locate(node: nodes.Node) -> Place:
+    line = node.lineno or 1
+    return Place(line, 1, line, 1)

@@ -1,0 +1,27 @@
+"""Sets of snippets that another wrote without sight of the rules: risky ones are stopped, others are not."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+from tests.bench.snippet_set import FOLDER, compute_shares, load_set, scan_set
+
+_README = (FOLDER / "README.md").read_text(encoding="utf-8")
+_SUMS = dict(re.findall(r"\| `(\w+\.jsonl)` .*`([0-9a-f]{64})` \|", _README))
+
+
+@pytest.mark.parametrize("name", sorted(_SUMS))
+def test_what_is_risky_is_caught_and_its_twin_is_allowed(name: str) -> None:
+    path = FOLDER / name
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == _SUMS[name], (
+        "the set is not the one that was opened"
+    )
+
+    shares = compute_shares(scan_set(load_set(path)))
+
+    assert shares.caught >= 0.97
+    assert shares.denied <= 0.005
+    assert shares.reviewed <= 0.03
+    assert shares.distinguished >= 0.97
