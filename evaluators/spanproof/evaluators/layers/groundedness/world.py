@@ -22,6 +22,7 @@ from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
 from spanproof.reading.text_search import FactIndex, has_word
+from spanproof.reading.value_search import ValueIndex
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of
 
@@ -89,6 +90,11 @@ class World:
         """Return the index of the last output that holds something; -1 where none does."""
         texts = self.base.texts[: self.outputs]
         return max((at for at, text in enumerate(texts) if text.strip() not in HOLDING_NOTHING), default=-1)
+
+    @cached_property
+    def values(self) -> ValueIndex:
+        """Return the index of the facts by their values."""
+        return ValueIndex(self.base)
 
     def is_output(self, fact: Fact) -> bool:
         """Return whether a fact is of an output."""
