@@ -27,7 +27,7 @@ from spanproof.reading.grids import (
 )
 from spanproof.reading.literals import LiteralReader, Node
 from spanproof.reading.markup import find_html_table, read_element
-from spanproof.reading.records import FactBase, Role
+from spanproof.reading.records import MAX_FACTS, FactBase, Part, Role
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
@@ -54,8 +54,7 @@ def read_facts(texts: Sequence[str], about: str = "", columns: Sequence[Sequence
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         named = tuple(columns[source]) if source < len(columns) else ()
-        read = _read_text if len(text) <= _MAX_CACHED_CHARS else _read_text.__wrapped__
-        base.add_source(source, read(text[: max(0, left)], about, named, base.scale))
+        _add_text(base, source, text[: max(0, left)], about, named)
         base.cut = base.cut or len(text) > left
         left -= len(text)
     return base
@@ -66,12 +65,22 @@ _MAX_CACHED_CHARS = 16_384
 _MAX_CACHED_TEXTS = 64
 
 
+def _add_text(base: FactBase, source: int, text: str, about: str, columns: tuple[str, ...]) -> None:
+    """Add the facts of a text; those of one that was read before are not read again."""
+    parts = _find_parts(text, about, columns, base.scale) if len(text) <= _MAX_CACHED_CHARS else []
+    if parts:
+        base.add_part(source, parts[0])
+        return
+    first = len(base.records), len(base.group_names), len(base.facts)
+    _TextReader(base, source, about, columns).read(text)
+    if len(base.facts) < MAX_FACTS:
+        parts.append(base.take_part(source, *first))
+
+
 @lru_cache(maxsize=_MAX_CACHED_TEXTS)
-def _read_text(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> FactBase:
-    """Return the facts of one text."""
-    base = FactBase([text], scale=scale)
-    _TextReader(base, 0, about, columns).read(text)
-    return base
+def _find_parts(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> list[Part]:
+    """Return the list that holds what a text gave, or will hold it once the text is read."""
+    return []
 
 
 class _TextReader:
@@ -120,7 +129,11 @@ class _TextReader:
             ):
                 self._flush_all(text, at, begin)
             self._literals.append(literal)
-            at = stop
+            rows, at = reader.read_rows_below(stop)
+            if rows and are_alike(self._literals, rows[0]):
+                self._literals += rows
+            else:
+                at = stop
         self._flush_all(text, len(text), len(text))
 
     def _flush_all(self, text: str, at: int, begin: int) -> None:
