@@ -134,10 +134,14 @@ class LiteralReader:
             return None
         places = match.regs
         pairs: list[Pair] = []
-        for at, name in enumerate(self._fields):
-            place, text, bare = places[3 * at + 1 : 3 * at + 4]
-            is_text = text[0] >= 0
-            pairs.append((name, place, Node(*(text if is_text else bare), quoted=is_text)))
+        at = 1
+        for name in self._fields:
+            begin, end = places[at + 1]
+            is_text = begin >= 0
+            if not is_text:
+                begin, end = places[at + 2]
+            pairs.append((name, places[at], Node(begin, end, None, None, is_text)))
+            at += 3
         self._nodes += len(pairs)
         self._at = match.end()
         return Node(start, self._at, pairs)

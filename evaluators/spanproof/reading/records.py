@@ -137,6 +137,10 @@ class Fact:
         return self.path[-1] if self.path else ""
 
 
+Cell = tuple[tuple[str, ...], int, int, bool]
+"""A cell: its path, its first and last character, and whether it is quoted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What one text holds, as a base numbered it: its records and groups from their first numbers on."""
@@ -291,9 +295,9 @@ class FactBase:
             return
         for each in part.records:
             parent = None if each.parent is None else each.parent + record_offset
-            group = None if each.group is None else each.group + group_offset
+            own = None if each.group is None else each.group + group_offset
             number = each.id + record_offset
-            self.records.append(Record(number, source, parent, group, each.name, each.start, each.end))
+            self.records.append(Record(number, source, parent, own, each.name, each.start, each.end))
         self.facts.extend(
             Fact(
                 each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
@@ -318,7 +322,7 @@ class FactBase:
     def add_cells(
         self,
         record: int,
-        cells: Sequence[tuple[tuple[str, ...], int, int, bool]],
+        cells: Sequence[Cell],
         role: Role = Role.CELL,
     ) -> None:
         """Add what cells of a record hold: of each its path, its characters and whether it is quoted."""
@@ -335,9 +339,9 @@ class FactBase:
                 factor = 1.0
                 if is_scaled and scale is not None:
                     factor, names_scale = scale, True
-                place = start + low, start + high
+                low, high = start + low, start + high
                 facts.append(
-                    Fact(value, source, record, path, *place, (start, end), role, factor, names_scale)
+                    Fact(value, source, record, path, low, high, (start, end), role, factor, names_scale)
                 )
 
     def add_mention(self, record: int, mention: Mention, sentence: Sentence) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -65,22 +66,31 @@ _MAX_CACHED_CHARS = 16_384
 _MAX_CACHED_TEXTS = 64
 
 
+@dataclass(slots=True)
+class _CachedText:
+    """A text, and what it holds once it was read."""
+
+    text: str
+    about: str
+    columns: tuple[str, ...]
+    scale: float | None
+    part: Part | None = None
+
+
+_find_cached = lru_cache(maxsize=_MAX_CACHED_TEXTS)(_CachedText)
+
+
 def _add_text(base: FactBase, source: int, text: str, about: str, columns: tuple[str, ...]) -> None:
     """Add the facts of a text; those of one that was read before are not read again."""
-    parts = _find_parts(text, about, columns, base.scale) if len(text) <= _MAX_CACHED_CHARS else []
-    if parts:
-        base.add_part(source, parts[0])
+    find = _find_cached if len(text) <= _MAX_CACHED_CHARS else _CachedText
+    cached = find(text, about, columns, base.scale)
+    if cached.part is not None:
+        base.add_part(source, cached.part)
         return
     first = len(base.records), len(base.group_names), len(base.facts)
     _TextReader(base, source, about, columns).read(text)
     if len(base.facts) < MAX_FACTS:
-        parts.append(base.take_part(source, *first))
-
-
-@lru_cache(maxsize=_MAX_CACHED_TEXTS)
-def _find_parts(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> list[Part]:
-    """Return the list that holds what a text gave, or will hold it once the text is read."""
-    return []
+        cached.part = base.take_part(source, *first)
 
 
 class _TextReader:
