@@ -7,9 +7,7 @@ decides alone: what is left out here could not agree.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Final
 
 from spanproof.reading.agreement import PLAIN_KINDS, Hedge, is_agreeing
@@ -38,14 +36,8 @@ class ValueIndex:
 
     def list_numbers(self, number: float) -> Sequence[Fact]:
         """Return the plain numbers that are exactly a number."""
-        return self._by_number.get(number, ())
-
-    @cached_property
-    def _by_number(self) -> dict[float, list[Fact]]:
-        found: dict[float, list[Fact]] = defaultdict(list)
-        for fact in self._base.by_kind[Kind.NUMBER]:
-            found[fact.value.number].append(fact)
-        return found
+        found = self._index_amounts(Kind.NUMBER).list_within(number, number)
+        return [fact for fact in found if fact.value.number == number]
 
     def _list_candidates(self, said: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
         facts = self._base.by_kind[kind]
@@ -57,10 +49,13 @@ class ValueIndex:
         is_plain = said.kind in PLAIN_KINDS and said.other is None and hedge is Hedge.NONE
         if not is_plain or kind not in PLAIN_KINDS:
             return facts
-        if kind not in self._amounts:
-            self._amounts[kind] = _AmountIndex(facts)
         margin = said.step / 2 + _MARGIN * max(1.0, abs(said.number))
-        return self._amounts[kind].list_within(said.number - margin, said.number + margin)
+        return self._index_amounts(kind).list_within(said.number - margin, said.number + margin)
+
+    def _index_amounts(self, kind: Kind) -> _AmountIndex:
+        if kind not in self._amounts:
+            self._amounts[kind] = _AmountIndex(self._base.by_kind[kind])
+        return self._amounts[kind]
 
 
 class _AmountIndex:
@@ -68,13 +63,10 @@ class _AmountIndex:
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self._facts = facts
-        plain: list[tuple[float, int]] = []
         self._ambiguous: list[int] = []
-        for at, fact in enumerate(facts):
-            if fact.factor == 1.0 and fact.value.other is None:
-                plain.append((fact.value.number, at))
-            else:
-                self._ambiguous.append(at)
+        plain = [(fact.value.number, at) for at, fact in enumerate(facts) if _has_one_reading(fact)]
+        if len(plain) < len(facts):
+            self._ambiguous = [at for at, fact in enumerate(facts) if not _has_one_reading(fact)]
         plain.sort()
         self._numbers = [number for number, _ in plain]
         self._places = [at for _, at in plain]
@@ -83,3 +75,7 @@ class _AmountIndex:
         """Return the amounts between two numbers, in their order in the texts."""
         first, last = bisect_left(self._numbers, low), bisect_right(self._numbers, high)
         return [self._facts[at] for at in sorted((*self._places[first:last], *self._ambiguous))]
+
+
+def _has_one_reading(fact: Fact) -> bool:
+    return fact.factor == 1.0 and fact.value.other is None
