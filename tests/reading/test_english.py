@@ -11,6 +11,7 @@ import pytest
 
 from spanproof.reading import english
 from spanproof.reading.english import ParserUnavailableError, load_english, parse_english
+from spanproof.reading.word_vectors import WordVectors
 
 
 def test_a_sentence_has_its_subject_and_its_verb() -> None:
@@ -27,6 +28,7 @@ def test_the_parser_is_loaded_once() -> None:
 def test_threads_that_need_the_parser_at_once_share_one() -> None:
     english._load_parser.cache_clear()
     english._build_tag_rules.cache_clear()
+    english._build_word_vectors.cache_clear()
     start = threading.Barrier(3)
 
     def parse(number: int) -> list[str]:
@@ -67,3 +69,16 @@ def test_looking_rules_up_gives_the_same_grammar_as_matching_them():
                 assert (again.pos_, again.tag_, again.lemma_, again.dep_, str(again.morph)) == (
                     word.pos_, word.tag_, word.lemma_, word.dep_, str(word.morph)
                 )  # fmt: skip
+
+
+def test_the_vectors_of_words_are_those_of_the_models_network():
+    parser = load_english()
+    network = parser.get_pipe("tok2vec")
+    vectors = WordVectors(network.model)
+    long = "The order of the second customer was not shipped before the refund, she says. " * 6
+    batches = [["Order 4711 was refused."], ["Order 4711 was paid.", "", " \n ", "No."], [long]]
+    for texts in batches:
+        docs = [parser.make_doc(text) for text in texts]
+        for own, published in zip(vectors.compute(docs), network.predict(docs), strict=True):
+            assert own.shape == published.shape
+            assert own == pytest.approx(published, abs=1e-4)

@@ -218,17 +218,7 @@ def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Ru
     found = evaluation.run
     numbers = number_spans(found.steps)
     shown_steps = found.steps[steps]
-    shown_numbers = {None, *(step.number for step in shown_steps)}
-    layers: list[Score] = []
-    others: list[Score] = []
-    for score in evaluation.scores:
-        own = score.name == score.layer.value and score.span_id == found.span_id
-        if own:
-            layers.append(score)
-        elif score.span_id == found.span_id or numbers.get(score.span_id) in shown_numbers:
-            others.append(score)
-    order = list(Layer)
-    layers.sort(key=lambda score: order.index(score.layer))
+    layers, others = _split_scores(evaluation, numbers, shown_steps)
     state = evaluation.state
     answer = found.answer.text if found.answer else None
     shown = None if answer is None else clean_text(answer)
@@ -257,6 +247,23 @@ def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Ru
             span_id: numbers[span_id] for span_id in _iter_evidence_spans(layers) if span_id in numbers
         },
     )
+
+
+def _split_scores(
+    evaluation: RunEvaluation, numbers: Mapping[str, int], shown_steps: Iterable[Step]
+) -> tuple[list[Score], list[Score]]:
+    """Return the scores of the layers, in their order, and the others of the run and of these steps."""
+    run_span_id = evaluation.run.span_id
+    shown_numbers = {None, *(step.number for step in shown_steps)}
+    layers: list[Score] = []
+    others: list[Score] = []
+    for score in evaluation.scores:
+        if score.name == score.layer.value and score.span_id == run_span_id:
+            layers.append(score)
+        elif score.span_id == run_span_id or numbers.get(score.span_id) in shown_numbers:
+            others.append(score)
+    order = list(Layer)
+    return sorted(layers, key=lambda score: order.index(score.layer)), others
 
 
 def number_spans(steps: Iterable[Step]) -> Mapping[str, int]:

@@ -46,15 +46,16 @@ def build_trace_page(
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
         runs=[build_run(each, steps) for each in evaluation.runs],
-        feedback=[
-            trace_models.Feedback(
-                run_span_id=said.span_id or "",
-                kind=clean_text(said.kind),
-                comment=None if said.comment is None else clean_text(said.comment),
-            )
-            for said in feedback
-        ],
+        feedback=[_build_feedback(opinion) for opinion in feedback],
         images=_build_images(evaluation),
+    )
+
+
+def _build_feedback(opinion: Feedback) -> trace_models.Feedback:
+    return trace_models.Feedback(
+        run_span_id=opinion.span_id or "",
+        kind=clean_text(opinion.kind),
+        comment=None if opinion.comment is None else clean_text(opinion.comment),
     )
 
 

@@ -24,8 +24,8 @@ _LAST_DIGITS: Final = 4
 _RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
 # How far the logarithm of a power of ten may be from a whole number.
 _LOG_STEP: Final = 1e-3
-# Kinds whose amounts have one reading only.
-_PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
+PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
+"""Kinds whose amounts have one reading only."""
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
@@ -163,7 +163,7 @@ def _are_plain(said: Value, source: Value) -> bool:
     """Return whether both amounts have one reading only."""
     if said.other is not None or source.other is not None:
         return False
-    return said.kind in _PLAIN_KINDS and source.kind in _PLAIN_KINDS
+    return said.kind in PLAIN_KINDS and source.kind in PLAIN_KINDS
 
 
 def _is_share(said: Value, hedge: Hedge, fact: Fact) -> bool:

@@ -14,14 +14,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from spanproof.reading.word_vectors import WordVectors
+
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
 MODEL: Final = Path(__file__).parent / "english_model"
 _LEFT_OUT: Final = ("ner", "senter")
-# Components with a network, in their order; the others work word by word.
-_NETWORKS: Final = ("tok2vec", "tagger", "parser")
+_WORD_VECTORS: Final = "tok2vec"
+# Components with a network that read the vectors of words, in their order; the others work word by word.
+_NETWORKS: Final = ("tagger", "parser")
 # Sentences that a network takes at once.
 _BATCH: Final = 64
 # Words that begin a rule of two words: "ai n't", "gon na", "got ta", "let 's", "c'm on", "y' all".
@@ -67,13 +70,15 @@ def _load_parser() -> Language:
 
 def parse_english(texts: Sequence[str]) -> list[Doc]:
     """Return the grammar of some texts."""
-    parser, rules = load_english(), _load_tag_rules()
+    parser, rules, vectors = load_english(), _load_tag_rules(), _load_word_vectors()
+    embedding: Any = parser.get_pipe(_WORD_VECTORS)
     networks: list[Any] = [parser.get_pipe(name) for name in _NETWORKS]
     lemmatizer: Any = parser.get_pipe("lemmatizer")
     docs = [parser.make_doc(text) for text in texts]
     for first in range(0, len(docs), _BATCH):
         batch = docs[first : first + _BATCH]
         # `Language.pipe` copies each batch for each component: of a short answer that is a third of its time.
+        embedding.set_annotations(batch, vectors.compute(batch))
         for network in networks:
             network.set_annotations(batch, network.predict(batch))
     for doc in docs:
@@ -132,3 +137,14 @@ def _build_tag_rules() -> _TagRules:
 def _load_tag_rules() -> _TagRules:
     with _LOADING:
         return _build_tag_rules()
+
+
+@cache
+def _build_word_vectors() -> WordVectors:
+    embedding: Any = _load_parser().get_pipe(_WORD_VECTORS)
+    return WordVectors(embedding.model)
+
+
+def _load_word_vectors() -> WordVectors:
+    with _LOADING:
+        return _build_word_vectors()

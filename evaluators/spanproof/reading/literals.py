@@ -52,6 +52,7 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_][\w.]*+)|(?P<sign>[{}\[\]():,=]))""",
     re.VERBOSE | re.DOTALL,
 )
+_ROW_GAP = re.compile(r"\s*+,\s*+(?=\{)")
 _CONSTANTS = frozenset(_CONSTANT.split("|"))
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
@@ -103,6 +104,29 @@ class LiteralReader:
             return None
         return node, self._at
 
+    def read_rows_below(self, at: int) -> tuple[list[Node], int]:
+        """Return the rows on the lines below a place that have the fields of the last one, and their end."""
+        rows: list[Node] = []
+        text = self.text
+        while text.startswith("\n{", at):
+            row = self._read_row(at + 1)
+            # An element of XML is read before a literal, and a row with more behind it may be something else.
+            if row is None or text[row.end : row.end + 1] not in ("", "\n") or "<" in text[at : row.end]:
+                break
+            rows.append(row)
+            at = row.end
+        return rows, at
+
+    def _read_rows_behind(self, items: list[Node]) -> None:
+        """Read the rows that follow in a list and have the fields of the last one."""
+        while self._nodes <= MAX_NODES and (gap := _ROW_GAP.match(self.text, self._at)) is not None:
+            row = self._read_row(gap.end())
+            if row is None:
+                return
+            # A place in the list and its comma.
+            self._nodes += 2
+            items.append(row)
+
     def _read_row(self, start: int) -> Node | None:
         """Return the object that begins at a place, where it has the fields of those before it."""
         match = self._row.match(self.text, start) if self._row is not None else None
@@ -110,10 +134,14 @@ class LiteralReader:
             return None
         places = match.regs
         pairs: list[Pair] = []
-        for at, name in enumerate(self._fields):
-            place, text, bare = places[3 * at + 1 : 3 * at + 4]
-            is_text = text[0] >= 0
-            pairs.append((name, place, Node(*(text if is_text else bare), quoted=is_text)))
+        at = 1
+        for name in self._fields:
+            begin, end = places[at + 1]
+            is_text = begin >= 0
+            if not is_text:
+                begin, end = places[at + 2]
+            pairs.append((name, places[at], Node(begin, end, None, None, is_text)))
+            at += 3
         self._nodes += len(pairs)
         self._at = match.end()
         return Node(start, self._at, pairs)
@@ -229,6 +257,8 @@ class LiteralReader:
                 pairs.append((text[item.start : item.end], place, self._read_value(depth + 1)))
             else:
                 items.append(item)
+                if item.pairs and sign != "{":
+                    self._read_rows_behind(items)
 
 
 def _build_scalar(match: re.Match[str]) -> Node:

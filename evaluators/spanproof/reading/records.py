@@ -137,6 +137,24 @@ class Fact:
         return self.path[-1] if self.path else ""
 
 
+Cell = tuple[tuple[str, ...], int, int, bool]
+"""A cell: its path, its first and last character, and whether it is quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one text holds, as a base numbered it: its records and groups from their first numbers on."""
+
+    source: int
+    first_record: int
+    first_group: int
+    records: list[Record]
+    groups: dict[int, list[int]]
+    group_names: dict[int, str]
+    scales: dict[int, float]
+    facts: list[Fact]
+
+
 @dataclass
 class FactBase:
     """All records and facts of the sources. The indices are built when they are first used."""
@@ -246,31 +264,46 @@ class FactBase:
             self.groups[group].append(number)
         return number
 
-    def add_source(self, source: int, other: FactBase) -> None:
-        """Add the records and facts of the base of one text as those of a source."""
-        record_offset, group_offset = len(self.records), len(self.group_names)
-        for each in other.records:
-            parent = None if each.parent is None else each.parent + record_offset
-            group = None if each.group is None else each.group + group_offset
-            number = each.id + record_offset
-            self.records.append(Record(number, source, parent, group, each.name, each.start, each.end))
-        for group, members in other.groups.items():
+    def take_part(self, source: int, first_record: int, first_group: int, first_fact: int) -> Part:
+        """Return what was added for a source since the base had so many records, groups and facts."""
+        groups = range(first_group, len(self.group_names))
+        return Part(
+            source, first_record, first_group,
+            self.records[first_record:],
+            {group: self.groups[group] for group in groups if group in self.groups},
+            {group: self.group_names[group] for group in groups},
+            {group: self.scales[group] for group in groups if group in self.scales},
+            self.facts[first_fact:],
+        )  # fmt: skip
+
+    def add_part(self, source: int, part: Part) -> None:
+        """Add the records and facts of a text that was read before, as those of a source."""
+        record_offset = len(self.records) - part.first_record
+        group_offset = len(self.group_names) - part.first_group
+        for group, members in part.groups.items():
             self.groups[group + group_offset] = [member + record_offset for member in members]
-        for group, name in other.group_names.items():
+        for group, name in part.group_names.items():
             self.group_names[group + group_offset] = name
-        for group, scale in other.scales.items():
+        for group, scale in part.scales.items():
             self.scales[group + group_offset] = scale
         left = MAX_FACTS - len(self.facts)
-        self.cut = self.cut or other.cut or len(other.facts) > left
-        if source == record_offset == 0:
-            self.facts.extend(other.facts)
+        self.cut = self.cut or len(part.facts) > left
+        facts = part.facts[:left]
+        if source == part.source and record_offset == group_offset == 0:
+            self.records.extend(part.records)
+            self.facts.extend(facts)
             return
+        for each in part.records:
+            parent = None if each.parent is None else each.parent + record_offset
+            own = None if each.group is None else each.group + group_offset
+            number = each.id + record_offset
+            self.records.append(Record(number, source, parent, own, each.name, each.start, each.end))
         self.facts.extend(
             Fact(
                 each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
                 each.role, each.factor, each.known_scale, each.sentence,
             )
-            for each in other.facts[:left]
+            for each in facts
         )  # fmt: skip
 
     def add_cell(
@@ -289,7 +322,7 @@ class FactBase:
     def add_cells(
         self,
         record: int,
-        cells: Sequence[tuple[tuple[str, ...], int, int, bool]],
+        cells: Sequence[Cell],
         role: Role = Role.CELL,
     ) -> None:
         """Add what cells of a record hold: of each its path, its characters and whether it is quoted."""
@@ -306,9 +339,9 @@ class FactBase:
                 factor = 1.0
                 if is_scaled and scale is not None:
                     factor, names_scale = scale, True
-                place = start + low, start + high
+                low, high = start + low, start + high
                 facts.append(
-                    Fact(value, source, record, path, *place, (start, end), role, factor, names_scale)
+                    Fact(value, source, record, path, low, high, (start, end), role, factor, names_scale)
                 )
 
     def add_mention(self, record: int, mention: Mention, sentence: Sentence) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -27,7 +28,7 @@ from spanproof.reading.grids import (
 )
 from spanproof.reading.literals import LiteralReader, Node
 from spanproof.reading.markup import find_html_table, read_element
-from spanproof.reading.records import FactBase, Role
+from spanproof.reading.records import MAX_FACTS, FactBase, Part, Role
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
@@ -54,8 +55,7 @@ def read_facts(texts: Sequence[str], about: str = "", columns: Sequence[Sequence
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         named = tuple(columns[source]) if source < len(columns) else ()
-        read = _read_text if len(text) <= _MAX_CACHED_CHARS else _read_text.__wrapped__
-        base.add_source(source, read(text[: max(0, left)], about, named, base.scale))
+        _add_text(base, source, text[: max(0, left)], about, named)
         base.cut = base.cut or len(text) > left
         left -= len(text)
     return base
@@ -66,12 +66,31 @@ _MAX_CACHED_CHARS = 16_384
 _MAX_CACHED_TEXTS = 64
 
 
-@lru_cache(maxsize=_MAX_CACHED_TEXTS)
-def _read_text(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> FactBase:
-    """Return the facts of one text."""
-    base = FactBase([text], scale=scale)
-    _TextReader(base, 0, about, columns).read(text)
-    return base
+@dataclass(slots=True)
+class _CachedText:
+    """A text, and what it holds once it was read."""
+
+    text: str
+    about: str
+    columns: tuple[str, ...]
+    scale: float | None
+    part: Part | None = None
+
+
+_find_cached = lru_cache(maxsize=_MAX_CACHED_TEXTS)(_CachedText)
+
+
+def _add_text(base: FactBase, source: int, text: str, about: str, columns: tuple[str, ...]) -> None:
+    """Add the facts of a text; those of one that was read before are not read again."""
+    find = _find_cached if len(text) <= _MAX_CACHED_CHARS else _CachedText
+    cached = find(text, about, columns, base.scale)
+    if cached.part is not None:
+        base.add_part(source, cached.part)
+        return
+    first = len(base.records), len(base.group_names), len(base.facts)
+    _TextReader(base, source, about, columns).read(text)
+    if len(base.facts) < MAX_FACTS:
+        cached.part = base.take_part(source, *first)
 
 
 class _TextReader:
@@ -120,7 +139,11 @@ class _TextReader:
             ):
                 self._flush_all(text, at, begin)
             self._literals.append(literal)
-            at = stop
+            rows, at = reader.read_rows_below(stop)
+            if rows and are_alike(self._literals, rows[0]):
+                self._literals += rows
+            else:
+                at = stop
         self._flush_all(text, len(text), len(text))
 
     def _flush_all(self, text: str, at: int, begin: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from spanproof.reading.documents.prose import add_prose
 from spanproof.reading.literals import Node, Pair
 from spanproof.reading.markup import Element
-from spanproof.reading.records import LONG_TEXT, FactBase, Role
+from spanproof.reading.records import LONG_TEXT, Cell, FactBase, Role
 
 _NAMES_A_THING = re.compile(r".*\d|.*[A-Z].*[ _-]|.*@")
 _ROWS = frozenset(("data", "rows", "results", "records"))
@@ -95,8 +95,8 @@ class _TreeReader:
     ) -> None:
         pairs = node.pairs or []
         name = path[-1] if path else ""
-        is_flat = all(value.pairs is None and value.items is None for _, _, value in pairs)
-        rows = [] if is_flat else _transpose_columns(node) or self._split_rows(node)
+        cells = _list_short_cells(pairs)
+        rows = [] if cells is not None else _transpose_columns(node) or self._split_rows(node)
         if rows:
             number = self._base.new_group(name)
             for row in rows:
@@ -107,8 +107,8 @@ class _TreeReader:
         record = self._add_record(node, parent, group, name)
         if key is not None:
             self._base.add_cell(record, (), *key, Role.KEY, quoted=True)
-        if is_flat:
-            self._add_flat(pairs, record)
+        if cells is not None:
+            self._base.add_cells(record, cells)
             return
         named = all(child.pairs is not None for _, _, child in pairs)
         if named and (len(pairs) > 1 or _NAMES_A_THING.match(pairs[0][0])):
@@ -186,24 +186,22 @@ class _TreeReader:
         else:
             self.add_tree(node, record, path)
 
-    def _add_flat(self, pairs: Sequence[Pair], record: int) -> None:
-        """Add the cells of an object that holds scalars only."""
-        short = [
-            ((name,), node.start, node.end, node.quoted)
-            for name, _, node in pairs
-            if node.end - node.start <= LONG_TEXT
-        ]
-        if len(short) == len(pairs):
-            self._base.add_cells(record, short)
-            return
-        for name, _, node in pairs:
-            self._add_cell(node, record, (name,))
-
     def _add_cell(self, node: Node, record: int, path: Path) -> None:
         if node.end - node.start > LONG_TEXT:
             add_prose(self._base, self._source, node.start, node.end, record, path)
         else:
             self._base.add_cell(record, path, node.start, node.end, quoted=node.quoted)
+
+
+def _list_short_cells(pairs: Sequence[Pair]) -> list[Cell] | None:
+    """Return the cells of an object that holds short scalars only; None of another."""
+    cells: list[Cell] = []
+    for name, _, node in pairs:
+        start, end = node.start, node.end
+        if node.pairs is not None or node.items is not None or end - start > LONG_TEXT:
+            return None
+        cells.append(((name,), start, end, node.quoted))
+    return cells
 
 
 def _is_part(node: Node) -> bool:

@@ -156,8 +156,7 @@ def _find_form(lead: str, rest: str, before: str) -> tuple[str, int] | None:
     conditional = _TAILS["condition"].match(rest)
     if conditional and _CONDITION.search(lead):
         return "condition", conditional.end()
-    sentence = _SENTENCE_END.search(rest, 0, _MODAL_WITHIN)
-    modal = _TAILS["modal"].search(rest, 0, sentence.start() if sentence else _MODAL_WITHIN)
+    modal = _find_modal(rest)
     if modal and (colon is None or modal.end() < colon.end()):
         return ("reader" if _TAILS["reader"].match(rest) else "modal"), modal.start()
     separator = colon or comma
@@ -165,6 +164,22 @@ def _find_form(lead: str, rest: str, before: str) -> tuple[str, int] | None:
         return "note", separator.end()
     if separator and _GREETING.search(lead):
         return "greeting", separator.end()
+    return _find_call(lead, colon, comma, before)
+
+
+def _find_modal(rest: str) -> re.Match[str] | None:
+    """Return the `should` or `must` behind the noun, in its own sentence."""
+    sentence = _SENTENCE_END.search(rest, 0, _MODAL_WITHIN)
+    found: re.Match[str] | None = _TAILS["modal"].search(
+        rest, 0, sentence.start() if sentence else _MODAL_WITHIN
+    )
+    return found
+
+
+def _find_call(
+    lead: str, colon: re.Match[str] | None, comma: re.Match[str] | None, before: str
+) -> tuple[str, int] | None:
+    """Return the form of an address that is the name alone: `Assistant: …`, or `the assistant, …`."""
     is_vocative = _VOCATIVE.match(lead) is not None and _STATEMENT.search(lead) is None
     if is_vocative and colon and not colon[0].endswith((")", "]")):
         return "vocative", colon.end()

@@ -84,14 +84,10 @@ class ValueBinder:
 
     def _list_equal(self, stated: Stated) -> list[Fact]:
         value = stated.mention.value
-        base = self.world.base
+        hedge, text, index = stated.hedge, stated.text, self.world.values
         if value.kind is Kind.ID:
-            found = [fact for _, fact in base.by_text.get(f"#{value.text}", ())]
-            return found + [
-                fact
-                for fact in base.by_kind[Kind.NUMBER]
-                if is_agreeing(value, stated.hedge, fact, stated.text)
-            ]
+            found = [fact for _, fact in self.world.base.by_text.get(f"#{value.text}", ())]
+            return found + index.list_agreeing(value, hedge, text, (Kind.NUMBER,))
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
         if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
@@ -103,22 +99,10 @@ class ValueBinder:
                 step=value.step / value.factor,
                 factor=1.0,
             )
-            plain = [
-                fact for fact in base.by_kind[Kind.NUMBER]
-                if fact.role is not Role.HEADER and is_agreeing(bare, stated.hedge, fact, stated.text)
-            ]  # fmt: skip
+            plain = _leave_out_headers(index.list_agreeing(bare, hedge, text, (Kind.NUMBER,)))
             if plain:
-                return plain + [
-                    fact
-                    for fact in base.by_kind[Kind.QUANTITY]
-                    if is_agreeing(value, stated.hedge, fact, stated.text)
-                ]
-        return [
-            fact
-            for kind in kinds
-            for fact in base.by_kind[kind]
-            if fact.role is not Role.HEADER and is_agreeing(value, stated.hedge, fact, stated.text)
-        ]
+                return plain + index.list_agreeing(value, hedge, text, (Kind.QUANTITY,))
+        return _leave_out_headers(index.list_agreeing(value, hedge, text, kinds))
 
     def _names_unit(self, stated: Stated) -> bool:
         """Return whether the task or the outputs name the unit that an amount is stated in.
@@ -413,6 +397,10 @@ class ValueBinder:
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
+
+
+def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
+    return [fact for fact in facts if fact.role is not Role.HEADER]
 
 
 def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:

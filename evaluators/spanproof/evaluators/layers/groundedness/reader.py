@@ -274,9 +274,8 @@ def _list_numbered(stated: Stated, words: Sequence[Word], world: World) -> list[
         return []
     found = [
         fact
-        for fact in world.base.by_kind[Kind.NUMBER]
-        if fact.value.number == float(stated.text)
-        and world.is_output(fact)
+        for fact in world.values.list_numbers(float(stated.text))
+        if world.is_output(fact)
         and base_form(fact.field) == before.form
         and world.list_facts(world.get_row(fact.record))[0] is fact
     ]
@@ -290,13 +289,11 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
     digits = stated.text.strip("#.").lower()
     text = stated.mention.value.text if stated.mention.value.kind is Kind.ID else digits
     found = [fact for _, fact in world.base.by_text.get(f"#{text}", ()) if world.is_output(fact)]
-    if digits.isdigit():
+    if digits.isdecimal():
         found += [
             fact
-            for fact in world.base.by_kind[Kind.NUMBER]
-            if fact.value.number == float(digits)
-            and world.is_output(fact)
-            and not IDENTIFYING.isdisjoint(split_name(fact.field))
+            for fact in world.values.list_numbers(float(digits))
+            if world.is_output(fact) and not IDENTIFYING.isdisjoint(split_name(fact.field))
         ]
     return found
 

@@ -22,6 +22,7 @@ from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
 from spanproof.reading.text_search import FactIndex, has_word
+from spanproof.reading.value_search import ValueIndex
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of
 
@@ -90,6 +91,11 @@ class World:
         texts = self.base.texts[: self.outputs]
         return max((at for at, text in enumerate(texts) if text.strip() not in HOLDING_NOTHING), default=-1)
 
+    @cached_property
+    def values(self) -> ValueIndex:
+        """Return the index of the facts by their values."""
+        return ValueIndex(self.base)
+
     def is_output(self, fact: Fact) -> bool:
         """Return whether a fact is of an output."""
         return fact.source < self.outputs
@@ -119,11 +125,13 @@ class World:
     def facts_by_row(self) -> dict[int, list[Fact]]:
         """Return the facts of each row."""
         found: dict[int, list[Fact]] = defaultdict(list)
-        rows = self._rows
+        record, own = -1, []  # the facts of a record follow each other
         for fact in self.base.facts:
             if fact.role is not Role.HEADER:
-                row = rows.get(fact.record)
-                found[self.get_row(fact.record) if row is None else row].append(fact)
+                if fact.record != record:
+                    record = fact.record
+                    own = found[self.get_row(record)]
+                own.append(fact)
         return found
 
     def list_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
@@ -142,9 +150,8 @@ class World:
     @cached_property
     def _named(self) -> FactIndex:
         """Return the text cells and identifiers of the outputs, but those that name columns."""
-        of_outputs = (fact for fact in self.base.facts if fact.source < self.outputs)
-        texts = (fact for fact in of_outputs if fact.value.kind in _TEXTUAL and fact.role in _NAMING)
-        return FactIndex([fact for fact in texts if not is_heading(fact)])
+        texts = [fact for fact in self.base.facts if fact.value.kind in _TEXTUAL and self.is_output(fact)]
+        return FactIndex([fact for fact in texts if fact.role in _NAMING and not is_heading(fact)])
 
     def has_more(self, fact: Fact) -> bool:
         """Return whether the row of a fact holds more than it, or is one of a list."""
@@ -265,12 +272,14 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
     columns = [list_result_columns(source.text, source.arguments) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
-    unit = find_printed_unit(code)
-    bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
-    if len({fact.value.number for fact in bare}) != 1:
-        unit = None  # it is not clear which of them the code names
-    alone = {id(fact) for fact in bare}
-    base.facts = [_detach(fact, unit) if id(fact) in alone else fact for fact in base.facts]
+    unnamed = [fact for fact in base.facts if not fact.path and fact.source < outputs]
+    bare = [fact for fact in unnamed if _is_bare(fact, base.texts[fact.source])]
+    if bare:
+        # Of several numbers it is not clear which of them the code names.
+        is_clear = len({fact.value.number for fact in bare}) == 1
+        unit = find_printed_unit(code) if is_clear else None
+        alone = {id(fact) for fact in bare}
+        base.facts = [_detach(fact, unit) if id(fact) in alone else fact for fact in base.facts]
     return World(sources, base, outputs)
 
 
@@ -281,8 +290,8 @@ def _detach(fact: Fact, unit: FieldUnit | None) -> Fact:
 
 
 def _is_bare(fact: Fact, text: str) -> bool:
-    """Return whether a plain number without a name is alone on its line."""
-    if fact.path or fact.value.kind is not Kind.NUMBER:
+    """Return whether a fact without a name is a plain number, alone on its line."""
+    if fact.value.kind is not Kind.NUMBER:
         return False
     before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
     return not f"{before}{behind}".strip()

@@ -1,0 +1,81 @@
+"""Search in facts for those that hold a stated value, without comparing it with each.
+
+In: a base of facts and a stated value. Out: the facts that agree with it, by `agreement.is_agreeing`, which
+decides alone: what is left out here could not agree.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from spanproof.reading.agreement import PLAIN_KINDS, Hedge, is_agreeing
+from spanproof.reading.records import Fact, FactBase
+from spanproof.reading.values import Kind, Value
+
+# Far above how binary fractions err, so that no number is missed that `values.is_same_number` takes.
+_MARGIN: Final = 1e-9
+
+
+class ValueIndex:
+    """Finds facts by their values."""
+
+    def __init__(self, base: FactBase) -> None:
+        self._base = base
+        self._amounts: dict[Kind, _AmountIndex] = {}
+
+    def list_agreeing(self, said: Value, hedge: Hedge, text: str, kinds: Iterable[Kind]) -> list[Fact]:
+        """Return the facts of some kinds that agree with a stated value, whose characters are `text`."""
+        return [
+            fact
+            for kind in kinds
+            for fact in self._list_candidates(said, hedge, text, kind)
+            if is_agreeing(said, hedge, fact, text)
+        ]
+
+    def list_numbers(self, number: float) -> Sequence[Fact]:
+        """Return the plain numbers that are exactly a number."""
+        found = self._index_amounts(Kind.NUMBER).list_within(number, number)
+        return [fact for fact in found if fact.value.number == number]
+
+    def _list_candidates(self, said: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
+        facts = self._base.by_kind[kind]
+        if kind is Kind.NUMBER and said.kind is Kind.ID:
+            return self.list_numbers(float(said.text)) if said.text.isdecimal() else ()
+        if kind is Kind.ID and said.kind is not Kind.ID:
+            last = text.lstrip("#").lower()
+            return [fact for fact in facts if fact.value.text.endswith(last)]
+        is_plain = said.kind in PLAIN_KINDS and said.other is None and hedge is Hedge.NONE
+        if not is_plain or kind not in PLAIN_KINDS:
+            return facts
+        margin = said.step / 2 + _MARGIN * max(1.0, abs(said.number))
+        return self._index_amounts(kind).list_within(said.number - margin, said.number + margin)
+
+    def _index_amounts(self, kind: Kind) -> _AmountIndex:
+        if kind not in self._amounts:
+            self._amounts[kind] = _AmountIndex(self._base.by_kind[kind])
+        return self._amounts[kind]
+
+
+class _AmountIndex:
+    """Finds amounts by their size; those of more than one reading are always found."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._facts = facts
+        self._ambiguous: list[int] = []
+        plain = [(fact.value.number, at) for at, fact in enumerate(facts) if _has_one_reading(fact)]
+        if len(plain) < len(facts):
+            self._ambiguous = [at for at, fact in enumerate(facts) if not _has_one_reading(fact)]
+        plain.sort()
+        self._numbers = [number for number, _ in plain]
+        self._places = [at for _, at in plain]
+
+    def list_within(self, low: float, high: float) -> list[Fact]:
+        """Return the amounts between two numbers, in their order in the texts."""
+        first, last = bisect_left(self._numbers, low), bisect_right(self._numbers, high)
+        return [self._facts[at] for at in sorted((*self._places[first:last], *self._ambiguous))]
+
+
+def _has_one_reading(fact: Fact) -> bool:
+    return fact.factor == 1.0 and fact.value.other is None
