@@ -1,17 +1,18 @@
 """The story that every framework is recorded with, and what its agent needs: a scripted model, two tools.
 
 The task is what three boxes cost. The agent runs Python, looks a shelf up that does not exist, and answers.
-Imported by the files of `agents/` in an environment that holds the framework, and nothing of Spanproof.
+Imported by the files of `programs/` in an environment that holds the framework, and nothing of Spanproof.
+Annotations are types here and no texts: old frameworks read those of the tools.
 """
-
-from __future__ import annotations
 
 import json
 import sys
 import threading
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ TASK = "What do three boxes cost?"
 CODE = "total = 12 * 3\nprint(total)"
 ANSWER = "Three boxes cost 36 euros."
 MODEL = "gpt-4o-mini"
+# What an agent that writes code instead of calls runs.
+SNIPPETS = (CODE, "print(stock_of(9))", f"final_answer({ANSWER!r})")
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (("run_python", {"code": CODE}), ("stock_of", {"shelf": 9}))
 
 
@@ -46,23 +49,48 @@ def stock_of(shelf: int) -> str:
     raise StockError(f"no shelf {shelf}")
 
 
-def next_reply(answered: int) -> dict[str, Any]:
-    """Return the model's message after this many results of tools, in the form of OpenAI's chat API."""
-    if answered >= len(CALLS):
+def next_reply(request: dict[str, Any], answered: int) -> dict[str, Any]:
+    """Return the model's message after this many turns, in the form of OpenAI's chat API.
+
+    A model that is offered no tools writes its calls as text, or code between marks, as its instructions say.
+    """
+    tools = {tool["function"]["name"]: tool["function"] for tool in request.get("tools") or ()}
+    prompt = json.dumps(request["messages"])
+    if not tools and "Action Input:" in prompt:
+        return {"role": "assistant", "content": _write_action(answered)}
+    if not tools:
+        marks = ("<code>", "</code>") if "<code>" in prompt else ("```py", "```<end_code>")
+        code = SNIPPETS[min(answered, len(SNIPPETS) - 1)]
+        return {"role": "assistant", "content": f"I compute it.\n{marks[0]}\n{code}\n{marks[1]}"}
+    calls = CALLS
+    if "final_answer" in tools:
+        (parameter,) = tools["final_answer"]["parameters"]["properties"]
+        calls = (*CALLS, ("final_answer", {parameter: ANSWER}))
+    if answered >= len(calls):
         return {"role": "assistant", "content": ANSWER}
-    name, arguments = CALLS[answered]
+    name, arguments = calls[answered]
     function = {"name": name, "arguments": json.dumps(arguments)}
     call = {"id": f"call_{answered + 1}", "type": "function", "function": function}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
+def _write_action(answered: int) -> str:
+    if answered >= len(CALLS):
+        return f"Thought: I now know the final answer\nFinal Answer: {ANSWER}"
+    name, arguments = CALLS[answered]
+    return f"Thought: I compute it.\nAction: {name}\nAction Input: {json.dumps(arguments)}"
+
+
 class _ScriptedModel(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    turns: Iterator[int]
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        answered = sum(message["role"] == "tool" for message in request["messages"])
-        message = next_reply(answered)
+        turn = next(self.turns)
+        # smolagents gives the model results as a user's words.
+        answered = sum(message["role"] == "tool" for message in request["messages"]) or turn
+        message = next_reply(request, answered)
         ending = "tool_calls" if message.get("tool_calls") else "stop"
         usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
         reply = {"id": f"chatcmpl-{answered}", "created": 1_700_000_000, "model": MODEL, "usage": usage}
@@ -87,17 +115,25 @@ class _ScriptedModel(BaseHTTPRequestHandler):
         pass
 
 
+@contextmanager
+def serve_model() -> Iterator[int]:
+    """Serve the scripted model, and yield its port."""
+    handler = type("Handler", (_ScriptedModel,), {"turns": count()})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+
+
 def record(run: Callable[[str, TracerProvider], None], target: str) -> None:
     """Call `run` with the base URL of the model and a provider, and write the spans it makes as OTLP JSON."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(resource=Resource({"service.name": "shop"}))
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _ScriptedModel)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        run(f"http://127.0.0.1:{server.server_port}/v1", provider)
-    finally:
-        server.shutdown()
+    with serve_model() as port:
+        run(f"http://127.0.0.1:{port}/v1", provider)
     document = MessageToDict(encode_spans(exporter.get_finished_spans()))
     text = json.dumps(_in_hex(document), indent=1, ensure_ascii=False)
     # A stack trace names folders of the machine that it was recorded on.
@@ -108,7 +144,7 @@ def record(run: Callable[[str, TracerProvider], None], target: str) -> None:
     )
     for folder, stand_in in folders:
         text = text.replace(folder, stand_in)
-    Path(target).write_text(text.replace(str(server.server_port), "8000") + "\n")
+    Path(target).write_text(text.replace(str(port), "8000") + "\n")
 
 
 def _site_packages() -> str:

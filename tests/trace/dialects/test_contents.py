@@ -189,6 +189,44 @@ def test_each_call_of_beeai_is_one_span_and_its_events_are_no_agents(one_span):
     assert (tool.tool.name, tool.tool.arguments, tool.output.text) == ("cellar", {"cellar": 2}, "17")
 
 
+BEEAI = "openinference.instrumentation.beeai"
+
+
+def test_a_call_of_beeai_is_its_own_span_and_the_events_below_it_are_none(one_span):
+    call = one_span(
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "count_kegs",
+            "input.value": '{"input": {"cellar": 9}, "options": null}',
+            "output.value": "0",
+        },
+        scope=BEEAI,
+        name="count_kegs",
+    )
+    assert (call.kind, call.tool.arguments, call.output.text) == (SpanKind.TOOL, {"cellar": 9}, "0")
+    event = {"openinference.span.kind": "TOOL", "metadata.path": "tool.custom.count_kegs.error"}
+    assert one_span(event, scope=BEEAI, name="error").kind is SpanKind.CHAIN
+
+
+def test_the_tool_by_which_beeai_answers_gives_the_answer(one_span):
+    span = one_span(
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "final_answer",
+            "input.value": '{"input": {"response": "17 kegs."}, "options": null}',
+            "output.value": "Message has been sent",
+        },
+        scope=BEEAI,
+        name="final_answer",
+    )
+    assert span.output.text == "17 kegs."
+
+
+def test_what_writes_the_result_of_a_node_of_langgraph_is_no_agent(one_span):
+    span = one_span({"openinference.span.kind": "AGENT"}, name="ChannelWrite<...,brew_agent>")
+    assert span.kind is SpanKind.CHAIN
+
+
 def test_a_node_that_gave_messages_of_tools_is_none(one_span):
     given = json.dumps({"messages": [MESSAGE]})
     span = one_span({"openinference.span.kind": "CHAIN", "output.value": given})

@@ -32,6 +32,8 @@ _SMOLAGENTS_SWITCHES = frozenset({"sanitize_inputs_outputs"})
 # What MCP's result of a tool has beside its content.
 _MCP_MEMBERS = frozenset({"isError", "is_error", "structuredContent", "_meta"})
 
+# `ChannelWrite<start:agent>`, `ChannelWrite<...,agent>`
+_CHANNEL_WRITES = "ChannelWrite<"
 _GRAPH_NODE_KEYS = (
     "langgraph_node",
     "langfuse.observation.metadata.langgraph_node",
@@ -167,10 +169,12 @@ def demote_graph_node(raw: RawSpan, reading: Reading) -> Reading:
     """Return LangGraph's node named `agent` as a CHAIN: it is a step of the graph, not an agent.
 
     Producers make any runnable with "agent" in its name an AGENT; a node is known by being named after
-    itself.
+    itself, and what writes its result by the mark of LangGraph's channels (up to 0.2).
     """
     if reading.kind is not SpanKind.AGENT:
         return reading
+    if raw.name.startswith(_CHANNEL_WRITES):
+        return replace(reading, kind=SpanKind.CHAIN)
     node = raw.text(*_GRAPH_NODE_KEYS)
     if node is None:
         metadata = decode_document(raw.first("metadata"))

@@ -18,6 +18,10 @@ from spanproof.trace.dialects.reading import Reading
 
 # Names of BeeAI's events: `tool.search.wikipedia.success-12`, numbered in the order they came.
 _BEEAI_EVENT = re.compile(r"(?:tool\.)?(?P<target>[\w.]+)\.(?P<event>[a-z_]+)-\d+")
+# The tool that an agent of BeeAI answers by; it returns that the message was sent.
+_BEEAI_ANSWER = "final_answer"
+# The last line of what BeeAI writes of a chain of exceptions: `  StockError(shop.stock): no shelf 9`.
+_BEEAI_CAUSE = re.compile(r"\n\s+(?P<type>\w+)\([\w.]+\): (?P<message>[^\n]+)\s*\Z")
 # Outputs of a DSPy agent that are how it got to the answer.
 _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
@@ -92,24 +96,60 @@ def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
 
 
 def _unwrap_beeai(raw: RawSpan, reading: Reading) -> Reading:
-    """Return one span for each call: BeeAI has a span for each event, and those of an agent are no agents."""
+    """Return one span for each call: events of an agent are no agents, and those of a call are no calls.
+
+    Before BeeAI 0.1.51 each event was a span. Since then a call is a span, with some of its events below it.
+    """
     named = _BEEAI_EVENT.fullmatch(raw.name)
-    if named is None:
-        answer = reading.output.value if reading.output is not None else None
-        answer = decode_document(answer) if isinstance(answer, str) else answer
-        text = answer.get("text") if isinstance(answer, dict) else None
-        return replace(reading, output=Payload(text, text)) if isinstance(text, str) else reading
-    event = named["event"]
+    if named is not None:
+        return _unwrap_beeai_event(raw, reading, named["target"].rpartition(".")[2], named["event"])
+    if "metadata.path" in raw.attributes:
+        return Reading(SpanKind.CHAIN)  # what an event failed with is on the span of its call
+    if reading.kind is SpanKind.TOOL and reading.tool is not None:
+        request = _read_fields(reading.input)
+        return _build_beeai_call(reading, reading.tool.name, request.get("input"))
+    if reading.kind is not SpanKind.AGENT:
+        return reading
+    task = _read_fields(reading.input).get("input")
+    if isinstance(task, str):
+        reading = replace(reading, input=Payload(task, task), input_messages=())
+    answer = reading.output.value if reading.output is not None else None
+    answer = decode_document(answer) if isinstance(answer, str) else answer
+    text = answer.get("text") if isinstance(answer, dict) else None
+    return replace(reading, output=Payload(text, text)) if isinstance(text, str) else reading
+
+
+def _unwrap_beeai_event(raw: RawSpan, reading: Reading, target: str, event: str) -> Reading:
     if reading.kind is SpanKind.LLM and event == "success":
         pieces = [message.text for message in reading.output_messages]
         calls = [call for message in reading.output_messages for call in message.tool_calls]
-        said = Message("assistant", "".join(pieces), tuple(calls))
-        return replace(reading, output_messages=(said,) if pieces else ())
+        reply = Message("assistant", "".join(pieces), tuple(calls))
+        return replace(reading, output_messages=(reply,) if pieces else ())
     if reading.kind is SpanKind.TOOL and event in ("success", "error"):
-        given = raw.first("tool.parameters")
-        call = ToolCall(raw.text("tool.name") or named["target"], decode_document(given))
-        return replace(reading, tool=call, input=to_payload(given))
+        message = raw.text("exception.message")
+        if message is not None:
+            reading = replace(reading, error=SpanError(raw.text("exception.type"), message))
+        arguments = decode_document(raw.first("tool.parameters"))
+        return _build_beeai_call(reading, raw.text("tool.name") or target, arguments)
     return Reading(SpanKind.CHAIN, error=reading.error)
+
+
+def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Reading:
+    """Return the call of a tool; that of BeeAI's own tool for the answer gives what it was handed."""
+    output, error = reading.output, reading.error
+    if name == _BEEAI_ANSWER and error is None and isinstance(arguments, dict):
+        output = _unwrap_fields(arguments)
+    cause = _BEEAI_CAUSE.search(output.text) if output is not None and error is not None else None
+    if cause is not None and error is not None:
+        # The framework's own exception says "Tool Error" alone.
+        error = SpanError(error.type, cause["message"], (*error.chain, cause["type"]))
+    return replace(
+        reading,
+        tool=ToolCall(name, arguments),
+        input=to_payload(as_text(arguments)),
+        output=output,
+        error=error,
+    )
 
 
 def _read_fields(given: Payload | None) -> dict[str, JsonValue]:
