@@ -191,7 +191,9 @@ def _find_call(
 # In other languages a model is called on at the beginning of a clause, and a colon or comma follows.
 _FOREIGN_NOUN: Final = _compile("foreign-noun", r"(?<![\w-])", r"(?!\w)")
 _FOREIGN_LEAD: Final = _compile("foreign-lead", r"^", r"$")
-_UNSPACED_NOUN: Final = _compile("unspaced-noun")
+_ABSTRACT_NOUN: Final = _compile("abstract-noun")
+# Not before a particle that makes it a topic: `AI的应用`.
+_UNSPACED_NOUN: Final = _compile("unspaced-noun", after="(?![的のがはを은는이가을를])")
 _FOREIGN_TAIL: Final = re.compile(r"[^\n.!?:;,。]{0,60}?(?:[:,;!：，、；！。\])»”]|\s[–—-]\s|\s\.\s)")
 # At the beginning of a clause, as imperatives are.
 _FOREIGN_ORDER: Final = _compile(
@@ -211,7 +213,9 @@ def _iter_foreign_orders(text: str) -> Iterator[Order]:
         window = text[max(noun.start() - _LEAD, 0) : noun.start()]
         marks = list(_CLAUSE.finditer(window))
         lead = window[marks[-1].end() :] if marks else window
-        if _FOREIGN_LEAD.match(lead.lstrip()):
+        is_alone = not lead.strip() and not window.endswith("'")
+        is_headline = is_alone and _ABSTRACT_NOUN.fullmatch(noun[0]) is not None
+        if _FOREIGN_LEAD.match(lead.lstrip()) and not is_headline:
             yield from _iter_orders_behind(text, noun, _FOREIGN_ORDER)
             yield from _iter_orders_behind(text, noun, _OTHER_ORDER)
     for noun in _UNSPACED_NOUN.finditer(text):

@@ -538,13 +538,23 @@ def _judge_growth(context: Context, statement: exp.Expr) -> None:
 def _find_verb(statement: exp.Expr) -> str:
     from sqlglot import exp
 
-    if isinstance(statement, exp.Query):
+    if isinstance(statement, exp.Query) or _is_query_to_stdout(statement):
         return "select"
     if isinstance(statement, exp.Command):
         return str(statement.this).partition(" ")[0].lower()
     return {"altertable": "alter", "alter": "alter", "truncatetable": "truncate", "into": "insert"}.get(
         statement.key, statement.key
     )
+
+
+def _is_query_to_stdout(statement: exp.Expr) -> bool:
+    """Whether it is `COPY (SELECT …) TO STDOUT`, which reads and gives the rows to the client."""
+    from sqlglot import exp
+
+    if not isinstance(statement, exp.Copy) or not isinstance(statement.this, exp.Subquery):
+        return False
+    targets = statement.args.get("files") or []
+    return all(isinstance(one, exp.Identifier) and one.name.lower() == "stdout" for one in targets)
 
 
 def _select_verb_rule(statement: exp.Expr, verb: str) -> str:

@@ -82,6 +82,8 @@ class _Template:
             self._judge_filter(node)
         elif isinstance(node, nodes.Call):
             self._judge_call(node)
+        elif isinstance(node, nodes.For) and _count_nested_turns(node) > _MOST_TURNS:
+            self._add("resource.endless", node, "goes through more turns than a page needs")
         elif isinstance(node, nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport):
             self._judge_included(node)
         elif isinstance(node, nodes.Output):
@@ -132,7 +134,7 @@ class _Template:
             crossing = self.context.boundary.path(Action.READ, (text,))
             self.context.crossed("jinja", crossing, _locate(node), "open:")
         elif called.name == "range" and any(_count_turns(one) > _MOST_TURNS for one in node.args):
-            self._add("resource.endless", node, "goes through more turns than a page needs")
+            self._add("resource.endless", node, "counts further than a page needs")
         elif called.name in _CODE:
             self._add("process.start", node, f"calls {called.name}, which starts programs or runs code")
 
@@ -207,6 +209,26 @@ def _iter_nodes(template: nodes.Node) -> Iterable[nodes.Node]:
         node = pending.pop()
         yield node
         pending.extend(node.iter_child_nodes())
+
+
+def _count_nested_turns(loop: nodes.For) -> int:
+    """Return the turns of a loop over `range`, times those of the loops in it, up to the bound."""
+    turns = 1
+    if isinstance(loop.iter, nodes.Call) and getattr(loop.iter.node, "name", "") == "range":
+        turns = max([1, *(_count_turns(one) for one in loop.iter.args)])
+    inner = (_count_nested_turns(one) for one in _iter_loops_within(loop))
+    return min(turns * max(inner, default=1), _MOST_TURNS + 1)
+
+
+def _iter_loops_within(loop: nodes.For) -> Iterable[nodes.For]:
+    """Yield the loops in the body of a loop, without those that are in these."""
+    pending = list(loop.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.For):
+            yield node
+        else:
+            pending.extend(node.iter_child_nodes())
 
 
 def _count_turns(node: nodes.Node) -> int:

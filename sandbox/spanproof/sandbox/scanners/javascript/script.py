@@ -354,6 +354,12 @@ class Script(Reader):
             return Method(owner, name)
         if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
+        if (
+            isinstance(owner, Object)
+            and name == "constructor"
+            and not (owner.spread or name in owner.entries)
+        ):
+            return Ref("Object")
         if isinstance(owner, Object):
             entry = owner.entries.get(name) or join_all(
                 [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]

@@ -11,6 +11,7 @@ computes.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -158,12 +159,23 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
         _scan_inline_code(shell, program, operands[0], stdin.origin, node)
         for operand in operands[1:]:
             shell.judge_path(Action.READ, operand, program, node)
+    elif operands and _reads_input(arguments):
+        _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     elif operands:
         shell.judge_path(Action.READ, operands[0], program, node)
         shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
     elif not options:
         _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     return UNKNOWN_STREAM
+
+
+def _reads_input(arguments: Sequence[Words]) -> bool:
+    """Whether a `-` is where the script would be: `python3 - "$n" <<EOF`."""
+    for argument in arguments:
+        text = read_known_text(argument)
+        if text is None or text == "-" or not text.startswith("-"):
+            return text == "-"
+    return False
 
 
 _HARMLESS_MODULES = split_words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
@@ -227,9 +239,17 @@ def _judge_alias(shell: Shell, program: str, arguments: list[Words], stdin: Stre
         text = read_known_text(argument) or ""
         name, equals, value = text.partition("=")
         if equals and value:
-            shell.state.aliases.add(name)
+            shell.state.aliases[name] = value
             run_text(shell, value, f"the alias {name} runs a command: ", node)
     return NOTHING
+
+
+def run_alias(shell: Shell, name: str, arguments: list[Words], node: Node) -> None:
+    """Judge the command of an alias together with the arguments that it is called with."""
+    words = [read_known_text(argument) for argument in arguments]
+    quoted = ["$__unknown" if word is None else shlex.quote(word) for word in words]
+    line = " ".join([shell.state.aliases[name], *quoted])
+    run_text(shell, line, f"the alias {name} runs a command: ", node)
 
 
 HANDLERS: Final[dict[str, Handler]] = {

@@ -45,7 +45,7 @@ from spanproof.sandbox.scanners.shell.command_patterns import (
     match_denied,
 )
 from spanproof.sandbox.scanners.shell.files import judge_operands
-from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
+from spanproof.sandbox.scanners.shell.interpreters import run_alias, run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import find_option_values, send_statements
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
@@ -83,7 +83,9 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         _judge_unknown_program(shell, head, arguments, node)
         return UNKNOWN_STREAM
     if name in shell.state.aliases:
-        return UNKNOWN_STREAM  # read where it was made
+        if arguments:  # without, it was read where it was made
+            run_alias(shell, name, arguments, node)
+        return UNKNOWN_STREAM
     if name in shell.state.functions:
         return shell.call_function(name, arguments, stdin, node)
     program = name.rpartition("/")[2] or name

@@ -77,7 +77,7 @@ class State:
     positional: tuple[Words, ...] | None = None
     origins: dict[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
-    aliases: set[str] = field(default_factory=set)
+    aliases: dict[str, str] = field(default_factory=dict)
     bodies: list[Function] = field(default_factory=list)
     """Every function that was defined, those that another definition replaced included."""
     called: set[int] = field(default_factory=set)
