@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 LISTS = Path(__file__).with_name("words.yaml")
 _TEXT = {".md", ".sh", ".toml", ".yaml", ".yml", ".txt", ".cfg", ""}
 _NOT_OURS = re.compile(
-    r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|reading/lexicon\.txt|gitleaks\.toml|prompts\.txt|golden/.*|ordinary/programs/.*|english_model/.*|web/.*)$"
+    r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|reading/lexicon\.txt|gitleaks\.toml|(?:prompts|addresses)\.txt|golden/.*|ordinary/programs/.*|english_model/.*|web/.*)$"
 )
 _BEFORE_A_STATEMENT = {"NEWLINE", "INDENT", "DEDENT", "ENCODING"}
 """A string behind one of these is a docstring, or documents the assignment above it."""

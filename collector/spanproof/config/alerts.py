@@ -86,9 +86,9 @@ class Severity(StrEnum):
 class BurnWindow(Section):
     """A pair of windows: the rule fires when the rate of both is at least `factor` times the budget."""
 
-    long_s: Seconds = Field(description="Length of the long window; `min_count` holds for it.")
-    short_s: Seconds = Field(description="Length of the short window, which ends the alert soon.")
-    factor: float = Field(gt=0, description="How many times the budget.")
+    long_s: Seconds = Field(description="Length of the long window, to which `min_count` applies.")
+    short_s: Seconds = Field(description="Length of the short window, which ends the alert early.")
+    factor: float = Field(gt=0, description="Multiple of the budget that both rates must reach.")
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -98,7 +98,7 @@ class BurnWindow(Section):
 
 
 class BurnRate(Section):
-    """Several windows in place of `window_s` and `threshold`: how fast a budget of failures is used up."""
+    """Several windows instead of `window_s` and `threshold`: how fast a budget of failures is used up."""
 
     budget: float = Field(gt=0, lt=1, description="Share that may fail in the long run: 0.01 is 1 %.")
     windows: tuple[BurnWindow, ...] = Field(
@@ -107,18 +107,18 @@ class BurnRate(Section):
             BurnWindow(long_s=21600, short_s=1800, factor=6),
         ),
         min_length=1,
-        description="Pairs of windows; one that burns is enough.",
+        description="Pairs of windows; the rule fires if one pair fires.",
     )
 
 
 class Baseline(Section):
-    """What the rate is compared with: the rule fires when it is higher by `threshold` or more."""
+    """An earlier rate to compare with: the rule fires when the rate is higher by `threshold` or more."""
 
     ago_s: Seconds | None = Field(
-        default=None, description="The same window so long ago: 604800 is the same hour last week."
+        default=None, description="The same window this many seconds ago: 604800 is the same hour last week."
     )
     previous_release: bool = Field(
-        default=False, description="The release before: the one that was first seen before the newest."
+        default=False, description="The previous release: the one first seen before the newest."
     )
 
     @model_validator(mode="after")
@@ -134,7 +134,7 @@ class AlertRule(Section):
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="Unique among the rules.")
     layer: Layer = Field(description="Layer of the score.")
     score: str | None = Field(
-        default=None, description="A sub-score or a metric, such as `recovery`; none: the layer's own value."
+        default=None, description="A sub-score or a metric, such as `recovery`; null: the layer's own value."
     )
     measure: Measure = Field(
         default=Measure.FAIL_RATE,
@@ -142,19 +142,19 @@ class AlertRule(Section):
     )
     fails_when: str | None = Field(
         default=None,
-        description="Comparison with which a score fails, in place of its verdict: `> 0.05 USD`, `< 0.5`."
-        " Required for scores without a verdict, such as metrics.",
+        description="Comparison that decides whether a score fails, instead of its verdict: `> 0.05 USD`, `<"
+        " 0.5`. Required for scores without a verdict, such as metrics.",
     )
     fires_when: str | None = Field(
         default=None,
-        description="Comparison of a mean or percentile, in place of `threshold`: `> 20 steps`.",
+        description="Comparison of a mean or percentile, instead of `threshold`: `> 20 steps`.",
     )
     cohort: _Chosen = Field(
         default={},
         description="Only scores with all of these values, by dimension; docs/query.md has the dimensions.",
     )
     group_by: tuple[_Dimension, ...] = Field(
-        default=(), description="Dimensions: each of their values that occurs has an alert of its own."
+        default=(), description="Dimensions; each of their values gets a separate alert."
     )
     window_s: float = Field(
         default=3600.0, gt=0, description="How far back scores count, by the time of the judged span."
@@ -162,58 +162,60 @@ class AlertRule(Section):
     min_count: int = Field(
         default=20,
         ge=1,
-        description="With fewer verdicts in the window nothing fires; of `open_rate`, with fewer verdicts and"
-        " open ones. What was skipped or errored is no verdict.",
+        description="The rule does not fire with fewer verdicts in the window; for `open_rate`, verdicts and"
+        " open scores count together. Skipped and errored scores are no verdicts.",
     )
     threshold: float = Field(
         default=0.1,
         gt=0,
         le=1,
-        description="Fires when this share of the verdicts, or more, is fail, or of `open_rate` open; exact:"
-        " 3 of 30 is 0.1.",
+        description="The rule fires if this share or more is fail, or open for `open_rate`. The comparison"
+        " is exact: 3 of 30 is 0.1.",
     )
     lower_bound: bool | None = Field(
         default=None,
         description="Compare the rate's interval: the rule fires when its lower end reaches the threshold,"
-        " and ends when its upper end is below it. On for every rate but one whose threshold is 1; `false`"
-        " compares the rate itself.",
+        " and ends when its upper end is below it. Default: on for every rate, except with a"
+        " threshold of 1. `false` compares the rate itself.",
     )
     burn_rate: BurnRate | None = Field(
-        default=None, description="Several windows in place of `window_s` and `threshold`."
+        default=None, description="Several windows instead of `window_s` and `threshold`."
     )
     baseline: Baseline | None = Field(
-        default=None, description="Compare with an earlier rate instead of none: `threshold` is the rise."
+        default=None, description="An earlier rate to compare with; `threshold` is the increase."
     )
     for_s: float | None = Field(
         default=None,
         ge=0,
-        description="How long the rate must stay that high before anything is sent; none: a twelfth of the"
-        " window, 5 min of 1 h.",
+        description="How long the rate must stay that high before a notification is sent; default: a twelfth"
+        " of the window, 5 min of 1 h.",
     )
     resolve_after_s: float | None = Field(
         default=None,
         ge=0,
-        description="How long it must be over before the end is sent; none: a quarter of the window.",
+        description="How long the rate must be below the threshold before the alert is resolved; default: a"
+        " quarter of the window.",
     )
     no_data: NoData = Field(
         default=NoData.RESOLVE,
-        description="Without anything to measure in the window: end the alert, keep it, or fire.",
+        description="If there is nothing to measure in the window: `resolve` ends the alert, `keep` leaves"
+        " it as it is, `fire` fires.",
     )
     cooldown_s: float = Field(
         default=604800.0,
         ge=0,
-        description="A rule that goes on firing is sent again after this time, where its bound is still"
-        " reached then.",
+        description="Time after which an alert that still fires is sent again.",
     )
     pages_per_day: int = Field(
         default=6,
         ge=1,
-        description="Incidents and reminders of this rule in 24 h, at most. What fires beyond it waits,"
-        " and comes in one notification.",
+        description="Most incidents and reminders of this rule in 24 h. Further alerts wait and come in one"
+        " notification.",
     )
     inhibited_by: tuple[str, ...] = Field(
         default=(),
-        description="Names of rules: while one fires for the same cohort, this one starts no notification.",
+        description="Names of rules; while one of them fires for the same cohort, this rule starts no"
+        " notification.",
     )
     severity: Severity = Field(default=Severity.ERROR, description="How bad it is.")
     labels: Mapping[str, str] = Field(

@@ -45,26 +45,27 @@ Cohorted = Annotated[Mapping[str, str], AfterValidator(_check_dimensions)]
 
 
 class Sample(Section):
-    """A share of the runs that are judged; the first entry that concerns a layer of a run decides."""
+    """A share of the runs to judge; the first entry that matches a layer of a run decides."""
 
-    share: float = Field(ge=0, le=1, description="From 0 (nothing) to 1 (all).")
-    layer: Layer | None = Field(default=None, description="Only this layer; none means all.")
+    share: float = Field(ge=0, le=1, description="Share from 0 (none) to 1 (all).")
+    layer: Layer | None = Field(default=None, description="Only this layer; null means all.")
     cohort: Cohorted = Field(
         default={}, description="Only runs with these values, by dimension of the cohort."
     )
     by: SampleBy = Field(
         default=SampleBy.TRACE,
-        description="`trace` draws whole traces, `layer` each layer of a trace for itself.",
+        description="`trace` draws whole traces, `layer` draws each layer of a trace separately.",
     )
 
 
 class GroundednessModel(Section):
-    """A classifier of your own for the sentences that groundedness leaves open; see docs/judge.md."""
+    """Your own classifier for the sentences that groundedness leaves open; see docs/judge.md."""
 
     path: Path | None = Field(
         default=None,
-        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the"
-        " extra `groundedness-model`. At start a probe refuses a model that is of no use.",
+        description="Directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the"
+        " extra `groundedness-model`. At start, a probe rejects a model that does not separate"
+        " right from wrong answers.",
     )
     accept: float = Field(
         default=0.9, ge=0.5, le=1, description="At or above this probability a sentence is true."
@@ -76,7 +77,7 @@ class GroundednessModel(Section):
         default=4096,
         ge=64,
         le=131_072,
-        description="Most tokens it reads at once; longer outputs are read in pieces.",
+        description="Most tokens per input; longer outputs are read in pieces.",
     )
 
 
@@ -87,73 +88,73 @@ class Evaluation(Section):
         default=2,
         ge=1,
         le=256,
-        description="Processes that evaluate, each one trace at a time; with `evaluation.replay` no more than"
-        " `sandbox.workers`.",
+        description="Processes that evaluate, each one trace at a time; with `evaluation.replay`, no more"
+        " than `sandbox.workers`.",
     )
     attempts: int = Field(
         default=3,
         ge=1,
         le=100,
-        description="How often a trace is tried before its scores are errored and it becomes a dead letter.",
+        description="How often to try a trace before its scores are *errored* and it becomes a dead letter.",
     )
     deadline_s: Seconds = Field(
         default=10.0,
-        description="Longest time to evaluate one trace; what takes longer is tried again without a replay."
-        " Time for which the process or its programs wait for a processor does not count, up to 6 times as"
-        " much.",
+        description="Longest time to evaluate one trace; a slower one is tried again without a replay. Time"
+        " that the process or its programs wait for a processor does not count, up to six times"
+        " the deadline.",
     )
     max_spans: int = Field(
         default=50_000,
         ge=1,
-        description="Most spans of a trace that is evaluated; one with more is stored, and its scores are"
-        " *errored* with their number.",
+        description="Largest number of spans of a trace that is evaluated; a larger trace is stored, and its"
+        " scores are *errored* with the number.",
     )
     layer_budget_s: Seconds = Field(
         default=5.0,
-        description="Processor time for judging one layer of a trace; what is over it is skipped with that"
-        " reason. Where `spanproof serve` evaluates, rules are interrupted.",
+        description="Processor time for one layer of a trace; a layer that takes longer is skipped with that"
+        " reason. In `spanproof serve`, its rules are interrupted.",
     )
     replay: bool = Field(
         default=True,
-        description="Whether to run snippets again in the sandbox; without it they are scanned only.",
+        description="Whether to replay snippets in the sandbox; without it, they are only scanned.",
     )
     fixtures: Path | None = Field(
         default=None,
-        description="A YAML file of what replays find, by cohort: files, a database, recorded HTTP, packages,"
-        " seed, clock; see docs/replay.md.",
+        description="YAML file with the environment of replays, by cohort: files, a database, recorded HTTP,"
+        " packages, seed, clock; see docs/replay.md.",
     )
     packages_from_trace: tuple[str, ...] = Field(
         default=KNOWN_PACKAGES,
-        description="Packages that a trace may have built to replay its code in, by their names in the index;"
-        " `*` allows any, none switches it off; see docs/environments.md.",
+        description="Packages that may be built to replay a trace's code, by their names in the index; `*`"
+        " allows any, an empty list none; see docs/environments.md.",
     )
     repeat_share: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the traces that are replayed again under another seed and clock, to find flaky"
-        " snippets; where a step disagrees with its record, that is done in any case.",
+        description="Share of the traces that are replayed a second time under another seed and clock, to"
+        " find flaky snippets. If a step disagrees with its record, this is always done.",
     )
     without_code: tuple[Cohorted, ...] = Field(
         default=(),
-        description="Cohorts that should hold no code, by dimension: their runs get `boundary.no_code`.",
+        description="Cohorts that should contain no code, by dimension: their runs get `boundary.no_code`.",
     )
     lint: bool = Field(
         default=False, description="Whether to lint Python snippets with ruff; its findings are advice."
     )
     structure: bool = Field(
         default=False,
-        description="Whether to measure the code that a run leaves: size, complexity, duplication, dead code,"
-        " growth and broken APIs; advice.",
+        description="Whether to measure the code that a run leaves: size, complexity, duplication, dead"
+        " code, growth and broken APIs; advice.",
     )
-    layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
+    layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers to judge.")
     sampling: tuple[Sample, ...] = Field(
-        default=(), description="Which runs are judged, where judging all of them costs too much."
+        default=(), description="Which runs to judge, if judging all of them costs too much."
     )
     synonyms: Mapping[str, tuple[str, ...]] = Field(
         default={},
-        description="Your own words for a state, by its usual name: `{shipped: [on the truck]}`; answers and"
-        " outputs that use either are held to mean the same.",
+        description="Your own words for a state, by its usual name: `{shipped: [on the truck]}`. In answers"
+        " and outputs, they mean the same.",
     )
     groundedness_model: GroundednessModel = Field(
         default=GroundednessModel(),
@@ -161,29 +162,33 @@ class Evaluation(Section):
     )
     without_rules: tuple[GroundednessRule, ...] = Field(
         default=(),
-        description="Rules of groundedness that are switched off, by the ids in docs/layers/groundedness.md;"
-        " what only such a rule decides stays to the learned choice.",
+        description="Rules of groundedness to disable, by the ids in docs/layers/groundedness.md; what only"
+        " such a rule decides stays open.",
     )
-    store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
+    store_batch: int = Field(
+        default=256, ge=1, description="Largest number of traces written to the store in one batch."
+    )
     store_every_s: Seconds = Field(
         default=5.0,
-        description="Longest time that spans and an evaluated trace wait for their batch; after a pause of so"
-        " long they are written at once.",
+        description="Longest time that spans and an evaluated trace wait for their batch; after a pause of"
+        " this length, they are written at once.",
     )
 
 
 class SandboxLimits(Section):
-    """Bounds of the code that is run again, and of the tests of cases."""
+    """Limits of the code that is replayed, and of the tests of cases."""
 
     wall_s: float | None = Field(
         default=None,
         gt=0,
         le=3600,
-        description="Seconds that a step may take; none: 10, or twice what the slowest step took on record,"
-        " up to 30. A trace still has `evaluation.deadline_s`.",
+        description="Seconds that a step may take; null: 10, or twice the recorded time of the slowest step,"
+        " up to 30. `evaluation.deadline_s` still applies to the trace.",
     )
     memory_bytes: int = Field(
-        default=Limits().memory_bytes, ge=MIB, description="Memory of a program and all that it starts."
+        default=Limits().memory_bytes,
+        ge=MIB,
+        description="Memory of a program and everything that it starts.",
     )
     processes: int = Field(
         default=Limits().processes,
@@ -192,13 +197,15 @@ class SandboxLimits(Section):
         description="Processes and threads that a program may have at once.",
     )
     output_bytes: int = Field(
-        default=Limits().output_bytes, ge=1, description="What is kept of stdout and of stderr each."
+        default=Limits().output_bytes,
+        ge=1,
+        description="Bytes of stdout that are kept, and as many of stderr.",
     )
     output_kill_bytes: int = Field(
-        default=Limits().output_kill_bytes, ge=1, description="A program that prints more is stopped."
+        default=Limits().output_kill_bytes, ge=1, description="Output at which a program is stopped."
     )
     disk_bytes: int = Field(
-        default=Limits().disk_bytes, ge=MIB, description="What a program may write into files."
+        default=Limits().disk_bytes, ge=MIB, description="Bytes that a program may write to files."
     )
     open_files: int = Field(
         default=Limits().open_files, ge=16, le=65_536, description="Open files of one process."
@@ -206,34 +213,35 @@ class SandboxLimits(Section):
 
 
 class SandboxChoice(Section):
-    """Where snippets run again."""
+    """Where snippets are replayed."""
 
     backend: str = Field(
         default="jail",
         min_length=1,
-        description="A backend's name; `spanproof doctor` lists which can run here.",
+        description="A backend's name; `spanproof doctor` lists those that can run on this machine.",
     )
     workers: int = Field(
         default=2,
         ge=1,
         le=256,
-        description="Programs run at once; `spanproof serve` shares them out to its evaluating processes.",
+        description="Programs that run at once; `spanproof serve` divides them among its evaluating"
+        " processes.",
     )
     settings: dict[str, str] = Field(
         default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
     )
     limits: SandboxLimits = Field(
-        default=SandboxLimits(), description="Bounds of each program; docs/sandbox.md has the table."
+        default=SandboxLimits(), description="Limits of each program; docs/sandbox.md has the table."
     )
 
 
 class JudgeChoice(Section):
-    """A model that judges what rules leave open: an endpoint and a model are enough."""
+    """A model that judges what rules leave open; an endpoint and a model are enough."""
 
     endpoint: str = Field(
         default="",
         description="Address of an OpenAI-compatible server, `http://localhost:11434/v1`; empty:"
-        " `OPENAI_BASE_URL`, or OpenAI's own. `OPENAI_API_KEY` is the key, where the server needs one.",
+        " `OPENAI_BASE_URL`, or OpenAI's own. If the server needs a key, it is `OPENAI_API_KEY`.",
     )
     model: str = Field(
         default="",
@@ -241,60 +249,65 @@ class JudgeChoice(Section):
     )
     rubrics: Path | None = Field(
         default=None,
-        description="Directory of rubrics (`*.md`) beside the shipped ones, or in their place by name.",
+        description="Directory of rubrics (`*.md`) in addition to the shipped ones; a rubric of the same"
+        " name replaces the shipped one.",
     )
     timeout_s: Seconds = Field(default=30.0, description="Longest wait for one reply.")
-    at_once: int = Field(default=4, ge=1, le=256, description="Questions at once.")
-    per_minute: int | None = Field(default=None, ge=1, description="Most questions a minute; none: no limit.")
-    dollars_per_hour: float | None = Field(default=None, ge=0, description="Budget; none means no limit.")
+    at_once: int = Field(default=4, ge=1, le=256, description="Concurrent calls of the judge.")
+    per_minute: int | None = Field(
+        default=None, ge=1, description="Most calls of the judge per minute; null: no limit."
+    )
+    dollars_per_hour: float | None = Field(default=None, ge=0, description="Budget per hour; null: no limit.")
     dollars_per_hour_and_cohort: float | None = Field(
-        default=None, ge=0, description="Budget of one agent of one project; none means no limit."
+        default=None, ge=0, description="Budget per hour of one agent of one project; null: no limit."
     )
     dollars_per_day: float | None = Field(
-        default=None, ge=0, description="Budget of a day (UTC); none means no limit."
+        default=None, ge=0, description="Budget per day (UTC); null: no limit."
     )
     dollars_per_trace: float | None = Field(
-        default=None, ge=0, description="Budget of one trace; none means no limit."
+        default=None, ge=0, description="Budget per trace; null: no limit."
     )
     prices: Mapping[ModelName, ModelPrice] = Field(
         default={},
-        description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
-        " judge, and of the agents, for the metric `trajectory.cost_usd`.",
+        description="US dollars per million input and output tokens, by model (`{NAME: [0.4, 1.6]}`): for"
+        " the judge, and for the agents in the metric `trajectory.cost_usd`.",
     )
     price_file: Path | None = Field(
         default=None,
-        description="A YAML file of prices by provider, which extends the shipped list; `prices` come first.",
+        description="YAML file of prices by provider, which extends the shipped list; `prices` take"
+        " precedence.",
     )
     recordings: Path | None = Field(
         default=None,
-        description="Directory that keeps replies by the content of their prompt, the newest 200,000. None:"
-        " `judge/replies` in `wal.directory` for `spanproof serve`, else none are kept.",
+        description="Directory that caches replies by the content of their prompt, the newest 200,000."
+        " Default: `judge/replies` in `wal.directory` for `spanproof serve`; otherwise no cache.",
     )
     shared: Path | None = Field(
         default=None,
-        description="Directory in which the limits are shared: they hold for all processes that name it, and"
-        " across restarts. None: `judge` in `wal.directory` for `spanproof serve`, else the process alone.",
+        description="Directory that shares the limits between all processes that name it, and across"
+        " restarts. Default: `judge` in `wal.directory` for `spanproof serve`; otherwise each"
+        " process has its own limits.",
     )
     beside_share: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the runs settled by execution that the judge scores too, as advice, for"
+        description="Share of the runs settled by execution that the judge also scores, as advice, for"
         " `spanproof report judge-vs-execution`.",
     )
     verify_passed: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the traces of which the judge rules on what the sources checked, too: on passed"
-        " answers, and on the checked sentences of open ones. Always the same traces.",
+        description="Share of the traces in which the judge also rules on checked sentences, of passed"
+        " answers and of open ones. The same traces are always chosen.",
     )
     least_precision: float = Field(
         default=LEAST_PRECISION,
         ge=0,
         le=1,
-        description="A judge fails nothing on a layer where the lower end of its precision's 95 % interval is"
-        " below this, from 30 labelled fails on; see docs/judge.md.",
+        description="From 30 labelled fails on, a judge fails nothing on a layer while the lower end of its"
+        " precision's 95 % interval is below this; see docs/judge.md.",
     )
 
     @model_validator(mode="after")
@@ -313,27 +326,27 @@ class JudgeChoice(Section):
 
 
 class AttachRule(Section):
-    """Which spans an evaluator judges; what is left out fits every span."""
+    """Which spans an evaluator judges; an omitted key matches every span."""
 
     kind: SpanKind | None = Field(
-        default=SpanKind.AGENT, description="Kind of the span; `AGENT` is the run itself. None: any."
+        default=SpanKind.AGENT, description="Kind of the span; `AGENT` is the run itself. Null: any."
     )
     name: str = Field(
         default="*",
-        description="Name of the span, or of the agent or tool it is; `*` and `?` as in file names.",
+        description="Name of the span, or of its agent or tool; `*` and `?` as in file names.",
     )
     attributes: Mapping[str, str] = Field(
-        default={}, description="What attributes must be, by key; `*` and `?` as in file names."
+        default={}, description="Required values of attributes, by key; `*` and `?` as in file names."
     )
     cohort: Cohorted = Field(default={}, description="Only runs with these values, by dimension.")
-    share: float = Field(default=1.0, ge=0, le=1, description="Share of the traces that fit.")
+    share: float = Field(default=1.0, ge=0, le=1, description="Share of the matching traces.")
     tags: tuple[str, ...] = Field(
-        default=(), description="One of these must be among the span's `spanproof.eval.tags`."
+        default=(), description="The span's `spanproof.eval.tags` must contain one of these."
     )
 
 
 class OwnEvaluator(Section):
-    """A function of your own that scores, or a built-in check; see docs/evaluators.md."""
+    """Your own scoring function, or a built-in check; see docs/evaluators.md."""
 
     name: str = Field(
         pattern=r"^[a-z][a-z0-9_]{0,63}$", description="Name of its score: lower case, digits and `_`."
@@ -342,40 +355,40 @@ class OwnEvaluator(Section):
     source: str = Field(default="", description="The code itself, instead of a file.")
     function: str = Field(
         default="",
-        description="`package.module:name`, a function that `@evaluator` marks; it runs in the service's own"
-        " process.",
+        description="`package.module:name`, a function with the decorator `@evaluator`; it runs in the"
+        " service's own process.",
     )
     check: Check | None = Field(
         default=None,
         description="A built-in check of the completion against the target, instead of code.",
     )
     grading_criteria: str = Field(
-        default="", description="What a model grades the spans by, in your words, instead of code."
+        default="", description="Criteria in your words by which a model grades the spans, instead of code."
     )
-    model: str = Field(default="", description="Of `grading_criteria`: the model; else `judge.model`.")
-    ignore_case: bool = Field(default=False, description="Of a check of text: upper and lower case alike.")
+    model: str = Field(default="", description="For `grading_criteria`: the model; default: `judge.model`.")
+    ignore_case: bool = Field(default=False, description="For a check of text: ignore case.")
     tolerance: float = Field(
-        default=0.0, ge=0, description="Of the check `numeric`: how far the number may be off."
+        default=0.0, ge=0, description="For the check `numeric`: how far the number may differ."
     )
     language: str = Field(
-        default="", description="`python`, `typescript` or `javascript`; follows from the file's suffix."
+        default="", description="`python`, `typescript` or `javascript`; default: by the file's suffix."
     )
     packages: tuple[str, ...] = Field(
-        default=(), description="What it imports: `name==1.2.3` from pip, `name@1.2.3` from npm."
+        default=(), description="Packages that it imports: `name==1.2.3` from pip, `name@1.2.3` from npm."
     )
     range: tuple[float, float] = Field(
         default=(0.0, 1.0),
-        description="Its worst score and its best, `[1, 5]` or `[10, 0]`; the value is where the score is"
-        " between them.",
+        description="Its worst score and its best, `[1, 5]` or `[10, 0]`; the value from 0 to 1 is the"
+        " position of the score between them.",
     )
     layer: Layer = Field(default=Layer.CORRECTNESS, description="Layer its score belongs to.")
     attach: AttachRule = Field(default=AttachRule(), description="Which spans it judges.")
     target: JsonValue = Field(
-        default=None, description="What is handed in as `target`; `attribute:KEY` takes it from the span."
+        default=None, description="The argument `target`; `attribute:KEY` takes it from the span."
     )
     variables: Mapping[str, JsonValue] = Field(default={}, description="Further keyword arguments.")
     pass_at: float | None = Field(
-        default=None, description="Worst score that passes, in the range; none gives advice."
+        default=None, description="Worst score that passes, in the range; null: the score is advice."
     )
     timeout_s: Seconds = Field(default=5.0, description="Longest time for one span.")
 

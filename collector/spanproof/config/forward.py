@@ -16,58 +16,60 @@ _REMOTE = frozenset({"http", "https", "grpc", "grpcs"})
 
 
 class Forward(Section):
-    """An OTLP target that gets the spans with their scores, the evaluation events, and what else came."""
+    """An OTLP target for spans with their scores, evaluation events, and received logs and metrics."""
 
     endpoint: str = Field(
-        description="`http://` or `https://`: base URL of OTLP/HTTP, to which `/v1/traces` and the like are "
-        "appended; `grpc://` or `grpcs://` (TLS): host and port of OTLP over gRPC; `file:///path`: a file of "
-        "OTLP JSON lines."
+        description="`http://` or `https://`: base URL of OTLP/HTTP, to which `/v1/traces` and similar paths"
+        " are appended; `grpc://` or `grpcs://` (TLS): host and port of OTLP over gRPC;"
+        " `file:///path`: a file of OTLP JSON lines."
     )
     name: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,60}$")] | None = Field(
-        default=None, description="Of its queue and in metrics, unique; none: made from the endpoint."
+        default=None,
+        description="Unique name of its queue and in metrics; default: derived from the endpoint.",
     )
     headers: Mapping[str, SecretStr] = Field(
         default_factory=dict, description="Headers sent with every request, such as an API key."
     )
     traces: Literal["agents", "all", False] = Field(
         default="agents",
-        description="Which spans are sent: `agents`: those that came, unchanged; `all`: those with their "
-        "scores as attributes, and a span for each score; `false`: none.",
+        description="Which spans are sent: `agents`: those received, unchanged; `all`: those with their"
+        " scores as attributes, and a span for each score; `false`: none.",
     )
     logs: bool = Field(
         default=True,
-        description="Whether `gen_ai.evaluation.result` events are sent, and the logs that came.",
+        description="Whether `gen_ai.evaluation.result` events and received logs are sent.",
     )
     metrics: bool = Field(
-        default=False, description="Whether the metrics that came are sent, and the collector's own."
+        default=False, description="Whether received metrics and the collector's own are sent."
     )
     own_traces: bool = Field(
         default=False,
-        description="Whether the collector's own traces are sent: for each evaluated trace one that says how "
-        "long it waited, was evaluated and was stored.",
+        description="Whether the collector's own traces are sent: for each evaluated trace, one with the"
+        " times of waiting, evaluation and storage.",
     )
     ca: Path | None = Field(
-        default=None, description="File with the authorities of the target's certificate; none: the system's."
+        default=None,
+        description="File with the authorities of the target's certificate; default: the system's.",
     )
     certificate: Path | None = Field(default=None, description="Client certificate (mutual TLS), PEM.")
     key: Path | None = Field(default=None, description="Private key of the client certificate, PEM.")
-    timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
+    timeout_s: Seconds = Field(default=10.0, description="Longest wait for the response to one request.")
     retry_for_s: Seconds = Field(
         default=86400.0,
-        description="How long a failing request is repeated before it is dropped and counted.",
+        description="How long to retry a failing request before it is dropped and counted.",
     )
     queue_bytes: int = Field(
         default=1024 * 1024 * 1024,
         gt=0,
-        description="Most bytes waiting for this target, on disk; beyond it the newest are dropped, and "
-        "counted.",
+        description="Maximum size of this target's queue on disk; beyond it, the newest data is dropped and"
+        " counted.",
     )
     rotate_bytes: int = Field(
         default=100 * 1024 * 1024,
         ge=4096,
-        description="Of a file: it is renamed with the time and begun anew at this size.",
+        description="For a file: size at which it is renamed with the time and a new one is started.",
     )
-    keep_files: int = Field(default=10, ge=0, description="Of a file: how many renamed ones are kept.")
+    keep_files: int = Field(default=10, ge=0, description="For a file: how many renamed files are kept.")
 
     @field_validator("endpoint")
     @classmethod

@@ -28,26 +28,27 @@ class Role(StrEnum):
 
 
 class Token(Section):
-    """A bearer token; a text alone is one that may send and write."""
+    """A bearer token; a plain text is a token that may send and write."""
 
-    token: SecretStr = Field(description="The token: what follows `Bearer` in the header `authorization`.")
+    token: SecretStr = Field(description="The token: the text after `Bearer` in the header `authorization`.")
     roles: tuple[Role, ...] = Field(
         default=(Role.SEND, Role.WRITE),
         min_length=1,
-        description="What its holder may do: `send` spans, logs and metrics, `read` the console's API, "
-        "`write` scores.",
+        description="What the token allows: `send` spans, logs and metrics, `read` the console's API,"
+        " `write` scores.",
     )
     project: str | None = Field(
         default=None,
         min_length=1,
-        description="Project of everything that is sent with it, whatever the sender names, and the only "
-        "one whose data its holder reads in the console; none: the sender's, and all.",
+        description="Project of everything that is sent with the token, whatever the sender names, and the"
+        " only project that it may read in the console. Null: the sender's project, and all"
+        " projects.",
     )
     name: str | None = Field(
         default=None,
         min_length=1,
         max_length=100,
-        description="What the settings of the console list it as; the token itself is never shown.",
+        description="Name in the settings of the console; the token itself is never shown.",
     )
 
     @model_validator(mode="before")
@@ -64,16 +65,16 @@ class Token(Section):
 
 
 class Tls(Section):
-    """TLS of a listener; on as soon as `certificate` is set. The files are read again when they change."""
+    """TLS of a listener; enabled once `certificate` is set. The files are read again when they change."""
 
     certificate: Path | None = Field(
-        default=None, description="File with the certificate and its chain, PEM; none: no TLS."
+        default=None, description="PEM file with the certificate and its chain; null: no TLS."
     )
-    key: Path | None = Field(default=None, description="File with the certificate's private key, PEM.")
+    key: Path | None = Field(default=None, description="PEM file with the certificate's private key.")
     client_ca: Path | None = Field(
         default=None,
-        description="File with the authorities of clients' certificates, PEM: who has none of theirs is "
-        "refused (mutual TLS).",
+        description="PEM file with the authorities of clients' certificates; clients without such a"
+        " certificate are refused (mutual TLS).",
     )
 
     @model_validator(mode="after")
@@ -110,7 +111,8 @@ class HttpReceiver(Section):
     port: Port = Field(default=4318, description="Port to listen on; 0 takes any free one.")
     cors_origins: tuple[Annotated[str, Field(pattern=r"^https?://[^/\s*]+$")], ...] = Field(
         default=(),
-        description="Origins (`https://app.example.com`) whose pages may send from a browser; empty: none.",
+        description="Origins (`https://app.example.com`) whose pages may send from a browser; empty allows"
+        " none.",
     )
     tls: Tls = Field(default=Tls(), description="TLS of this listener.")
 
@@ -122,7 +124,7 @@ class Receivers(Section):
     http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
     fallback_port: bool = Field(
         default=True,
-        description="When a port is taken: listen on a free one and log it, instead of refusing to start.",
+        description="If a port is in use, listen on a free one and log it instead of refusing to start.",
     )
 
     @model_validator(mode="after")
@@ -139,19 +141,20 @@ class Limits(Section):
         default=64 * MIB,
         gt=0,
         le=1024 * MIB,
-        description="Largest request body, measured after decompression; a larger one is refused for good.",
+        description="Largest request body, measured after decompression; the client must not retry a larger"
+        " one.",
     )
     max_in_flight_requests: int = Field(
         default=256,
         gt=0,
-        description="Requests being taken in at once, both protocols together; one whose body still comes "
-        "does not count.",
+        description="Concurrent requests, both protocols together; a request whose body is still arriving"
+        " does not count.",
     )
     max_in_flight_bytes: int = Field(
         default=256 * MIB,
         gt=0,
-        description="Bytes of requests in memory, packed and unpacked, those whose body still comes among "
-        "them; at least twice `max_body_bytes`. One peer may have half of it.",
+        description="Bytes of requests in memory, compressed and decompressed, including bodies that are"
+        " still arriving; at least twice `max_body_bytes`. One address may use half of it.",
     )
     max_backlog_bytes: int = Field(
         default=256 * MIB,
@@ -161,13 +164,13 @@ class Limits(Section):
     max_resident_bytes: int | None = Field(
         default=None,
         gt=0,
-        description="Resident memory of the process above which requests are refused until it falls; none: "
-        "no limit. Give it what the container has less a quarter.",
+        description="Resident memory of the process above which requests are refused until it falls; null:"
+        " no limit. Set it to three quarters of the container's memory.",
     )
     max_connections_per_peer: int = Field(
         default=512,
         gt=0,
-        description="Connections over HTTP, and calls over gRPC, that one address may have open.",
+        description="Open HTTP connections and gRPC calls of one address.",
     )
     header_timeout_s: Seconds = Field(
         default=10.0, description="How long the headers of a request, or its message over gRPC, may take."
@@ -176,13 +179,14 @@ class Limits(Section):
     min_body_bytes_per_s: int = Field(
         default=1024,
         ge=0,
-        description="A body that comes more slowly, after its first five seconds, is refused; 0: no floor.",
+        description="Minimum rate of a body after its first five seconds; a slower one is refused. 0: no"
+        " minimum.",
     )
     max_span_age_days: int = Field(
         default=3650,
         gt=0,
-        description="A span that began longer ago than this, or more than a day from now, gets the time at "
-        "which it came; clients are informed by `partial_success`.",
+        description="A span that began longer ago than this, or more than a day in the future, gets the time"
+        " of its arrival; `partial_success` informs the client.",
     )
 
     @model_validator(mode="after")
@@ -196,7 +200,7 @@ class Limits(Section):
 
 
 class RedactionRules(Section):
-    """What is replaced in everything that comes in, before it is written anywhere."""
+    """What is replaced in all incoming data, before it is written anywhere."""
 
     patterns: tuple[str, ...] = Field(
         default=(),
@@ -205,15 +209,15 @@ class RedactionRules(Section):
     )
     keys: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(),
-        description="Attributes, and members of JSON documents in values, whose values are replaced whole; "
-        "upper and lower case alike, also as the last part of a dotted name.",
+        description="Attributes, and members of JSON documents in values, whose values are replaced"
+        " completely; case is ignored, and the last part of a dotted name matches too.",
     )
     secrets: bool = Field(
         default=False,
-        description="Whether whatever has a provider's format of secrets is replaced. The scanners then no "
-        "longer find it in code.",
+        description="Whether to replace everything in a provider's format of secrets. The scanners then no"
+        " longer find it in code.",
     )
-    replacement: str = Field(default="[redacted]", description="What is written instead.")
+    replacement: str = Field(default="[redacted]", description="The replacement text.")
 
     @field_validator("patterns")
     @classmethod

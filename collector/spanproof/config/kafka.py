@@ -27,7 +27,7 @@ class Kafka(Section):
     """The topic between receivers and workers; see docs/scale.md."""
 
     brokers: tuple[str, ...] = Field(
-        default=(), description="`host:port` of some brokers; roles other than `all` need them."
+        default=(), description="`host:port` of some brokers; required for roles other than `all`."
     )
     topic: str = Field(
         default="otlp_spans",
@@ -39,16 +39,18 @@ class Kafka(Section):
     partitions: int | None = Field(
         default=None,
         ge=1,
-        description="Partitions of the topic where it is made here; none leaves making it to the brokers.",
+        description="Number of partitions if Spanproof creates the topic; null leaves its creation to the"
+        " brokers.",
     )
     max_pending_traces: int = Field(
         default=2000,
         ge=1,
-        description="Traces that wait for evaluation in a worker before it stops reading for a while.",
+        description="Traces that may wait for evaluation in a worker; beyond it, the worker pauses reading.",
     )
     hand_over_s: Seconds = Field(
         default=30.0,
-        description="How long a worker that has to give a partition up finishes what it has begun of it.",
+        description="How long a worker that must give up a partition may finish the traces that it has"
+        " started.",
     )
     options: Mapping[str, SecretStr] = Field(
         default_factory=dict,
@@ -57,11 +59,11 @@ class Kafka(Section):
     )
     consumer_options: Mapping[str, SecretStr] = Field(
         default_factory=dict,
-        description="Those that only consumers have, such as `session.timeout.ms`.",
+        description="Options for consumers only, such as `session.timeout.ms`.",
     )
     producer_options: Mapping[str, SecretStr] = Field(
         default_factory=dict,
-        description="Those that only producers have, such as `linger.ms`.",
+        description="Options for producers only, such as `linger.ms`.",
     )
 
     @field_validator("options", "consumer_options", "producer_options")

@@ -87,29 +87,32 @@ _EXTERNAL = f"^({'|'.join(layer.value for layer in Layer)})\\.[a-z][a-z0-9_]{{0,
 
 
 class Oidc(Section):
-    """Readers who present a token of an OpenID Connect provider; on as soon as `issuer` is set."""
+    """Readers with a token of an OpenID Connect provider; enabled once `issuer` is set."""
 
     issuer: str | None = Field(
         default=None,
         pattern=r"^https?://[^\s/]",
-        description="The provider's issuer URL; none: no such tokens. Its keys are found by discovery.",
+        description="The provider's issuer URL; null accepts no such tokens. Its keys are found by"
+        " discovery.",
     )
-    audience: str = Field(default="spanproof", min_length=1, description="What a token's `aud` must name.")
+    audience: str = Field(
+        default="spanproof", min_length=1, description="The audience that a token's `aud` must name."
+    )
     jwks_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^\s/]",
-        description="Where the provider's keys are; none: what its discovery document names.",
+        description="URL of the provider's keys; default: the one in its discovery document.",
     )
     required_claims: Mapping[str, str] = Field(
         default_factory=dict,
-        description="Claims a token must carry with this value, or with a list that has it, such as "
-        "`{groups: reviewers}`.",
+        description="Claims that a token must have with this value, or with a list that contains it, such as"
+        " `{groups: reviewers}`.",
     )
     project_claim: str | None = Field(
         default=None,
         min_length=1,
-        description="Claim that names the one project whose data a reader sees; a token without it is "
-        "refused. None: readers see all.",
+        description="Claim with the one project whose data a reader may see; a token without it is refused."
+        " Null: readers see all projects.",
     )
 
 
@@ -125,43 +128,44 @@ class Console(Section):
     port: Port = Field(default=4319, description="Port to listen on; 0 takes any free one.")
     tokens: tuple[SecretStr, ...] = Field(
         default=(),
-        description="Readers' bearer tokens, one of which each request of the API must carry; tokens of "
-        "`tokens` with the role `read` count as well.",
+        description="Readers' bearer tokens; each request of the API must have one. Tokens of `tokens` with"
+        " the role `read` count as well.",
     )
-    oidc: Oidc = Field(default=Oidc(), description="Readers who present a token of a provider.")
+    oidc: Oidc = Field(default=Oidc(), description="Readers with a token of an OpenID Connect provider.")
     tls: Tls = Field(default=Tls(), description="TLS of this listener.")
     writers: tuple[SecretStr, ...] = Field(
         default=(),
-        description="Writers' bearer tokens: they read, label, promote and silence. Without one, a console"
-        " with readers' tokens is for reading.",
+        description="Writers' bearer tokens, which may read, label, promote and silence. Without one, a"
+        " console with readers' tokens is read-only.",
     )
     workspace: Path | None = Field(
         default=None,
-        description="Folder of suites, experiments and gate reports to show, and to add cases to.",
+        description="Folder of suites, experiments and gate reports; promoted cases are added there.",
     )
 
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^\s/]",
-        description="Its address as people reach it: links in notifications begin with it. None: no links.",
+        description="Address of the console for people; links in notifications begin with it. Null: no"
+        " links.",
     )
 
 
 class Wal(Section):
-    """The write-ahead log: what was acknowledged survives a crash."""
+    """The write-ahead log: acknowledged data survives a crash."""
 
     directory: Path = Field(
         default=Path(".spanproof/wal"),
-        description="Where acknowledged requests are kept until their scores are stored.",
+        description="Directory of acknowledged requests until their scores are stored.",
     )
     segment_bytes: int = Field(
-        default=64 * MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
+        default=64 * MIB, ge=4096, description="Size at which a new segment file is started."
     )
     max_bytes: int = Field(
         default=16 * 1024 * MIB,
         ge=1024 * 1024,
-        description="Most bytes of the log on disk; beyond it requests are refused until traces are "
-        "evaluated.",
+        description="Maximum size of the log on disk; beyond it, requests are refused until traces are"
+        " evaluated.",
     )
     keep_damaged_days: int = Field(
         default=30,
@@ -169,37 +173,40 @@ class Wal(Section):
         description="How long copies of damaged segments are kept, for `spanproof wal salvage`.",
     )
     damaged_bytes: int = Field(
-        default=1024 * MIB, ge=0, description="Most bytes of those copies; the oldest go first."
+        default=1024 * MIB,
+        ge=0,
+        description="Maximum total size of those copies; the oldest are removed first.",
     )
     fsync: bool = Field(
         default=True,
-        description="Wait for the disk before acknowledging. Without it a crash of the machine, though not "
-        "of the process, may lose acknowledged spans.",
+        description="Wait for the disk before acknowledging. Without it, a crash of the machine (not of the"
+        " process) may lose acknowledged spans.",
     )
 
 
 class Assembly(Section):
-    """When a trace counts as complete. Spans that come later re-open it."""
+    """When a trace counts as complete. Later spans reopen it."""
 
     quiet_s: Seconds = Field(
-        default=6.0, description="Its root has ended, no parent is missing, and nothing came for this long."
+        default=6.0, description="Wait without a new span if the root has ended and no parent is missing."
     )
     # docs/collector.md has the pauses of real agents that both are chosen from.
     orphan_quiet_s: Seconds = Field(
-        default=150.0, description="The root or a parent is missing, and nothing came for this long."
+        default=150.0, description="Wait without a new span if the root or a parent is missing."
     )
     max_wait_s: Seconds = Field(
         default=900.0,
-        description="Longest time from a trace's first span to its evaluation, whatever still comes.",
+        description="Longest time from a trace's first span to its evaluation, even if spans still arrive.",
     )
     reopen_s: Seconds = Field(
-        default=600.0, description="How long an evaluated trace is kept at hand for spans that come late."
+        default=600.0, description="How long an evaluated trace stays in memory for late spans."
     )
     max_bytes: int = Field(
         default=256 * MIB,
         gt=0,
-        description="Most bytes of the index of traces, about 50 a span; beyond it evaluated traces are "
-        "forgotten first, then those that have been quiet the longest are evaluated before their time.",
+        description="Maximum size of the index of traces, about 50 bytes per span. Beyond it, evaluated"
+        " traces are dropped first; then the traces that have been quiet longest are evaluated"
+        " early.",
     )
 
     @model_validator(mode="after")
@@ -216,11 +223,12 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class Retention(Section):
-    """How many days rows are kept, by the time of the span; none is for ever."""
+    """How many days rows are kept, by the time of the span; null keeps them forever."""
 
-    spans: Days | None = Field(default=None, description="Spans as they came.")
+    spans: Days | None = Field(default=None, description="Spans as received.")
     evaluations: Days | None = Field(
-        default=None, description="Whole evaluations, snippets and replays: what `show` and `promote` read."
+        default=None,
+        description="Complete evaluations, snippets and replays, which `show` and `promote` read.",
     )
     scores: Days | None = Field(default=None, description="Scores and failures.")
     counts: Days | None = Field(
@@ -240,7 +248,7 @@ class Store(Section):
     )
 
     keep_days: Retention = Field(
-        default=Retention(), description="How long rows are kept; set when the server starts."
+        default=Retention(), description="How long rows are kept; applied when the server starts."
     )
 
     @field_serializer("location", when_used="json")
@@ -249,83 +257,83 @@ class Store(Section):
 
 
 class Metrics(Section):
-    """What the collector reports about itself."""
+    """The collector's own metrics."""
 
     max_cohorts: int = Field(
         default=200,
         ge=0,
         le=10_000,
-        description="Cohorts (agent, model, prompt_version, release) with series of their own in"
-        " `spanproof_evaluation_verdicts_total`, and as many (project, agent, model, task) in"
+        description="Number of cohorts (agent, model, prompt_version, release) with their own series in"
+        " `spanproof_evaluation_verdicts_total`, and of (project, agent, model, task) in"
         " `spanproof_run_…`; further ones count as `(other)`.",
     )
     export_every_s: Seconds = Field(
         default=60.0,
         description="How often the metrics of `GET /metrics` are sent as OTLP to the targets of `forward`"
-        " that want metrics.",
+        " with `metrics: true`.",
     )
 
 
 class Config(Section):
     """The whole configuration."""
 
-    project: str = Field(
-        default="default", min_length=1, description="Project of traces that do not name one themselves."
-    )
-    receivers: Receivers = Field(default=Receivers(), description="Where spans come in.")
+    project: str = Field(default="default", min_length=1, description="Project of traces that name none.")
+    receivers: Receivers = Field(default=Receivers(), description="Listeners for spans, logs and metrics.")
     tokens: tuple[Token, ...] = Field(
         default=(),
-        description="Bearer tokens, one of which every request must carry; none means no check. A text alone "
-        "is one that may send and write.",
+        description="Bearer tokens; every request must have one. An empty list means no check. A plain text"
+        " is a token that may send and write.",
     )
     tokens_file: Path | None = Field(
         default=None,
-        description="YAML file with a list like `tokens`, beside those; read again when it changes, so that "
-        "tokens can be rotated.",
+        description="YAML file with a list like `tokens`, in addition to it; read again when it changes, so"
+        " that you can rotate tokens.",
     )
     redaction: RedactionRules = Field(
         default=RedactionRules(), description="What is replaced before anything is written."
     )
-    limits: Limits = Field(default=Limits(), description="How much is taken in at once.")
+    limits: Limits = Field(default=Limits(), description="How much is received at once.")
     wal: Wal = Field(default=Wal(), description="The write-ahead log.")
     assembly: Assembly = Field(default=Assembly(), description="When a trace counts as complete.")
     evaluation: Evaluation = Field(default=Evaluation(), description="How traces are evaluated.")
-    sandbox: SandboxChoice = Field(default=SandboxChoice(), description="Where snippets run again.")
+    sandbox: SandboxChoice = Field(default=SandboxChoice(), description="Where snippets are replayed.")
     policy: Path | None = Field(
         default=None,
-        description="The boundary agents are held to: the name of a preset, such as `devops`, or a file; none"
-        " means the preset `data-analysis`. docs/policy.md lists the presets.",
+        description="The agents' boundary: the name of a preset, such as `devops`, or a file; default: the"
+        " preset `data-analysis`. docs/policy.md lists the presets.",
     )
     judge: JudgeChoice = Field(
         default=JudgeChoice(), description="A model that judges what the rules leave open."
     )
     evaluators: tuple[OwnEvaluator, ...] = Field(
-        default=(), description="Functions of your own that score; docs/evaluators.md shows some."
+        default=(), description="Your own scoring functions; docs/evaluators.md has examples."
     )
-    store: Store = Field(default=Store(), description="Where results are kept.")
-    kafka: Kafka = Field(default=Kafka(), description="The topic between roles in several processes.")
-    forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
+    store: Store = Field(default=Store(), description="Where results are stored.")
+    kafka: Kafka = Field(default=Kafka(), description="The topic that connects roles in several processes.")
+    forward: tuple[Forward, ...] = Field(
+        default=(), description="Targets that spans and scores are forwarded to."
+    )
     forward_directory: Path = Field(
-        default=Path(".spanproof/forward"), description="Where the queues of `forward` are kept."
+        default=Path(".spanproof/forward"), description="Directory of the queues of `forward`."
     )
-    alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
+    alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and whom to notify.")
     tickets: Tickets = Field(default=Tickets(), description="Clusters of failures as tickets of trackers.")
     sinks: tuple[Sink, ...] = Field(
-        default=(), description="Products that get the scores, beside the traces that they have."
+        default=(), description="Products that get the scores for the traces that they have."
     )
     sinks_directory: Path = Field(
-        default=Path(".spanproof/sinks"), description="Where the queues of the sinks are kept."
+        default=Path(".spanproof/sinks"), description="Directory of the queues of the sinks."
     )
     external_scores: tuple[Annotated[str, Field(pattern=_EXTERNAL)], ...] = Field(
         default=(),
-        description="Scores that `POST /v1/scores` takes, as `layer.name`; none allows any. Alerts can watch"
-        " those that are named.",
+        description="Scores that `POST /v1/scores` accepts, as `layer.name`; empty accepts any. Alerts can"
+        " watch the named ones.",
     )
     console: Console = Field(default=Console(), description="The console and its API.")
-    metrics: Metrics = Field(default=Metrics(), description="What `GET /metrics` shows of verdicts.")
+    metrics: Metrics = Field(default=Metrics(), description="The collector's own metrics.")
     verdicts: Verdicts = Field(default=Verdicts(), description="Verdicts while an agent runs.")
     routes: tuple[RouteRule, ...] = Field(
-        default=(), description="Which scores make an agent fall back to another model, or to a person."
+        default=(), description="Scores that make an agent fall back to another model or to a person."
     )
 
     # Where each key was set, of a configuration that `load_config` read.

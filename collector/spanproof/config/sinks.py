@@ -68,39 +68,43 @@ _PROJECT_REQUIRED: Final = MappingProxyType(
 class Sink(Section):
     """A product that gets the scores of each stored trace; docs/sinks.md."""
 
-    kind: SinkKind = Field(description="Which product.")
+    kind: SinkKind = Field(description="The product.")
     name: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,60}$")] | None = Field(
-        default=None, description="Of its queue and in metrics, unique; none: the kind."
+        default=None, description="Unique name of its queue and in metrics; default: the kind."
     )
     url: str | None = Field(
         default=None,
-        description="Base URL; none: the product's own. `otlp` needs one; `/v1/logs` is appended.",
+        description="Base URL; default: the product's own. Required for `otlp`, where `/v1/logs` is"
+        " appended.",
     )
     key: SecretStr | None = Field(
-        default=None, description="API key; none: the variable of the product, such as `LANGFUSE_SECRET_KEY`."
+        default=None, description="API key; default: the product's variable, such as `LANGFUSE_SECRET_KEY`."
     )
     public_key: str | None = Field(
-        default=None, description="Langfuse's public key; none: `LANGFUSE_PUBLIC_KEY`."
+        default=None, description="Langfuse's public key; default: `LANGFUSE_PUBLIC_KEY`."
     )
     project: str | None = Field(
         default=None,
-        description="Braintrust: the project's id; Weave: `entity/project`; Datadog: the `ml_app`. Phoenix,"
-        " MLflow and Langfuse: the project, experiment or nothing that `spanproof pull` reads.",
+        description="Braintrust: the project's id; Weave: `entity/project`; Datadog: the `ml_app`. For"
+        " `spanproof pull`: Phoenix's project, MLflow's experiment; not used for Langfuse.",
     )
     headers: Mapping[str, SecretStr] = Field(
         default_factory=dict, description="Headers sent with every request."
     )
     scores: Literal["layers", "steps", "all"] = Field(
         default="layers",
-        description="`layers`: five scores of a run, one of each layer, on the agent's span; `steps`: those "
-        "of each step, too; `all`: sub-scores and metrics, too.",
+        description="`layers`: five scores of a run, one per layer, on the agent's span; `steps`: also those"
+        " of each step; `all`: also sub-scores and metrics.",
     )
-    timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
+    timeout_s: Seconds = Field(default=10.0, description="Longest wait for the response to one request.")
     keep_for_s: Seconds = Field(
-        default=7 * 86400.0, description="How long a score is kept and tried again before it is given up."
+        default=7 * 86400.0,
+        description="How long a score is kept and retried before the server gives up on it.",
     )
     max_waiting: int = Field(
-        default=1_000_000, ge=1, description="Most scores in the queue; beyond it new ones are dropped."
+        default=1_000_000,
+        ge=1,
+        description="Largest number of scores in the queue; beyond it, new ones are dropped.",
     )
 
     @field_validator("url")

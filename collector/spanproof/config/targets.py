@@ -21,13 +21,14 @@ class _Target(Section):
         default=None,
         max_length=200,
         pattern=r"\S",
-        description="Name in logs and in the delivery log. Give one, and the target may change its address"
+        description="Name in logs and in the delivery log. With a name, you can change the target's address"
         " while notifications wait for it.",
     )
     timeout_s: Seconds = Field(default=10.0, le=60, description="Longest time of one attempt.")
     retry_for_s: Seconds = Field(
         default=86400.0,
-        description="How long one notification is tried, with growing pauses, before it is given up.",
+        description="How long to retry a notification, with growing pauses, before the server gives up on"
+        " it.",
     )
 
     kind: str
@@ -56,7 +57,7 @@ class _Target(Section):
 class _HookTarget(_Target):
     """A target behind a URL that is a secret by itself."""
 
-    url: SecretStr = Field(description="The webhook's URL. It is a secret: who has it can post.")
+    url: SecretStr = Field(description="The webhook's URL. It is a secret: any caller that has it can post.")
 
     @field_validator("url")
     @classmethod
@@ -77,7 +78,7 @@ class Webhook(_Target):
     kind: Literal["webhook"] = Field(default="webhook", description="Kind of the target.")
     url: Url = Field(description="An `http://` or `https://` URL.")
     secret: SecretStr | None = Field(
-        default=None, description="Key of the signature in `X-Spanproof-Signature`; none sends no signature."
+        default=None, description="Key of the signature in `X-Spanproof-Signature`; null sends no signature."
     )
     headers: Mapping[str, SecretStr] = Field(
         default={}, description="Headers sent with every request, such as `Authorization`."
@@ -107,7 +108,7 @@ class Discord(_HookTarget):
 
 
 class PagerDuty(_Target):
-    """A service of PagerDuty, by Events API v2: an incident of a rule is one of PagerDuty."""
+    """A service of PagerDuty, by Events API v2: an incident of a rule is one PagerDuty incident."""
 
     kind: Literal["pagerduty"] = Field(description="Kind of the target.")
     routing_key: SecretStr = Field(description="The integration key of the service.")
@@ -150,8 +151,8 @@ class Alertmanager(_Target):
     )
     refresh_s: Seconds = Field(
         default=60.0,
-        description="Pause between two posts of the alerts that fire; Alertmanager ends an alert that is not"
-        " refreshed for four times as long.",
+        description="Interval at which firing alerts are posted again; Alertmanager ends an alert that is"
+        " not refreshed for four times as long.",
     )
 
     @property
@@ -167,13 +168,13 @@ class Email(_Target):
     port: int = Field(default=587, gt=0, le=65535, description="Its port.")
     security: Literal["starttls", "tls", "none"] = Field(
         default="starttls",
-        description="How the connection is encrypted; `tls` from its start, mostly on 465.",
+        description="Encryption of the connection; `tls` from its start, usually on port 465.",
     )
-    user: str | None = Field(default=None, description="Name to log in with; none logs in as no user.")
-    password: SecretStr | None = Field(default=None, description="Password to log in with.")
+    user: str | None = Field(default=None, description="User name for the login; null: no login.")
+    password: SecretStr | None = Field(default=None, description="Password for the login.")
     sender: str = Field(pattern=r"^[^\s@]+@[^\s@]+$", description="Address in `From`.")
     to: tuple[Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")], ...] = Field(
-        min_length=1, description="Addresses the mail goes to."
+        min_length=1, description="Recipients' addresses."
     )
 
     @model_validator(mode="after")
@@ -200,7 +201,7 @@ class GitHubIssue(_Target):
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$", description="`owner/name`.")
     token: SecretStr = Field(description="A token that may read and write issues.")
     url: Url = Field(default="https://api.github.com", description="Base URL of the API.")
-    labels: tuple[str, ...] = Field(default=(), description="Further labels beside `spanproof`.")
+    labels: tuple[str, ...] = Field(default=(), description="Further labels in addition to `spanproof`.")
 
     @property
     def _address(self) -> str:
@@ -218,7 +219,7 @@ class GitLabIssue(_Target):
     project: str = Field(min_length=1, description="Number of the project, or its path `group/name`.")
     token: SecretStr = Field(description="A token with the scope `api`.")
     url: Url = Field(default="https://gitlab.com", description="Base URL of the server.")
-    labels: tuple[str, ...] = Field(default=(), description="Further labels beside `spanproof`.")
+    labels: tuple[str, ...] = Field(default=(), description="Further labels in addition to `spanproof`.")
 
     @property
     def _address(self) -> str:
@@ -233,7 +234,7 @@ class LinearIssue(_Target):
     """Issues of a Linear team: an incident opens one, its end completes it."""
 
     kind: Literal["linear"] = Field(description="Kind of the target.")
-    team: str = Field(pattern=r"^\w+$", description="The team's key, which its issues begin with: `OPS`.")
+    team: str = Field(pattern=r"^\w+$", description="The team's key, the prefix of its issues: `OPS`.")
     api_key: SecretStr = Field(description="An API key that may read and write issues.")
     label_ids: tuple[str, ...] = Field(default=(), description="Ids of labels of the issues.")
     url: Url = Field(default="https://api.linear.app", description="Base URL of the API.")
@@ -248,7 +249,7 @@ class LinearIssue(_Target):
 
 
 class JiraIssue(_Target):
-    """Issues of a Jira project: an incident opens one, its end moves it to a status that is done."""
+    """Issues of a Jira project: an incident opens one, its end moves it to a done status."""
 
     kind: Literal["jira"] = Field(description="Kind of the target.")
     url: Url = Field(description="Base URL, such as `https://acme.atlassian.net`.")
@@ -256,15 +257,15 @@ class JiraIssue(_Target):
     token: SecretStr = Field(description="An API token of the user, or a personal access token.")
     user: str | None = Field(
         default=None,
-        description="The user's e-mail address, which Jira Cloud needs; none sends the token alone, as"
-        " Data Center takes it.",
+        description="The user's e-mail address, required by Jira Cloud; null sends only the token, for Data"
+        " Center.",
     )
     deployment: Literal["cloud", "data_center"] = Field(
-        default="cloud", description="Which Jira it is; they search by different paths."
+        default="cloud", description="The edition of Jira; the two have different search paths."
     )
     issue_type: str = Field(default="Task", min_length=1, description="Name of the type of its issues.")
     labels: tuple[Annotated[str, Field(pattern=r"^\S+$")], ...] = Field(
-        default=(), description="Further labels beside `spanproof`; without spaces."
+        default=(), description="Further labels in addition to `spanproof`; without spaces."
     )
 
     @model_validator(mode="after")
@@ -283,11 +284,11 @@ class JiraIssue(_Target):
 
 
 class Exec(_Target):
-    """A program of your own: it gets the JSON document on its standard input, and must exit with 0."""
+    """Your own program: it gets the JSON document on its standard input, and must exit with 0."""
 
     kind: Literal["exec"] = Field(description="Kind of the target.")
     command: tuple[str, ...] = Field(
-        min_length=1, description="The program and its arguments; no shell reads them."
+        min_length=1, description="The program and its arguments; it does not run in a shell."
     )
 
     @property

@@ -15,10 +15,13 @@ class Tickets(Section):
         default=(), description="The trackers: `github`, `gitlab`, `linear`, `jira`, `pagerduty`."
     )
     window_s: Seconds = Field(default=30 * 86400.0, description="How far back runs count.")
-    min_runs: int = Field(default=3, ge=1, description="Runs that a cluster needs to be a ticket.")
+    min_runs: int = Field(
+        default=3, ge=1, description="Number of runs from which a cluster becomes a ticket."
+    )
     min_release_runs: int = Field(
         default=20,
         ge=1,
-        description="Runs that a release needs to close the tickets of clusters that none of them is in.",
+        description="Number of runs of a release without a cluster's failure from which the cluster's ticket"
+        " is closed.",
     )
-    every_s: Seconds = Field(default=900.0, description="How often the server brings tickets up to date.")
+    every_s: Seconds = Field(default=900.0, description="How often the server updates tickets.")

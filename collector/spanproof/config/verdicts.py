@@ -17,16 +17,16 @@ _PATTERN = Annotated[str, Field(min_length=1, max_length=200)]
 class Verdicts(Section):
     """Verdicts on request, on the port of `receivers.http`: `POST /v1/verdict` and `POST /v1/route`."""
 
-    enabled: bool = Field(default=False, description="Whether to answer them; docs/verdict.md.")
+    enabled: bool = Field(default=False, description="Whether to answer these requests; see docs/verdict.md.")
     workers: int = Field(
         default=1, ge=1, le=64, description="Processes that scan, each one request at a time."
     )
     deadline_s: Seconds = Field(
         default=2.0,
-        description="Longest time of one request, waiting included; a scan that takes longer is ended.",
+        description="Longest time of one request, including waiting; a scan that takes longer is ended.",
     )
     max_waiting: int = Field(
-        default=64, ge=1, description="Requests at once; beyond it they are refused with 429."
+        default=64, ge=1, description="Concurrent requests; beyond this, requests are refused with 429."
     )
     max_bytes: int = Field(
         default=1024 * 1024, ge=1024, le=64 * 1024 * 1024, description="Largest request, after decompression."
@@ -34,28 +34,30 @@ class Verdicts(Section):
 
 
 class RouteRule(Section):
-    """A rule of `POST /v1/route`: which scores make an agent fall back to which model or person."""
+    """A rule of `POST /v1/route`: which scores make an agent fall back to another model or to a person."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="Unique among the rules.")
-    agent: _PATTERN = Field(default="*", description="Pattern of the agent's name, as of file names.")
+    agent: _PATTERN = Field(default="*", description="Pattern of the agent's name, as in file names.")
     model: _PATTERN = Field(default="*", description="Pattern of the model that the agent uses now.")
     of: Literal["agent", "trace"] = Field(
         default="agent",
-        description="`agent`: the fail rate of the agent, with that model, over the window. `trace`: the"
+        description="`agent`: the fail rate of the agent with that model over the window. `trace`: the"
         " verdicts on the trace that the request names.",
     )
     layer: Layer = Field(description="Layer of the score.")
     score: str | None = Field(
-        default=None, description="A sub-score, such as `recovery`; none: the layer's own value."
+        default=None, description="A sub-score, such as `recovery`; null: the layer's own value."
     )
-    window_s: float = Field(default=900.0, gt=0, description="How far back scores count; of an agent only.")
+    window_s: float = Field(
+        default=900.0, gt=0, description="How far back scores count; for `of: agent` only."
+    )
     min_count: int = Field(
         default=10,
         ge=1,
-        description="With fewer verdicts in the window the rule does not apply; of an agent only.",
+        description="The rule does not apply with fewer verdicts in the window; for `of: agent` only.",
     )
     threshold: float = Field(
-        default=0.2, gt=0, le=1, description="Applies when this share of the verdicts, or more, is fail."
+        default=0.2, gt=0, le=1, description="The rule applies if this share of the verdicts or more is fail."
     )
     to_model: str | None = Field(default=None, min_length=1, description="The model to use instead.")
     to_person: str | None = Field(

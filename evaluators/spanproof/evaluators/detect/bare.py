@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from spanproof.evaluators.detect.language import ENOUGH, identify, is_yaml, weigh_commands
+from spanproof.evaluators.detect.language import ENOUGH, identify, is_settings, is_yaml, weigh_commands
 from spanproof.evaluators.detect.lines import LineKind, classify_lines
 from spanproof.evaluators.detect.python_syntax import weigh_python
+from spanproof.evaluators.detect.sessions import find_framed_code
 from spanproof.evaluators.detect.statements import find_statements
 from spanproof.trace import Language
 
@@ -46,9 +47,14 @@ class BareSnippet:
 
 def find_bare_snippets(text: str) -> list[BareSnippet]:
     """Return the code in this text, in order."""
+    if is_settings(text):
+        return []
     if weigh_python(text) >= ENOUGH:
         # Prose does not parse: a whole program is recognised before its comments can be taken for headings.
         return [BareSnippet(identify(text) or Language.PYTHON, *_trim_blank_lines(text))]
+    framed = find_framed_code(text[:_MAX_CHARS])
+    if framed is not None:
+        return [BareSnippet(*framed)]
     quoted = _find_quoted(text)
     if quoted:
         return quoted
@@ -67,7 +73,20 @@ def find_bare_snippets(text: str) -> list[BareSnippet]:
         found.extend(_identify_run(text, start, end))
     if not found:
         found = [BareSnippet(Language.SQL, *span) for span in find_statements(text[:_MAX_CHARS])]
+        found.extend(_find_labelled_markup(text[:_MAX_CHARS]))
     return sorted(found, key=lambda snippet: snippet.start)
+
+
+# Markup behind a label: `Observation: <form …>…</form>`.
+_LABELLED_MARKUP: Final = re.compile(
+    r"^[A-Z][\w ]{1,24}: (?P<markup><(?P<tag>[a-z]\w*)[ >].*</(?P=tag)>)$", re.MULTILINE
+)
+
+
+def _find_labelled_markup(text: str) -> Iterator[BareSnippet]:
+    for line in islice(_LABELLED_MARKUP.finditer(text), _MAX_PARAGRAPHS):
+        if identify(line["markup"]) is Language.HTML:
+            yield BareSnippet(Language.HTML, *line.span("markup"))
 
 
 # The frames of a traceback, with the line of source below each, and the error at its end; what a compiler

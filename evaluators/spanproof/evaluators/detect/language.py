@@ -99,6 +99,12 @@ _SETTINGS: Final = re.compile(
     r"(?:(?:[A-Z][A-Z0-9_]*=(?:\"[^\"\n$`]*\"|'[^'\n]*'|[^\s\"'`$();|&]*)|#.*|[ \t]*)(?:\n|\Z))+"
 )
 
+# Settings in sections, as of ini and systemd: a name in brackets, and names with plain values below it.
+_SECTION: Final = re.compile(r"^\[[A-Za-z][\w .:/@\"-]*\]$", re.MULTILINE)
+_SECTIONS: Final = re.compile(
+    r"(?:(?:\[[A-Za-z][\w .:/@\"-]*\]|[\w.@-]+[ \t]*=(?:[ \t]*[^\s({\[\"'].*)?|[#;].*|[ \t]*)(?:\n|\Z))+"
+)
+
 _YAML_LINE: Final = re.compile(
     r"[ ]*(?:- )*(?:[\w./=<>-]+:(?:[ ]+\S.*)?|- \S.*|#.*|[&*]\w+|[\"'][^\"']+[\"']:(?: .*)?)?[ ]*"
 )
@@ -149,7 +155,7 @@ def _identify(source: str, least: int) -> Language | None:
         return Language.JSON
     if is_yaml(stripped):
         return Language.YAML
-    if _SETTINGS.fullmatch(stripped):
+    if is_settings(stripped):
         return None
     weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not stripped.startswith("#!"):
@@ -270,6 +276,14 @@ def _is_json_lines(text: str) -> bool:
         return all(isinstance(json.loads(line), dict) for line in lines)
     except (ValueError, RecursionError):
         return False
+
+
+def is_settings(text: str) -> bool:
+    """Whether the text is a file of settings: `NAME=value`, or sections of them."""
+    stripped = text.strip()
+    if _SETTINGS.fullmatch(stripped):
+        return True
+    return _SECTION.match(stripped) is not None and _SECTIONS.fullmatch(stripped) is not None
 
 
 def is_yaml(text: str) -> bool:

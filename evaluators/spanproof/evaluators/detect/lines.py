@@ -39,6 +39,8 @@ _CODE: Final = re.compile(
     r"|[A-Z][a-z]+-[A-Z]\w+ .{0,200}-[A-Z]|\w+ :: [\w(\[]"
     r"|.*[;{}]\s*$|.*\)\s*:?\s*$|.*=>|>>> |In ?\[\d+\]: |(?:\$ )?[a-z][\w./-]* .*(?:\s--?[a-z]|&& |\| )"
 )
+# A cmdlet of PowerShell with a parameter or a pipe.
+_CMDLET: Final = re.compile(r"\s*[A-Z][a-z]+-[A-Z][a-z]\w+ (?:.{0,200} )?(?:-[A-Z]\w+ \S.*|\|)\s*$")
 _LIST_OR_SENTENCE: Final = re.compile(
     r"\s*(?:[-*•>]\s+|\d+[.)]\s+|\*\*|[\"'“(]?[A-Z][\w'’-]*,?\s)[^={}();]*$"
     r"|\s*[A-Za-z][^={}();<>\[\]\\|$/]*\s[^={}();<>\[\]\\|$]*\s[^={}();<>\[\]\\|$]*[.?!:,’”]\s*$"
@@ -56,6 +58,10 @@ _FORMULA: Final = re.compile(
     r"\s*\$\$|.*\\(?:frac|sqrt|sum|int|cdot|times|left|right|begin|end|text|mathrm|approx|leq|geq|neq|infty"
     r"|alpha|beta|lambda|sigma|partial|quad)\b[^'\"]*$"
 )
+
+# A fact with a remark in braces (`Fat: 12 g {of which saturates: 4 g}`), and a pattern with its name.
+_LABELLED_BRACES: Final = re.compile(r"\s*[A-Z][\w ]{0,30}: [^{}=;()]*\w[^{}=;()]*\{[^{}=;()]*\}\s*$")
+_NAMED_PATTERN: Final = re.compile(r"\s*[\w -]{0,24}[: ]\s*[^\s/=;\"'`]*\\[dwsbDWSB][^=;/\"'`]*$")
 
 _BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
 # A command that is fed the lines up to a tag.
@@ -103,6 +109,10 @@ def _classify_line(line: str, below: str, above: LineKind, said: LineKind) -> Li
         return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
     if in_code and _measure_indent(line) > 0:
         return LineKind.CODE if _CODE.match(line) else LineKind.EITHER
+    if _CMDLET.match(line):
+        return LineKind.CODE
+    if _LABELLED_BRACES.match(line) or _NAMED_PATTERN.match(line):
+        return LineKind.PROSE
     is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
     if (is_sentence and not _SQL_LINE.match(line)) or _FORMULA.match(line):
         return LineKind.PROSE

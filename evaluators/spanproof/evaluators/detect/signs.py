@@ -157,6 +157,13 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         ),
     ),
     Language.OTHER: (
+        # A cmdlet of PowerShell with a parameter.
+        _sign(
+            r"^[ \t]*(?:Get|Set|New|Remove|Copy|Move|Write|Import|Export|Invoke|Where|Select|ForEach|Sort"
+            r"|Start|Stop|Restart|Add|Test|Out|ConvertTo|ConvertFrom|Measure)-[A-Z]\w+ "
+            r"(?:.* )?(?:-[A-Z]\w+|\|$|\| [A-Z])",
+            4,
+        ),
         _sign(r"^[ \t]*#[ \t]*(?:ifn?def|endif|define|undef|pragma|if defined|elif|else)\b", 2),
         _sign(r"\b(?:u?int(?:8|16|32|64)_t|size_t|virtual|typedef|struct \w+ ?\{|template ?<)\b", 2),
         _sign(r"^[ \t]*#[ \t]*include ?[<\"]|\busing namespace \w+;|\bstd::\w+|\bint main\(", 4),

@@ -8,41 +8,52 @@ they are one wall among others and no boundary.
 
 from __future__ import annotations
 
-import base64
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
+from spanproof.sandbox.scanners.addresses import (
+    has_order_to_model,
+    is_hostile_order,
+    is_own_request,
+    iter_orders,
+)
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.encodings import iter_decoded
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.phrases import compile_phrases
 from spanproof.sandbox.scanners.source import START, Source, lower_case
 
-# Within one sentence: a full stop before a blank ends it.
-_GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
 # Characters within which signs of different kinds add up: a long paragraph.
 _NEAR: Final = 600
 # Characters on each side of a sign within which a quotation mark encloses it: a sentence.
 _QUOTED: Final = 80
+# Characters behind an address in which a customer speaks of an own order or account.
+_OWN: Final = 250
 # Points of signs at which a text is reviewed.
 _REVIEWED: Final = 3
 # Points at which an instruction in a document is denied; `[points]` says how many each kind has.
 _SURE: Final = 4
 
-# A blank of a pattern, or a class of characters, in which a blank is itself.
-_BLANK: Final = re.compile(r"\[[^\]]*\]| ")
 _TOKENS: Final = re.compile(
-    r"(?i)<\|(?:im_start|im_end|system|assistant|endoftext|eot_id|start_header_id)\|>|\[/?INST\]|<</?SYS>>"
+    r"(?i)<\|(?:im_start|im_end|system|assistant|endoftext|eot_id|start_header_id)\|>"
+    r"(?! (?:before|after|and|or|is|are|to|at|tokens?|marks?)\b)|\[/?INST\]|<</?SYS>>"
     r"|(?m:^#{1,4}\s{0,4}(?:system|assistant)\s{0,4}:)"
 )
 _NEGATION: Final = re.compile(r"(?i)(?:\bnot|\bnever|n't|\bwithout)\W{1,3}(?:\w{1,12}\W{1,3}){0,3}$")
 _QUOTES: Final = frozenset("\"'“”‘’«»`")
+# A noun for what is quoted, and the quotation that it introduces: `enter the text "…`.
+_INTRODUCED: Final = re.compile(
+    r"\b(?:text|input|string|phrase|sentence|words?|value|payload|prompt|query|question|message|line|example|like|says?)s?"
+    r" [\"“‘«`][^\"”’»`]{0,80}$"
+)
 
 
 # Where a sign begins: at a word, or anywhere in a script that puts no blanks between words.
-_BEGINNING: Final = r"(?:(?<!\w)|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))"
+# An option of a command (`--override`) is no sign.
+_BEGINNING: Final = r"(?:(?<!\w)(?<!`--)(?<! --)|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))"
 
 
 class Sign(NamedTuple):
@@ -59,12 +70,7 @@ def _compile_kinds() -> dict[str, re.Pattern[str]]:
     del sections["points"]
     compiled = {"tokens": _TOKENS}
     for kind, patterns in sections.items():
-        joined = "|".join(patterns.values())
-        for name, pattern in words.items():
-            joined = joined.replace(f"{{{name}}}", pattern)
-        compiled[kind] = re.compile(
-            _BEGINNING + "(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
-        )
+        compiled[kind] = compile_phrases(patterns.values(), words, _BEGINNING)
     return compiled
 
 
@@ -74,6 +80,24 @@ _POINTS: Final = {kind: int(entry.split()[0]) for kind, entry in _ENTRIES.items(
 _WITH_OTHERS: Final = frozenset(kind for kind, entry in _ENTRIES.items() if entry.endswith("with others"))
 _KINDS: Final = _compile_kinds()
 _MENTION: Final = _KINDS.pop("mention")
+# Kinds that set a model's instructions aside, or put another speaker in: an order behind one is sure.
+_SET_ASIDE: Final = frozenset({"override", "takeover", "roles", "tokens"})
+# Kinds that call on a model, as a customer does too.
+_SPOKEN: Final = frozenset({"addressed", "called"})
+# Kinds that make an order behind an address a hostile one.
+_HOSTILE: Final = tuple(
+    _KINDS[kind]
+    for kind in (
+        "override",
+        "takeover",
+        "disclosure",
+        "own-prompt",
+        "jailbreak",
+        "robbery",
+        "beacon",
+        "theft",
+    )
+)
 
 
 def scan(context: Context, source: Source) -> None:
@@ -81,14 +105,16 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
-    signs = sorted([*_iter_signs(lower_case(normal)), *_iter_encoded(text)], key=lambda sign: sign.start)
+    found = [*_iter_signs(lower_case(normal))]
+    found += _iter_encoded(text, {sign.kind for sign in found})
+    signs = sorted(found, key=lambda sign: sign.start)
     for group in _group_near(signs):
-        found = {sign.kind for sign in group}
-        points = sum(_POINTS[kind] for kind in found)
-        if points < _REVIEWED or found <= _WITH_OTHERS:
+        kinds_found = {sign.kind for sign in group}
+        points = sum(_POINTS[kind] for kind in kinds_found)
+        if points < _REVIEWED or kinds_found <= _WITH_OTHERS:
             continue
         is_sure = points >= _SURE and source.language == "document"
-        kinds = sorted(found, key=lambda kind: (-_POINTS[kind], kind))
+        kinds = sorted(kinds_found, key=lambda kind: (-_POINTS[kind], kind))
         rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
         context.add(
             rule,
@@ -101,33 +127,47 @@ def scan(context: Context, source: Source) -> None:
 def _iter_signs(text: str) -> Iterator[Sign]:
     """Yield the signs in a text in lower case; those of texts for people only where a model is spoken to."""
     to_models = [*_iter_signs_of(text, [kind for kind in _KINDS if kind not in _WITH_OTHERS])]
+    to_models += [
+        Sign("order", sign.start, sign.end)
+        for sign in to_models
+        if sign.kind in _SET_ASIDE and has_order_to_model(text, sign.end)
+    ]
+    for order in iter_orders(text, _is_hostile):
+        if not _is_quoted(text, order.start, order.end):
+            to_models.append(Sign("order", order.start, order.end))
     yield from to_models
     if to_models:
         yield from _iter_signs_of(text, [kind for kind in _KINDS if kind in _WITH_OTHERS])
 
 
+def _is_hostile(order: str) -> bool:
+    return any(pattern.search(order) for pattern in _HOSTILE)
+
+
 def _iter_signs_of(text: str, kinds: Collection[str]) -> Iterator[Sign]:
     for kind in kinds:
         for found in _KINDS[kind].finditer(text):
-            if not _is_negated(text, kind, found.start()) and not _is_quoted(text, found):
+            if kind in _SPOKEN and is_own_request(
+                text[found.end() : found.end() + _OWN], is_for_models=False
+            ):
+                continue
+            if not _is_negated(text, kind, found.start()) and not _is_quoted(text, *found.span()):
                 yield Sign(kind, *found.span())
 
 
-# Base64 of a sentence, and how many stretches of it are decoded.
-_BASE64: Final = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{32,4000}={0,2}(?![\w+/])")
-_MOST_DECODED: Final = 16
+# Where a sentence of a decoded text begins.
+_SENTENCE: Final = re.compile(r"[\n.:!?]\s{0,4}")
 
 
-def _iter_encoded(text: str) -> Iterator[Sign]:
-    """Yield the signs in base64, each at the place of the whole stretch, and that they were hidden so."""
-    for found in islice(_BASE64.finditer(text), _MOST_DECODED):
-        try:
-            inner = base64.b64decode(found[0], validate=True).decode("utf-8")
-        except ValueError:
-            continue
-        kinds = {sign.kind for sign in _iter_signs(lower_case(inner))}
+def _iter_encoded(text: str, plain: Collection[str]) -> Iterator[Sign]:
+    """Yield the kinds that only decoding shows, with the kind `encoded` and the span of what was decoded."""
+    for start, end, inner in iter_decoded(text):
+        lower = lower_case(inner)
+        kinds = {sign.kind for sign in _iter_signs(lower)} - set(plain)
+        if any(is_hostile_order(sentence) for sentence in _SENTENCE.split(lower)):
+            kinds.add("order")
         for kind in [*sorted(kinds), "encoded"] if kinds else ():
-            yield Sign(kind, *found.span())
+            yield Sign(kind, start, end)
 
 
 def _is_negated(text: str, kind: str, start: int) -> bool:
@@ -138,12 +178,15 @@ def _is_negated(text: str, kind: str, start: int) -> bool:
     )
 
 
-def _is_quoted(text: str, found: re.Match[str]) -> bool:
+def _is_quoted(text: str, start: int, end: int) -> bool:
     """Whether a text speaks about such an order and quotes it."""
-    start, end = found.span()
     before, after = text[max(start - _QUOTED, 0) : start], text[end : end + _QUOTED]
-    in_quotes = not _QUOTES.isdisjoint(before) and not _QUOTES.isdisjoint(after)
-    return in_quotes and _MENTION.search(text[max(start - _NEAR, 0) : end + _NEAR]) is not None
+    if _QUOTES.isdisjoint(before) or _QUOTES.isdisjoint(after):
+        return False
+    return (
+        _INTRODUCED.search(before) is not None
+        or _MENTION.search(text[max(start - _NEAR, 0) : end + _NEAR]) is not None
+    )
 
 
 def _group_near(signs: list[Sign]) -> Iterator[list[Sign]]:
