@@ -222,6 +222,25 @@ def test_the_tool_by_which_beeai_answers_gives_the_answer(one_span):
     assert span.output.text == "17 kegs."
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("agent_run [brewer]", SpanKind.AGENT), ("tool_call [kegs]", SpanKind.TOOL)]
+)
+def test_the_first_spans_of_adk_are_known_by_their_names(one_span, name, kind):
+    span = one_span({"gcp.vertex.agent.tool_call_args": '{"cellar": 2}'}, scope="gcp.vertex.agent", name=name)
+    assert span.kind is kind
+    assert (span.agent, span.tool and span.tool.arguments) in [("brewer", None), (None, {"cellar": 2})]
+
+
+def test_the_answer_of_llama_index_is_the_reply_without_the_calls_before_it(one_span):
+    given = {
+        "response": {"role": "assistant", "blocks": [{"text": "17 kegs."}]},
+        "tool_calls": [{"tool_name": "kegs"}],
+    }
+    attributes = {"openinference.span.kind": "CHAIN", "output.value": json.dumps(given)}
+    span = one_span(attributes, scope="openinference.instrumentation.llama_index", name="Workflow.run")
+    assert span.output.text == "17 kegs."
+
+
 def test_what_writes_the_result_of_a_node_of_langgraph_is_no_agent(one_span):
     span = one_span({"openinference.span.kind": "AGENT"}, name="ChannelWrite<...,brew_agent>")
     assert span.kind is SpanKind.CHAIN

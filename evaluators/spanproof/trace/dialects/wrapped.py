@@ -56,6 +56,11 @@ def _unwrap_llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
         # A workflow's run: its input is the state of the workflow, the task is in the first model call.
         return Reading(SpanKind.AGENT, agent=raw.name.removesuffix(".run"), error=reading.error)
     result = _read_fields(reading.output)
+    reply = result.get("response")
+    if reading.kind is SpanKind.CHAIN and "tool_calls" in result and isinstance(reply, dict):
+        # What an agent's step and its workflow give (0.12): the reply with the calls that led to it.
+        text = extract_result_text(reply.get("blocks")) or ""
+        return replace(reading, output=Payload(text, text))
     if reading.kind is SpanKind.TOOL and {"raw_output", "tool_name"} <= result.keys():
         text = extract_result_text(result.get("blocks")) or as_text(result["raw_output"])
         failed = SpanError(None, text) if result.get("is_error") is True else None
