@@ -159,12 +159,16 @@ def _find_form(lead: str, rest: str, before: str) -> tuple[str, int] | None:
     modal = _find_modal(rest)
     if modal and (colon is None or modal.end() < colon.end()):
         return ("reader" if _TAILS["reader"].match(rest) else "modal"), modal.start()
-    separator = colon or comma
-    if separator and (_NOTE.search(lead) or _DIRECTED.search(lead)):
+    return _find_opening(lead, colon or comma) or _find_call(lead, colon, comma, before)
+
+
+def _find_opening(lead: str, separator: re.Match[str] | None) -> tuple[str, int] | None:
+    """Return the form of an address that opens as a note or a letter does: `Note to …:`, `Dear …,`."""
+    if separator is None:
+        return None
+    if _NOTE.search(lead) or _DIRECTED.search(lead):
         return "note", separator.end()
-    if separator and _GREETING.search(lead):
-        return "greeting", separator.end()
-    return _find_call(lead, colon, comma, before)
+    return ("greeting", separator.end()) if _GREETING.search(lead) else None
 
 
 def _find_modal(rest: str) -> re.Match[str] | None:

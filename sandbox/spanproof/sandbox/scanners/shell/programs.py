@@ -89,10 +89,21 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
     if name in shell.state.functions:
         return shell.call_function(name, arguments, stdin, node)
     program = name.rpartition("/")[2] or name
+    _judge_permission(shell, program, arguments, node)
     policy = shell.context.boundary.policy
+    if find_allowed(policy.allowed_commands, program, arguments) is not None:
+        if program in INSTALLERS:
+            network.judge_sources(shell, program, arguments, node)
+        return UNKNOWN_STREAM
+    return _dispatch(shell, name, program, arguments, stdin, node)
+
+
+def _judge_permission(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    """Note the use of a program that needs permission, and judge one that the policy denies."""
+    boundary = shell.context.boundary
     if _needs_permission(program):
-        shell.context.boundary.note_use(UseKind.COMMAND, format_command(program, arguments))
-    match match_denied(policy.denied_commands, program, arguments):
+        boundary.note_use(UseKind.COMMAND, format_command(program, arguments))
+    match match_denied(boundary.policy.denied_commands, program, arguments):
         case Match.DENIED:
             shell.add(
                 "command.denied", node, f"runs {format_command(program, arguments)}, which the policy denies"
@@ -101,11 +112,6 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
             shell.add("command.dynamic", node, f"runs {program}, which the policy denies for some arguments")
         case Match.NONE:
             pass
-    if find_allowed(policy.allowed_commands, program, arguments) is not None:
-        if program in INSTALLERS:
-            network.judge_sources(shell, program, arguments, node)
-        return UNKNOWN_STREAM
-    return _dispatch(shell, name, program, arguments, stdin, node)
 
 
 def _needs_permission(program: str) -> bool:
