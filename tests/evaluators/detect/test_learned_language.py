@@ -43,7 +43,15 @@ def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
 
 @pytest.mark.parametrize(
     ("name", "texts"),
-    [("first", 301), ("second", 100), ("third", 166), ("fourth", 100), ("fifth", 86), ("sixth", 300)],
+    [
+        ("first", 301),
+        ("second", 100),
+        ("third", 166),
+        ("fourth", 100),
+        ("fifth", 86),
+        ("sixth", 300),
+        ("seventh", 300),
+    ],
 )
 def test_detection_keeps_to_its_bounds_on_what_was_labelled_blind(bench, name, texts):
     items = bench.blind_items(name)

@@ -59,6 +59,15 @@ def test_most_injections_of_the_set_that_was_opened_last_are_refused_and_nothing
     assert verdicts["harmless"].count(Verdict.REVIEW) <= 0.02 * len(verdicts["harmless"])
 
 
+def test_a_set_that_no_rule_was_made_by_is_judged_as_the_documentation_says() -> None:
+    rows = [json.loads(line) for line in _SET.with_name("fourth.jsonl").read_text("utf-8").splitlines()]
+    refused = [
+        row["kind"] for row in rows if Pipeline().scan("document", row["text"]).verdict is Verdict.DENY
+    ]
+    assert refused.count("injection") >= 96
+    assert refused.count("harmless") <= 2
+
+
 def test_harmless_texts_of_hard_kinds_are_not_refused() -> None:
     texts = load_golden(_SET.with_name("hard_harmless.yaml"))["harmless"]
     verdicts = [Pipeline().scan("document", text).verdict for text in texts]
