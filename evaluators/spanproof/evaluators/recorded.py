@@ -76,8 +76,17 @@ def _is_missing_calls(step: Step) -> bool:
     return requested and not ran and step.error is None and step.refusal is None
 
 
+def _has_run(step: Step) -> bool:
+    return any(snippet.executed for snippet in step.snippets)
+
+
+def _has_worked(step: Step) -> bool:
+    """Whether a program of a step is known to have run to its end."""
+    return any(snippet.executed and snippet.error is None for snippet in step.snippets)
+
+
 def _is_missing_execution(run: Run) -> bool:
-    """Whether a model wrote programs, none is known to have run, and the run went on after one of them.
+    """Whether a model wrote programs, none is known to have run well, and the run went on after one of them.
 
     It went on where another turn follows, or where the answer is not in the model's own words. A program that
     was refused did not run.
@@ -88,8 +97,12 @@ def _is_missing_execution(run: Run) -> bool:
         if step.refusal is None
         and any(program.language in PROGRAMS and program.refusal is None for program in step.snippets)
     ]
-    if not writing or any(snippet.executed for snippet in run.snippets):
+    unknown = [step for step in writing if step.error is None and not _has_run(step)]
+    if not unknown:
         return False
+    if any(map(_has_run, writing)):
+        # Of a program that failed the error is on its call; what the others printed is nowhere.
+        return not any(map(_has_worked, run.steps)) and unknown[0] is not run.steps[-1]
     if writing[0] is not run.steps[-1]:
         return True
     return run.answer is not None and run.answer.text.strip() not in writing[0].text

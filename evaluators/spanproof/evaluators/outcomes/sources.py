@@ -66,7 +66,9 @@ def iter_result_texts(run: Run) -> Iterator[str]:
         for snippet in step.snippets:
             if snippet.language is not Language.PYTHON and not is_constant_query(snippet):
                 yield from filter(None, (snippet.logs, snippet.observation))
-        if not step.snippets and step.observation and not all(map(is_answer, step.calls)):
+        # A step without calls shows what code printed that is not on the trace itself.
+        only_answers = bool(step.calls) and all(map(is_answer, step.calls))
+        if not step.snippets and step.observation and not only_answers:
             yield step.observation
 
 
