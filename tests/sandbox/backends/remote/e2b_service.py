@@ -26,8 +26,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from spanproof.sandbox.registry import open_sandbox
-
 from .machine import Machine
 from .server import RemoteService, serve_http, write_file
 
@@ -61,17 +59,11 @@ class E2BService(RemoteService[Trouble]):
         super().__init__(Trouble, "machine")
         self.killed: list[str] = []
         self.templates = {"base", "pinned:v1"}
-        self._jail = open_sandbox("jail", workers=8)
 
     def forget(self) -> None:
         """See `RemoteService.forget`."""
         super().forget()
         self.killed.clear()
-
-    def close(self) -> None:
-        """See `RemoteService.close`."""
-        super().close()
-        self._jail.close()
 
     async def create(self, request: Request) -> Response:
         """POST /v2/sandboxes."""
@@ -84,7 +76,7 @@ class E2BService(RemoteService[Trouble]):
             return JSONResponse({"code": 401, "message": "unknown key"}, 401)
         if body["templateID"] not in self.templates:
             return JSONResponse({"code": 404, "message": "template not found"}, 404)
-        name = self.add_machine(body, jail=self._jail if self.trouble.rootless else None)
+        name = self.add_machine(body, as_root=not self.trouble.rootless)
         made = {"templateID": body["templateID"], "sandboxID": name, "clientID": "c", "envdVersion": "0.5.5"}
         return JSONResponse({**made, "envdAccessToken": "token", "domain": None}, 201)
 

@@ -1,8 +1,8 @@
 """One machine of the loopback's service: hostile text runs in here, and nowhere else.
 
 It is a bubblewrap container with root inside, as the service's machines have it, where our guest puts each
-program behind walls of its own; or, without root, one session of our jail. A daemon inside starts processes
-and reports them: what it saw, and what it is to do next, are lines of JSON or the calls of a tool.
+program behind walls of its own; or one without root, where nothing keeps programs apart. A daemon inside
+starts processes and reports them: what it saw, and what it is to do next, are lines of JSON.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from spanproof.sandbox import Limits, Sandbox, SandboxBroken, Session, SessionSpec, ToolAnswer, ToolStub
-
-_LIMITS = Limits(
-    wall_s=300, cpu_s=300, memory_bytes=2 << 30, processes=400, open_files=1024, disk_bytes=256 << 20
-)
 _ROOT_S = "SYS_ADMIN SETUID SETGID SETPCAP CHOWN DAC_OVERRIDE FOWNER KILL NET_ADMIN NET_RAW SYS_PTRACE"
 _ROOT_S += " SYS_RESOURCE"
 _CALLER = """
@@ -86,27 +81,21 @@ class _Ended(Exception):
 
 
 class Machine:
-    """One sandbox of the service, and a thread that holds it: bubblewrap's, or a session of a jail."""
+    """One sandbox of the service, bubblewrap's, and a thread that holds it."""
 
-    def __init__(
-        self, jail: Sandbox | None, loop: asyncio.AbstractEventLoop, *, as_root: bool = True
-    ) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, as_root: bool = True) -> None:
         self._loop = loop
         self._requests: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
         self._waiting: dict[int, asyncio.Queue[list[Any]]] = {}
         self._numbers = itertools.count(100)
         self.ended = False
-        self._jail = jail
         self._as_root = as_root
         self._thread = threading.Thread(target=self._hold, daemon=True)
         self._thread.start()
 
     def _hold(self) -> None:
         try:
-            if self._jail is None:
-                self._hold_container()
-            else:
-                self._hold_session(self._jail)
+            self._hold_container()
         finally:  # also where it could not start: requests that wait for it must end
             self.ended = True
             for waiting in list(self._waiting.values()):
@@ -124,16 +113,6 @@ class Machine:
                     container.stdin.write(json.dumps(self._exchange(**json.loads(line))) + "\n")
                     container.stdin.flush()
             container.kill()
-
-    def _hold_session(self, jail: Sandbox) -> None:
-        tools = (ToolStub("exchange", ("events", "busy")),)
-        session: Session | None = None
-        with contextlib.suppress(_Ended, SandboxBroken):
-            spec = SessionSpec(tools=tools, limits=_LIMITS)
-            session = jail.session(spec, lambda request: ToolAnswer(result=self._exchange(**request.kwargs)))  # type: ignore[arg-type]
-            print("the machine's daemon ended:", session.execute(_DAEMON))
-        if session is not None:
-            session.close()
 
     def _exchange(self, events: list[Any], busy: bool) -> list[Any]:
         """What the daemon saw since last time; what it is to do next."""

@@ -22,8 +22,6 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocketDisconnect
 from waiting import wait_until
 
-from spanproof.sandbox import Sandbox
-
 from .machine import Machine, require_machines
 
 TroubleT = TypeVar("TroubleT")
@@ -58,13 +56,11 @@ class RemoteService(Generic[TroubleT]):
         self.trouble = self._build_trouble()
         self.created.clear()
 
-    def add_machine(
-        self, wanted: Any, *, as_root: bool = True, jail: Sandbox | None = None, name: str = ""
-    ) -> str:
+    def add_machine(self, wanted: Any, *, as_root: bool = True, name: str = "") -> str:
         """Make a machine as a request wants it; returns its name."""
         self.created.append(wanted)
         name = name or next(self._names)
-        self.machines[name] = Machine(jail, asyncio.get_running_loop(), as_root=as_root)
+        self.machines[name] = Machine(asyncio.get_running_loop(), as_root=as_root)
         return name
 
     def close(self) -> None:
