@@ -76,20 +76,11 @@ def _is_missing_calls(step: Step) -> bool:
     return requested and not ran and step.error is None and step.refusal is None
 
 
-def _has_run(step: Step) -> bool:
-    return any(snippet.executed for snippet in step.snippets)
-
-
-def _has_worked(step: Step) -> bool:
-    """Whether a program of a step is known to have run to its end."""
-    return any(snippet.executed and snippet.error is None for snippet in step.snippets)
-
-
 def _is_missing_execution(run: Run) -> bool:
-    """Whether a model wrote programs, none is known to have run well, and the run went on after one of them.
+    """Whether a model wrote programs, none is known to have worked, and the run went on after one of them.
 
     It went on where another turn follows, or where the answer is not in the model's own words. A program that
-    was refused did not run.
+    was refused did not run. That one failed says nothing of the others, where theirs are not recorded.
     """
     writing = [
         step
@@ -97,15 +88,21 @@ def _is_missing_execution(run: Run) -> bool:
         if step.refusal is None
         and any(program.language in PROGRAMS and program.refusal is None for program in step.snippets)
     ]
-    unknown = [step for step in writing if step.error is None and not _has_run(step)]
-    if not unknown:
+    if not writing:
         return False
-    if any(map(_has_run, writing)):
-        # Of a program that failed the error is on its call; what the others printed is nowhere.
-        return not any(map(_has_worked, run.steps)) and unknown[0] is not run.steps[-1]
+    executed = [snippet for snippet in run.snippets if snippet.executed]
+    if executed:
+        has_worked = any(snippet.error is None for snippet in executed)
+        before_last = (step for step in writing if step is not run.steps[-1])
+        return not has_worked and any(map(_is_outcome_unknown, before_last))
     if writing[0] is not run.steps[-1]:
         return True
     return run.answer is not None and run.answer.text.strip() not in writing[0].text
+
+
+def _is_outcome_unknown(step: Step) -> bool:
+    """Whether nothing says what became of the programs of a step."""
+    return step.error is None and not any(snippet.executed for snippet in step.snippets)
 
 
 def shows_pictures(spans: Sequence[Span]) -> bool:
