@@ -161,6 +161,9 @@ class Database(Enum):
     UNKNOWN = auto()
 
 
+MEMORY_FILE: Final = ":memory:"
+"""The name by which SQLite and DuckDB open an empty database in the program's own memory."""
+
 IN_MEMORY: Final = "().memory()"
 IN_FILE: Final = "().file()"
 """What the names of connections hold whose database is in the program's own memory, or in a file."""
@@ -444,7 +447,7 @@ def _judge(
 ) -> None:
     from sqlglot import exp
 
-    if temporary and _get_changed_table(statement) in temporary:
+    if (temporary and _get_changed_table(statement) in temporary) or _attaches_memory(statement):
         _judge_reach(context, source, statement)
         return
     verb = _find_verb(statement)
@@ -471,6 +474,13 @@ def _judge(
     _judge_tables(context, statement)
     _judge_reach(context, source, statement)
     _judge_explained(context, source, statement)
+
+
+def _attaches_memory(statement: exp.Expr) -> bool:
+    """Whether it adds an empty database in the program's own memory."""
+    from sqlglot import exp
+
+    return isinstance(statement, exp.Attach) and _list_file_names(statement) == [MEMORY_FILE]
 
 
 _EXPLAIN: Final = re.compile(
@@ -714,12 +724,14 @@ def _scan_text(context: Context, source: Source) -> None:
     text = _COMMENT.sub(_blank, source.text)
     if not _OTHER_QUOTES.search(source.text):
         text = _LITERAL.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][0], text)
-    source = Source("sql", text)
+    unblanked, source = source.text, Source("sql", text)
     for found in _COMMANDS.finditer(source.text):
         context.add(
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
         )
     for found in _TEXT_REACHES.finditer(source.text):
+        if unblanked.startswith(f"{MEMORY_FILE}'", found.end()):
+            continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:
             context.add(
