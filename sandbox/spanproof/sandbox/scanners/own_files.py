@@ -41,7 +41,7 @@ class OwnFiles:
             self._unknown.add(path)
 
     def forget(self, path: str | None) -> None:
-        """Note a write that is not followed: to a file, below a folder, or to any file where None is given."""
+        """Note a write that is not followed: to a file, below a folder, or (None) anywhere."""
         if path is not None:
             self._unknown.add(path)
         for known in (*self._texts, *self._objects):

@@ -377,8 +377,6 @@ def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: as
     action = ACTIONS.get(method)
     if action is not None:
         m.judge_path(action, owner, who, node)
-    if method.startswith("write_"):
-        note_written(m, owner, arguments.get(0, "data"))
     if method == "open":
         return m.call(Ref("open"), Arguments([owner, *arguments.positional], arguments.named), node)
     if method in {"rename", "replace", "symlink_to", "hardlink_to", "link_to"}:
@@ -398,8 +396,15 @@ def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: as
         return _normalise_path(m, owner)
     if method in {"as_posix", "__str__", "__fspath__", "as_uri"}:
         return build_text(owner.pieces, owner.taint)
+    return _model_path_content(m, owner, method, arguments)
+
+
+def _model_path_content(m: Machine, owner: Path, method: str, arguments: Arguments) -> Value | None:
+    """Return what a file holds that a path reads, and note what it writes there."""
     if method in {"read_text", "read_bytes"}:
         return find_content(m, owner) or Unknown(frozenset({"file"}))
+    if method in {"write_text", "write_bytes"}:
+        note_written(m, owner, arguments.get(0, "data"))
     return None
 
 

@@ -113,14 +113,11 @@ def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     outputs: list[Node] = []
     for redirect in node.named_children:  # that of a here-string has no field
         if redirect.type == "heredoc_redirect":
-            stdin, follow = _read_here_document(shell, redirect)
-            outputs.extend(one for one in redirect.named_children if one.type == "file_redirect")
+            stdin, follow = _read_here_document(shell, redirect, outputs)
         elif redirect.type == "herestring_redirect" and redirect.named_children:
             stdin = Stream(shell.words.word(redirect.named_children[0]))
         elif redirect.type == "file_redirect":
-            given = _judge_redirect(shell, redirect, is_followed=True)
-            stdin = given or stdin
-            outputs.extend([redirect] if given is None else [])
+            stdin = _judge_redirect(shell, redirect, outputs) or stdin
     written = shell.run(body, stdin) if body is not None else NOTHING
     for redirect in outputs:
         _note_written(shell, redirect, written if follow is None else UNKNOWN_STREAM)
@@ -150,8 +147,8 @@ def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
 _WRITES_FOREVER = re.compile(r"(?:yes\b|cat\s++/dev/(?:zero|u?random))[^|]*+\Z")
 
 
-def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
-    """Return what a here-document feeds, and the command behind its mark."""
+def _read_here_document(shell: Shell, node: Node, outputs: list[Node]) -> tuple[Stream, Node | None]:
+    """Return what a here-document feeds, and the command behind its mark; add redirections to `outputs`."""
     stream, follow = NOTHING, None
     quoted = False
     for child in node.named_children:
@@ -160,16 +157,16 @@ def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
         elif child.type == "heredoc_body":
             stream = Stream(((shell.words.text(child),),) if quoted else shell.words.word(child))
         elif child.type == "file_redirect":
-            _judge_redirect(shell, child, is_followed=True)
+            _judge_redirect(shell, child, outputs)
         elif child.type != "heredoc_end":
             follow = child
     return stream, follow
 
 
-def _judge_redirect(shell: Shell, node: Node, *, is_followed: bool = False) -> Stream | None:
+def _judge_redirect(shell: Shell, node: Node, outputs: list[Node] | None = None) -> Stream | None:
     """Judge a redirection; gives a stream when it is an input.
 
-    With `is_followed`, the caller notes what is written.
+    One that writes is added to `outputs`, for a caller that notes what is written.
     """
     operator = "".join(
         child.type for child in node.children if not child.is_named and child.type.strip("<>&|") == ""
@@ -182,9 +179,11 @@ def _judge_redirect(shell: Shell, node: Node, *, is_followed: bool = False) -> S
         if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
             continue
         action = Action.READ if reads else Action.WRITE
-        shell.judge_path(action, word, "a redirection", node, is_followed=is_followed)
+        shell.judge_path(action, word, "a redirection", node, is_followed=outputs is not None)
         if destination.type == "process_substitution":
             stream = shell.sequence(destination, UNKNOWN_STREAM)
+    if outputs is not None and stream is None:
+        outputs.append(node)
     return stream
 
 
