@@ -141,8 +141,9 @@ def scan(context: Context, source: Source) -> None:
         _judge_unparsed(context, text)
         return
     temporary = _list_temporary_tables(statements)
-    if len(statements) > 1 and not temporary:
-        context.add("sql.statement.several", START, f"holds {len(statements)} statements")
+    count = sum(_find_verb(statement) not in _TRANSACTION_VERBS for statement in statements)
+    if count > 1 and not temporary:
+        context.add("sql.statement.several", START, f"holds {count} statements")
     places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
@@ -457,6 +458,7 @@ def _judge(
         context.add("sql.statement.privilege", START, "changes settings of the database")
     allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
     allowed = allowed or (verb == "create" and _is_temporary(statement))
+    allowed = allowed or (verb == "copy" and _writes_own_file(context, statement))
     if not allowed:
         line = format_addition("sql_verbs", verb)
         message = f"the statement {verb.upper()} is not allowed"
@@ -474,6 +476,19 @@ def _judge(
     _judge_tables(context, statement)
     _judge_reach(context, source, statement)
     _judge_explained(context, source, statement)
+
+
+def _writes_own_file(context: Context, statement: exp.Expr) -> bool:
+    """Whether `COPY … TO` writes what is read into a file that a snippet may write, where no verbs are stated."""
+    from sqlglot import exp
+
+    if context.boundary.policy.sql_verbs != READ_VERBS or not isinstance(statement, exp.Copy):
+        return False
+    files = [file.name for file in statement.args["files"] if isinstance(file, exp.Literal)]
+    is_from = bool(statement.args.get("kind"))
+    is_whole = len(files) == len(statement.args["files"]) and _HOLE not in "".join(files)
+    inside = all("://" not in file and context.boundary.path(Action.WRITE, (file,)) is None for file in files)
+    return not is_from and is_whole and inside
 
 
 def _attaches_memory(statement: exp.Expr) -> bool:

@@ -62,7 +62,7 @@ class _Template:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.texts: dict[str, str] = {}
-        # Texts that the template shows as they are: what they name is only mentioned.
+        # What the template shows as it is: a text only mentions what it names, an attribute is not called.
         self.shown: set[nodes.Node] = set()
 
     def judge(self, template: nodes.Template) -> None:
@@ -101,7 +101,7 @@ class _Template:
         """Judge an attribute or a key by its name."""
         if _INTERNAL.fullmatch(name):
             self._add("escape.dunder", node, f"walks through {name} into the interpreter")
-        elif name in _STARTING:
+        elif name in _STARTING and node not in self.shown:
             self._add("process.start", node, f"reaches {name}, which starts programs or runs code")
         elif name == "environ":
             self._add("environment.read", node, "reads the environment", Verdict.REVIEW)
@@ -154,7 +154,7 @@ class _Template:
 
     def _judge_output(self, node: nodes.Output) -> None:
         for shown in node.nodes:
-            if isinstance(shown, nodes.Const):
+            if isinstance(shown, nodes.Const | nodes.Getattr):
                 self.shown.add(shown)
             if isinstance(shown, nodes.Name) and shown.name in {"config", "settings", "environ"}:
                 self._add(

@@ -400,7 +400,16 @@ def _judge_own_path(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+# Calls that only describe a request, and what may send one: where none of it is in the text, none is sent.
+_DESCRIBING: Final = split_words("urllib.request.Request requests.Request httpx.Request")
+_MAY_SEND: Final = re.compile(
+    r"urlopen|send|\.open\(|__|\b(?:getattr|exec|eval|import_module|globals|vars)\b"
+)
+
+
 def _judge_url(call: Call[Machine], value: Value) -> Value | None:
+    if call.name in _DESCRIBING and not _MAY_SEND.search(call.m.text):
+        return Ref(f"{call.name}()", NETWORK)
     if isinstance(value, Ref) and value.name.startswith(("urllib.request.Request()", "requests.")):
         pass  # judged where it was made
     elif not (call.name.startswith("requests.Session()") and _is_relative(value)):

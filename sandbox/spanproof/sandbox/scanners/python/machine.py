@@ -86,6 +86,7 @@ class Machine(Reader):
         self.binds_socket = False
         # Expressions that copy the environment only for programs that are started.
         self.handed_on: frozenset[ast.expr] = frozenset()
+        self.command_arguments: dict[str, Value] = {}
         # Paths that are known by their values alone, kept so that each has an identity of its own.
         self._unknown_paths: list[Value] = []
         self.raised: list[Value] = []  # What the program raises, which a handler may get

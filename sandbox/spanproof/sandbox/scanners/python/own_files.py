@@ -16,8 +16,10 @@ from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import CLEAN, Const, Path, Ref, Text, Value, join_all, to_pieces
 from spanproof.sandbox.words import split_words
 
-HANDLE: Final = "open()"
-"""The name of a file that `open` gave; its owner is the path, where that is known."""
+_HANDLES: Final = frozenset({"open()", "gzip.open()", "bz2.open()", "lzma.open()"})
+"""The names of files that `open` and its like gave; their owner is the path, where that is known."""
+
+_BUFFER: Final = "io.BytesIO()"
 
 _PICKLE: Final = "pickle.dumps()"
 
@@ -27,8 +29,10 @@ def find_path(m: Machine, value: Value) -> str | None:
 
     A path in a folder that the program made for itself (`tempfile`) is known by its value alone.
     """
+    if isinstance(value, Ref) and value.name == _BUFFER and value.owner is None:
+        return m.name_unknown_path(value)
     if isinstance(value, Ref):
-        return find_path(m, value.owner) if value.name == HANDLE and value.owner is not None else None
+        return find_path(m, value.owner) if value.name in _HANDLES and value.owner is not None else None
     pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         return m.context.boundary.work_path(pieces[0])
@@ -61,10 +65,10 @@ _HARMLESS_METHODS: Final = split_words("write read readline readlines seek close
 def forget_handed_files(m: Machine, function: Ref, arguments: Arguments) -> None:
     """Note that a file may hold anything: it is given to code that is not followed, or a method writes it."""
     called_on, _, method = function.name.rpartition(".")
-    if called_on == HANDLE and function.owner is not None and method not in _HARMLESS_METHODS:
+    if called_on in _HANDLES and function.owner is not None and method not in _HARMLESS_METHODS:
         m.context.own_files.forget(find_path(m, function.owner))
     for value in arguments.all():
-        if isinstance(value, Ref) and value.name == HANDLE:
+        if isinstance(value, Ref) and value.name in _HANDLES:
             m.context.own_files.forget(find_path(m, value))
 
 
@@ -82,9 +86,10 @@ def find_content(m: Machine, file: Value) -> Value | None:
 
 def model_file_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `read` of an open file gives, and note what `write` puts there."""
-    if function.owner is None or not function.name.startswith(f"{HANDLE}."):
+    called_on, _, method = function.name.rpartition(".")
+    if function.owner is None or called_on not in _HANDLES:
         return None
-    if function.name.endswith(".read"):
+    if method == "read":
         return find_content(m, function.owner) if not arguments.positional else None
     note_written(m, function.owner, arguments.get(0))
     return None

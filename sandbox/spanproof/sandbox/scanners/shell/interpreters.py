@@ -202,7 +202,9 @@ def _reads_input(arguments: Sequence[Words]) -> bool:
     return False
 
 
-_HARMLESS_MODULES = split_words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
+_HARMLESS_MODULES = split_words(
+    "json.tool this calendar timeit unittest pytest venv tabnanny ast py_compile compileall tokenize dis"
+)
 
 
 def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
