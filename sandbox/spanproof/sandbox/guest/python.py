@@ -55,11 +55,7 @@ def run_tested(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> int:
         reporter: of the program.
         collectors: modules that may collect the tests, for their process to load while it waits.
     """
-    ours, theirs = socket.socketpair()
-    if _fork() == 0:
-        ours.close()
-        judge_main(theirs, inbox, reporter, collectors)
-    theirs.close()
+    ours = _start_judge(inbox, reporter, collectors)
     try:
         word = candidate.receive(ours)
         if word[0] == "done":
@@ -85,6 +81,25 @@ def run_tested(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> int:
         return _run_tests_inside(tests, namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return report_end(exception, reporter)
+
+
+def _start_judge(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> socket.socket:
+    """Start the process that holds the tests; return what leads there.
+
+    It is no child of ours: a program that waits for all its children would wait for it.
+    """
+    ours, theirs = socket.socketpair()
+    parent = _fork()
+    if parent == 0:
+        try:
+            ours.close()
+            if _fork() == 0:
+                judge_main(theirs, inbox, reporter, collectors)
+        finally:
+            os._exit(0)
+    theirs.close()
+    os.waitpid(parent, 0)
+    return ours
 
 
 def _fork() -> int:

@@ -255,11 +255,14 @@ class Run:
         """Take a frame that came while the program runs: a plain run has no use for any."""
 
     def _hold(self, pid: int, code: int) -> bool:
-        """Whether to hold a process that ends: the main one, when it has always been alone.
+        """Whether to hold a process that ends: the main one, when it has always been alone, and its judge.
 
-        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
+        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run. The
+        number of a judge that is held is no other process's, by which that would pass as the newest.
         """
         self._usage_limits.note_end(pid)
+        if pid == self._watcher.judge:
+            return True
         if pid != self._armed.guest.pid or not self._is_alone(pid):
             return False
         try:
