@@ -477,11 +477,14 @@ def _judge(
 
 def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
     """Whether the policy names a statement's verb, or it changes nothing but what the snippet makes itself."""
-    if verb in context.boundary.policy.sql_verbs or verb in _TRANSACTION_VERBS:
-        return True
-    if verb == "create":
-        return _is_temporary(statement)
-    return verb == "copy" and _writes_own_file(context, statement)
+    match verb:
+        case "create":
+            is_own = _is_temporary(statement)
+        case "copy":
+            is_own = _writes_own_file(context, statement)
+        case _:
+            is_own = False
+    return is_own or verb in _TRANSACTION_VERBS or verb in context.boundary.policy.sql_verbs
 
 
 def _writes_own_file(context: Context, statement: exp.Expr) -> bool:
