@@ -456,10 +456,7 @@ def _judge(
     context.boundary.note_use(UseKind.STATEMENT, verb)
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
-    allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
-    allowed = allowed or (verb == "create" and _is_temporary(statement))
-    allowed = allowed or (verb == "copy" and _writes_own_file(context, statement))
-    if not allowed:
+    if not _is_allowed(context, statement, verb):
         line = format_addition("sql_verbs", verb)
         message = f"the statement {verb.upper()} is not allowed"
         context.add(_select_verb_rule(statement, verb), START, message, policy_line=line)
@@ -478,8 +475,20 @@ def _judge(
     _judge_explained(context, source, statement)
 
 
+def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
+    """Whether the policy names a statement's verb, or it changes nothing but what the snippet makes itself."""
+    match verb:
+        case "create":
+            is_own = _is_temporary(statement)
+        case "copy":
+            is_own = _writes_own_file(context, statement)
+        case _:
+            is_own = False
+    return is_own or verb in _TRANSACTION_VERBS or verb in context.boundary.policy.sql_verbs
+
+
 def _writes_own_file(context: Context, statement: exp.Expr) -> bool:
-    """Whether `COPY … TO` writes what is read into a file that a snippet may write, where no verbs are stated."""
+    """Whether `COPY … TO` writes to a file that a snippet may write, where the policy states no verbs."""
     from sqlglot import exp
 
     if context.boundary.policy.sql_verbs != READ_VERBS or not isinstance(statement, exp.Copy):

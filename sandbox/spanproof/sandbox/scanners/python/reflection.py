@@ -236,7 +236,7 @@ def _model_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.e
 
 
 def _model_parsed_arguments(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Return what a parser makes of a command line that the program states: any word of it, or the default."""
+    """Return what a parser makes of a command line that the program states: its words, or the defaults."""
     words = arguments.get(0, "args")
     if not isinstance(words, Items) or words.more:
         return None
