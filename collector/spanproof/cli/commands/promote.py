@@ -26,7 +26,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.gate import ScoreQuery, parse_query
 from spanproof.store import Store
-from spanproof.suites import Case, Change, Promoting, Promotion, promote_runs
+from spanproof.suites import Case, Change, Promoting, Promotion, iter_promotions
 from spanproof.trace.project import TraceKey, get_score_key
 
 _Run = tuple[TraceEvaluation, str]
@@ -94,7 +94,7 @@ def command(
             runs = _find_cluster_runs(store, cluster, limit)
         else:
             runs = [_find_named_run(store, trace, run) for trace in traces]
-        found = take_cases(promote_runs(runs, suite, how), len(traces) or limit)
+        found = take_cases(iter_promotions(runs, suite, how), len(traces) or limit)
     if as_json:
         for promotion in found:
             print_json(_to_row(promotion, suite))
