@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 
 RUN_ID = "a" * 16
 TRACE = Path(__file__).parents[1] / "golden" / "dialects" / "langfuse.json"
@@ -45,7 +45,7 @@ def run(*commands: list[str], stdin: str = "") -> list[tuple[int, str]]:
 def test_a_suite_an_evaluation_and_the_gate_are_piped_together_without_the_collector(
     evaluation, suite, tmp_path
 ):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     config = tmp_path / "spanproof.yaml"
     config.write_text("evaluation: {replay: false}\nalerts: [{name: a, layer: groundedness}]\n")
     of_suite, of_trace = run(

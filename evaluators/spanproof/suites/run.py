@@ -188,10 +188,10 @@ def run_case(case: Case, engine: Engine, open_policy: OpenPolicy = OpenPolicy.NO
     for expected in case.expectations:
         now = by_key.get(expected.key)
         if now is None:
-            differences.append(Difference(expected, None, _explain_missing(expected)))
+            differences.append(Difference(expected, None, _describe_missing(expected)))
         elif now.verdict is not expected.verdict and not _is_renamed(expected, now):
             differences.append(Difference(expected, now.verdict, now.explanation))
-    status = _derive_status(differences, open_policy)
+    status = _compute_status(differences, open_policy)
     return CaseReport(case, status, tuple(differences), evaluation, wall_s)
 
 
@@ -210,12 +210,12 @@ def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
     return next((each for each in evaluation.runs if each.run.span_id == span_id), None)
 
 
-def _explain_missing(expected: Expectation) -> str:
+def _describe_missing(expected: Expectation) -> str:
     missing = f"no {expected.name} score any more"
     return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
 
 
-def _derive_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
+def _compute_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
     moves = {(each.expected.verdict, each.found) for each in differences}
     if open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
         moves = {(expected, found) for expected, found in moves if found is not State.OPEN}
