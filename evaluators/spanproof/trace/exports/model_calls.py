@@ -132,10 +132,10 @@ def _list_step_parts(step: object) -> list[Any]:
         return content
     calls, results, text = step.get("toolCalls"), step.get("toolResults"), step.get("text")
     spoken = [{"type": "text", "text": text}] if text else []
-    return [*spoken, *_type_parts(calls, "tool-call"), *_type_parts(results, "tool-result")]
+    return [*spoken, *_add_part_types(calls, "tool-call"), *_add_part_types(results, "tool-result")]
 
 
-def _type_parts(parts: object, kind: str) -> list[Any]:
+def _add_part_types(parts: object, kind: str) -> list[Any]:
     held = parts if isinstance(parts, list) else []
     return [{**part, "type": kind} for part in held if isinstance(part, Mapping)]
 
