@@ -1,4 +1,4 @@
-"""Offline commands work together in processes of their own, and load no part of the collector."""
+"""Offline commands work together in processes of their own, and load no collector and no plug-in."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from spanproof.suites import promote_run
 RUN_ID = "a" * 16
 TRACE = Path(__file__).parents[1] / "golden" / "dialects" / "langfuse.json"
 COLLECTOR = ("spanproof.collector", "spanproof.alerts")
+PLUGINS = (
+    "spanproof.benchmarks",
+    "spanproof.experiments.optimise",
+    "spanproof.evaluators.structure",
+    "spanproof.sandbox.backends.remote",
+)
 # Runs commands one after another; what they print and the modules that are loaded then go to stdout.
 PROGRAM = """
 import contextlib, io, json, sys
@@ -37,7 +43,7 @@ def run(*commands: list[str], stdin: str = "") -> list[tuple[int, str]]:
         check=True,
     )
     ended, modules = json.loads(done.stdout)
-    loaded = [each for each in modules if each.startswith(COLLECTOR)]
+    loaded = [each for each in modules if each.startswith((*COLLECTOR, *PLUGINS))]
     assert not loaded, f"{[command[0] for command in commands]} load {loaded}"
     return [(code, printed) for code, printed in ended]
 
