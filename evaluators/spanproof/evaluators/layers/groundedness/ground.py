@@ -368,7 +368,9 @@ class _Grounder:
     def _find_misquoted_sentence(self, stated: Stated, reading: Reading) -> Claim | None:
         """Return the claim that a sentence of an output has another value than the one that repeats it."""
         value = stated.mention.value
-        fact = self.prose.find_other_value(stated, reading) if is_precise(stated) else None
+        fact = self.prose.find_repeated(stated, reading)
+        if fact is None and is_precise(stated):
+            fact = self.prose.find_other_value(stated, reading)
         if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
             return None
         if is_derivable(stated, self.binder, reading):

@@ -25,6 +25,8 @@ from spanproof.reading.words import STOP, base_forms_of
 
 # A sentence with fewer words beside a value is too like others.
 _FEWEST_WORDS_BESIDE: Final = 3
+# So many before a value, all behind it, and each as it is written: another sentence has them by no chance.
+_FEWEST_WORDS_REPEATED: Final = 2
 _LONGEST_PRINTED: Final = 600
 
 
@@ -84,6 +86,21 @@ class ProseIndex:
             if fact.source == sentence.source and sentence.start <= fact.start < sentence.end
         ]
         return values[0] if len(values) == 1 else None
+
+    def find_repeated(self, stated: Stated, reading: Reading) -> Fact | None:
+        """Return the amount that an output has instead of a stated one, where it repeats the passage."""
+        before = reading.text[: stated.start].lstrip()
+        after = reading.text[stated.end :].rstrip(" .") or "."
+        if len(before.split()) < _FEWEST_WORDS_REPEATED:
+            return None
+        texts = self._world.base.texts
+        found = [
+            fact
+            for fact in self._world.numeric
+            if texts[fact.source].endswith(before, 0, fact.start)
+            and texts[fact.source].startswith(after, fact.end)
+        ]
+        return found[0] if len({fact.value.number for fact in found}) == 1 else None
 
     def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
         """Return the last output where an answer has only its words and those of the task: "Laptop"."""
