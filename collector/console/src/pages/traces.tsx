@@ -434,8 +434,8 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "64px", agent: "minmax(88px, 0.6fr)", answer: "minmax(110px, 1.3fr)", verdicts: "248px", why: "minmax(84px, 1fr)",
-  latency: "52px", tokens: "48px", cost: "48px", feedback: "58px", model: "130px", started: "66px", trace: "100px",
+  state: "64px", agent: "minmax(76px, 0.5fr)", answer: "minmax(100px, 1fr)", verdicts: "228px", why: "minmax(140px, 1.7fr)",
+  latency: "52px", tokens: "48px", cost: "48px", feedback: "58px", model: "130px", started: "76px", trace: "100px",
 };
 const NUMBERS = ["latency", "tokens", "cost"];
 const ORDERS: Record<string, string> = { started: "newest", latency: "slowest", tokens: "tokens", cost: "cost" };
@@ -490,7 +490,7 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
     return () => removeEventListener("keydown", move);
   }, [rows, virtual]);
   const names = table.getVisibleLeafColumns().map((each) => each.id);
-  const template = ["16px", "minmax(150px, 1.6fr)", ...names.map((name) => WIDTHS[name])].join(" ");
+  const template = ["16px", "minmax(130px, 1.2fr)", ...names.map((name) => WIDTHS[name])].join(" ");
   const tableRows = table.getRowModel().rows;
   return (
     <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
