@@ -162,17 +162,18 @@ def _iter_line_rows(path: Path, text: str) -> Iterator[Any]:
 
 def _find_form(entry: Mapping[str, Any]) -> Form | None:
     keys = entry.keys()
-    if "expectedOutput" in keys or ("input" in keys and "datasetId" in keys):
+    if "expectedOutput" in keys or keys >= {"input", "datasetId"}:
         return Form.LANGFUSE
-    if "inputs" in keys and ("outputs" in keys or "dataset_id" in keys):
+    if "inputs" in keys and not keys.isdisjoint({"outputs", "dataset_id"}):
         return Form.LANGSMITH
-    if "input" in keys and ("expected" in keys or "_xact_id" in keys):
+    if "input" in keys and not keys.isdisjoint({"expected", "_xact_id"}):
         return Form.BRAINTRUST
     if isinstance(entry.get("input"), dict) and "output" in keys:
         return Form.PHOENIX
     if isinstance(entry.get("messages"), list):
         return Form.PHOENIX
-    if any(name.startswith("input_") for name in keys) and any(name.startswith("output_") for name in keys):
+    prefixes = {name.partition("_")[0] for name in keys if "_" in name}
+    if {"input", "output"} <= prefixes:
         return Form.PHOENIX if "example_id" in keys else Form.LANGSMITH
     return Form.SPANPROOF if "task" in keys else None
 
@@ -220,11 +221,7 @@ def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
             trace_id = str((entry.get("origin") or {}).get("object_id") or "")
             return _Item(form, entry.get("input"), entry.get("expected"), key, metadata, tags or (), trace_id)
         case Form.PHOENIX if "messages" in entry:
-            messages = entry["messages"]
-            last = messages[-1] if messages else {}
-            answered = isinstance(last, dict) and last.get("role") == "assistant"
-            expected = entry.get("ideal", last.get("content") if answered else None)
-            return _Item(form, {"messages": messages[:-1] if answered else messages}, expected, key)
+            return _parse_conversation(entry, key)
         case Form.PHOENIX if "input" in entry:
             return _Item(form, entry["input"], entry.get("output"), key, metadata)
         case Form.TABLE:
@@ -232,6 +229,16 @@ def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
         case _:
             parts = [_select_prefixed(entry, prefix) for prefix in ("input_", "output_", "metadata_")]
             return _Item(form, parts[0], parts[1], key, parts[2])
+
+
+def _parse_conversation(entry: Mapping[str, Any], key: str) -> _Item:
+    """Return messages as Phoenix exports them; the last one is the answer where the assistant gave it."""
+    messages = entry["messages"]
+    last = messages[-1] if messages else {}
+    if isinstance(last, dict) and last.get("role") == "assistant":
+        expected = entry.get("ideal", last.get("content"))
+        return _Item(Form.PHOENIX, {"messages": messages[:-1]}, expected, key)
+    return _Item(Form.PHOENIX, {"messages": messages}, entry.get("ideal"), key)
 
 
 def _select_prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -256,17 +263,26 @@ def _parse_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, Jso
     if not isinstance(given, dict) or not given:
         raise SuiteError(f"{place}: it has no input")
     if not wanted and isinstance(given.get("messages"), list):
-        rest = {name: value for name, value in given.items() if name != "messages"}
-        return _format_conversation(place, given["messages"]), rest
+        return _format_conversation(place, given["messages"]), _select_others(given, "messages")
     texts = [name for name, value in given.items() if isinstance(value, str) and value.strip()]
-    by_name = {name.lower(): name for name in texts}
-    chosen = wanted or next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
-    chosen = chosen or (texts[0] if len(given) == 1 and texts else "")
+    chosen = wanted or _get_task_key(texts)
+    if not chosen and len(given) == 1 and texts:
+        chosen = texts[0]
     if chosen not in texts:
         raise SuiteError(
             f"{place}: none of {', '.join(map(str, given))} is known to be the task; name it with --task-key"
         )
-    return given[chosen], {name: value for name, value in given.items() if name != chosen}
+    return given[chosen], _select_others(given, chosen)
+
+
+def _select_others(given: Mapping[str, JsonValue], key: str) -> dict[str, JsonValue]:
+    return {name: value for name, value in given.items() if name != key}
+
+
+def _get_task_key(names: Sequence[str]) -> str:
+    """Return the first of these names under which tasks are known; empty where there is none."""
+    by_name = {name.lower(): name for name in names}
+    return next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
 
 
 def _format_conversation(place: str, messages: Sequence[Any]) -> str:

@@ -323,16 +323,19 @@ def _parse_expectation(
     if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
         raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
     span_id = snippets[snippet - 1].span_id if snippet else entry.get("span_id", run_span_id)
+    value, cause = entry.get("value"), entry.get("cause")
+    outcome = verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored"
+    label = Label(verdict) if State(verdict).is_judged else None
     return Expectation(
         layer=layer,
         name=str(entry.get("name", layer.value)),
         span_id=str(span_id),
         snippet=snippet,
-        outcome=verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored",
-        label=Label(verdict) if State(verdict).is_judged else None,
-        value=None if entry.get("value") is None else float(entry["value"]),
+        outcome=outcome,
+        label=label,
+        value=None if value is None else float(value),
         explanation=str(entry.get("explanation") or ""),
-        cause=Cause(entry["cause"]) if entry.get("cause") else None,
+        cause=Cause(cause) if cause else None,
     )
 
 

@@ -108,14 +108,16 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
         SuiteError: an entry of `must` or `must_not` is none.
         KeyError, TypeError, ValueError: another key is not what it must be.
     """
+    tags = [str(tag) for tag in _read_list(head, "tags")]
+    recorded = [_parse_call(call) for call in _read_list(head, "recorded")]
     return {
         "notes": str(head.get("notes") or ""),
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
         "requires": _find_layers(head),
         "inputs": _read_mapping(head, "inputs"),
         "files": _read_files(head),
-        "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
-        "tags": tuple(str(tag) for tag in _read_list(head, "tags")),
+        "recorded": tuple(recorded),
+        "tags": tuple(tags),
         "source": _read_mapping(head, "source"),
         "unknown_calls": UnknownCalls(str(head.get("unknown_calls") or UnknownCalls.FAIL)),
     }

@@ -20,6 +20,7 @@ from spanproof.evaluators.score_rows import make_run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count, list_code_marks
+from spanproof.gate.outputs.code import CodeMark
 from spanproof.suites.case import Case, Expectation, to_expectation
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
@@ -246,6 +247,9 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         reason = f"{report.status.value}: {len(report.differences)} {differ}{opened}"
     layer = report.differences[0].expected.layer if report.differences else None
     run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
+    marks: tuple[CodeMark, ...] = ()
+    if run is not None and layer is not None:
+        marks = list_code_marks(make_run_row(run), layer, f"{folder}/snippets")
     return ResultRow(
         group="spanproof.suite",
         name=report.case.id,
@@ -256,7 +260,7 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         file=f"{folder}/case.yaml",
         wall_s=report.wall_s,
         open=report.opened,
-        marks=list_code_marks(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
+        marks=marks,
     )
 
 
