@@ -59,7 +59,7 @@ from spanproof.sandbox.scanners.shell.state import (
     read_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.sql import Connection, Database
+from spanproof.sandbox.scanners.sql_connections import Connection, Database
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
 
