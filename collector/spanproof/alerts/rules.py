@@ -313,23 +313,31 @@ def _make_share_reading(
     release: str = "",
     burn: BurnWindow | None = None,
 ) -> Reading:
-    quantile = compute_quantile(rule.shortest_s)
-    interval = compute_wilson_interval(share.part, share.whole, quantile) if rule.measure.is_rate else None
+    low: float | None = None
+    high: float | None = None
+    if rule.measure.is_rate:
+        interval = compute_wilson_interval(share.part, share.whole, compute_quantile(rule.shortest_s))
+        if interval is not None:
+            low, high = interval.low, interval.high
     return Reading(
         rule,
         group,
         *window,
         standing,
-        share.part / share.whole if share.whole else None,
+        _compute_ratio(share),
         share.part,
         share.whole,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        before=before.part / before.whole if before and before.whole else None,
+        low=low,
+        high=high,
+        before=_compute_ratio(before) if before is not None else None,
         release=release,
         verdicts=counted if isinstance(counted, FailRate) else None,
         burn=burn,
     )
+
+
+def _compute_ratio(share: Share) -> float | None:
+    return share.part / share.whole if share.whole else None
 
 
 def _to_share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
