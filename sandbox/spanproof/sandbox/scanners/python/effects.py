@@ -510,8 +510,14 @@ def _judge_write(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_unpacking(call: Call[Machine], value: Value) -> Value | None:
+    """Note that any file may hold what an archive brings."""
+    call.m.context.own_files.forget(None)
+    return None
+
+
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
+    **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
     "open": _judge_open, "osopen": _judge_os_open,
     "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,

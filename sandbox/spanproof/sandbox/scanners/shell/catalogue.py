@@ -50,6 +50,7 @@ PREDEFINED: Final = {
     "_": ENTRY,
     "-": "",
 }
+UNPACKING: Final = split_entry(_GROUPS, "unpacking")
 PLAIN: Final = split_entry(_GROUPS, "plain")
 HARMLESS: Final = split_entry(_GROUPS, "harmless")
 PROJECT_TOOLS: Final = split_entry(_GROUPS, "projecttools")

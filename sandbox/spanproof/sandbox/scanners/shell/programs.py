@@ -30,6 +30,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     OPERANDS,
     PROJECT_TOOLS,
     SHELLS,
+    UNPACKING,
     WRAPPER_OPERANDS,
     WRAPPER_VALUED,
     WRAPPERS,
@@ -90,6 +91,8 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         interpreters.run_own_script(shell, own_text, fields, node)
         return UNKNOWN_STREAM
     program = name.rpartition("/")[2] or name
+    if program in UNPACKING:
+        shell.context.own_files.forget(None)
     _judge_permission(shell, program, arguments, node)
     policy = shell.context.boundary.policy
     if find_allowed(policy.allowed_commands, program, arguments) is not None:
