@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spanproof.trace import Step
+from spanproof.trace import Snippet, Step
 
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
 # Steps less alike than this are one removed and one added, not one that was changed.
@@ -58,12 +58,8 @@ def align_steps(before: Sequence[Step], after: Sequence[Step]) -> list[StepPair]
 
 def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, int | None]]:
     words_old, words_new = [_count_words(step) for step in old], [_count_words(step) for step in new]
-    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
     alike = [[_compute_similarity(a, b) for b in words_new] for a in words_old]
-    for i in range(len(old) - 1, -1, -1):
-        for j in range(len(new) - 1, -1, -1):
-            paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
-            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    best = _compute_best(alike, len(old), len(new))
     found: list[tuple[int | None, int | None]] = []
     i = j = 0
     while i < len(old) and j < len(new):
@@ -79,6 +75,16 @@ def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, i
     found += [(place, None) for place in range(i, len(old))]
     found += [(None, place) for place in range(j, len(new))]
     return found
+
+
+def _compute_best(alike: Sequence[Sequence[float]], old: int, new: int) -> list[list[float]]:
+    """Return the greatest sum of similarities of pairs, for what follows each step of both runs."""
+    best = [[0.0] * (new + 1) for _ in range(old + 1)]
+    for i in range(old - 1, -1, -1):
+        for j in range(new - 1, -1, -1):
+            paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
+            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    return best
 
 
 def _count_words(step: Step) -> Counter[str]:
@@ -109,12 +115,15 @@ def _extract_code(step: Step) -> list[object]:
     ]
 
 
+def _extract_output(snippet: Snippet) -> object:
+    """Return what a snippet printed, gave and raised; what the model was shown where that is all there is."""
+    if snippet.logs is None and snippet.output is None:
+        return snippet.observation
+    value = snippet.output.text if snippet.output else None
+    return (snippet.logs, value, snippet.error.message if snippet.error else None)
+
+
 def _extract_outputs(step: Step) -> list[object]:
-    printed = [
-        (each.logs, each.output.text if each.output else None, each.error.message if each.error else None)
-        if each.logs is not None or each.output is not None
-        else each.observation
-        for each in step.snippets
-    ]
+    printed = [_extract_output(snippet) for snippet in step.snippets]
     results = [(call.tool, call.result.text if call.result else None) for call in step.calls]
     return [printed, results]

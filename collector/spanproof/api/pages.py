@@ -72,6 +72,7 @@ def build_failure_cluster(
 ) -> models.FailureCluster:
     """Return a cluster of failures with what is known about it."""
     known = found.explanation
+    kind, category = (known.kind.id, known.kind.category) if known.kind is not None else ("", "")
     return models.FailureCluster(
         id=found.id,
         name=mask_formats(found.name),
@@ -83,8 +84,8 @@ def build_failure_cluster(
         fix=known.fix,
         judge_fix=found.judge_fix,
         judge_model=found.judge_model,
-        kind=known.kind.id if known.kind is not None else "",
-        category=known.kind.category if known.kind is not None else "",
+        kind=kind,
+        category=category,
         runs=found.runs,
         runs_before=found.runs_before,
         first_seen_ns=found.first_seen_ns,
@@ -224,17 +225,24 @@ def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Ru
     layers, others = _split_scores(evaluation, numbers, shown_steps)
     state = evaluation.state
     answer = found.answer.text if found.answer else None
-    shown = None if answer is None else clean_text(answer)
+    shown = clean_optional(answer)
+    cohort = {name: clean_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))}
+    tokens = (found.usage.input_tokens + found.usage.output_tokens) or None
+    # A masked secret moves the characters behind it: claims are not marked then.
+    claims = list(_extract_claims(layers)) if shown == answer else []
+    evidence_steps = {
+        span_id: numbers[span_id] for span_id in _iter_evidence_spans(layers) if span_id in numbers
+    }
     return models.Run(
         span_id=found.span_id,
         agent=clean_text(found.name),
-        task=None if found.task is None else clean_text(found.task),
+        task=clean_optional(found.task),
         answer=shown,
         ending=found.ending.value,
         start_ns=found.start_ns,
         end_ns=found.end_ns,
-        cohort={name: clean_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))},
-        tokens=(found.usage.input_tokens + found.usage.output_tokens) or None,
+        cohort=cohort,
+        tokens=tokens,
         state=state,
         sentence=_describe_state(evaluation.layers),
         reason_layer=_find_reason_layer(evaluation.layers),
@@ -242,13 +250,10 @@ def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Ru
         replay=_describe_replay(evaluation),
         layers=[_build_layer(evaluation, score) for score in layers],
         scores=[_build_score(score) for score in others],
-        # A masked secret moves the characters behind it: claims are not marked then.
-        claims=list(_extract_claims(layers)) if shown == answer else [],
+        claims=claims,
         steps=[_build_step(evaluation, step) for step in shown_steps],
         step_count=len(found.steps),
-        step_of_span={
-            span_id: numbers[span_id] for span_id in _iter_evidence_spans(layers) if span_id in numbers
-        },
+        step_of_span=evidence_steps,
     )
 
 
@@ -378,8 +383,8 @@ def build_facts(score: Score) -> list[models.Fact]:
             what=clean_text(fact.what),
             claim=_find_claim_verdict(fact),
             span_id=fact.span_id,
-            recorded=_clean_optional(fact.recorded),
-            replayed=_clean_optional(fact.replayed),
+            recorded=clean_optional(fact.recorded),
+            replayed=clean_optional(fact.replayed),
         )
         for fact in shown[:_MOST_EVIDENCE]
     ]
@@ -467,6 +472,8 @@ def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippe
     replay = evaluation.replay
     again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
     reason = replay.reason if isinstance(replay, NoReplay) else replay.unreplayed.get(snippet.id)
+    recorded = _build_recorded(snippet) if snippet.executed else None
+    replayed = _build_replayed(again) if again else None
     return models.Snippet(
         id=snippet.id,
         span_id=snippet.span_id,
@@ -486,9 +493,9 @@ def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippe
             )
             for each in scan.findings
         ],
-        recorded=_build_recorded(snippet) if snippet.executed else None,
-        replayed=_build_replayed(again) if again else None,
-        not_replayed=None if again or reason is None else clean_text(reason),
+        recorded=recorded,
+        replayed=replayed,
+        not_replayed=None if again else clean_optional(reason),
         refused=_describe_refusal(snippet.refusal),
     )
 
@@ -498,7 +505,7 @@ def _build_recorded(snippet: Snippet) -> models.Recorded:
     printed = record.stdout if record.stdout is not None else record.shown
     return models.Recorded(
         ended=record.failure_class.value if record.failure_class else None,
-        printed=_clean_optional(printed),
+        printed=clean_optional(printed),
         value=_clean_payload(record.output),
         error=clean_text(snippet.error.message) if snippet.error else None,
     )
@@ -509,10 +516,10 @@ def _build_replayed(step: ReplayedStep) -> models.Replayed:
     return models.Replayed(
         ended=ran.failure_class.value,
         printed=clean_text(ran.stdout),
-        value=_clean_optional(ran.result_text),
+        value=clean_optional(ran.result_text),
         error=clean_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
         agrees=step.agrees,
-        difference=_clean_optional(step.difference),
+        difference=clean_optional(step.difference),
         flaky=step.flaky,
         wall_s=ran.wall_s,
         peak_memory_bytes=ran.peak_memory_bytes,
@@ -549,7 +556,8 @@ def _format_value(value: JsonValue) -> str:
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
-def _clean_optional(given: str | None) -> str | None:
+def clean_optional(given: str | None) -> str | None:
+    """Return text as `clean_text` does, and None as it is."""
     return None if given is None else clean_text(given)
 
 

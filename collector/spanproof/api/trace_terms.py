@@ -64,10 +64,11 @@ def _read_terms(
             HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true, or a state"
         )
     is_of_layer = layer is not None and (failing or (state is State.FAIL and failing is None))
+    states = [state] if state is not None and layer is None else []
     return TraceTerms(
         since_ns=None if hours is None else compute_window(hours)[0],
         failing=layer if is_of_layer else failing,
-        states=[state] if state is not None and layer is None else [],
+        states=states,
         cohort=cohort,
         texts=text,
         feedback=feedback,

@@ -246,13 +246,15 @@ def _connect_server(dsn: str, scheme: str) -> Connections:
         )
     options = dict(parse_qsl(parts.query))
     layout = Layout.from_options(database, options)
+    user = unquote(parts.username) if parts.username else "default"
+    others = {name: value for name, value in options.items() if name not in _LAYOUT_OPTIONS}
     arguments: dict[str, Any] = {
         "host": parts.hostname or "localhost",
         "port": port,
-        "username": unquote(parts.username) if parts.username else "default",
+        "username": user,
         "password": unquote(parts.password or ""),
         "interface": "https" if secure else "http",
-        **{name: value for name, value in options.items() if name not in _LAYOUT_OPTIONS},
+        **others,
     }
     name = f"{scheme}://{arguments['host']}:{port}/{database}"
     return _reach(name, layout, arguments)

@@ -170,12 +170,16 @@ def _build_group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_n
         values=tuple(str(value) for value in values[: len(by)]),
         start_ns=int(start_ns) if bucket_ns is not None else chosen.start_ns or 0,
         verdicts=parse_counts(row),
-        mean=sums["value_sum"] / sums["values"] if sums["values"] else None,
-        raw_mean=sums["raw_sum"] / sums["raws"] if sums["raws"] else None,
+        mean=_compute_ratio(sums["value_sum"], sums["values"]),
+        raw_mean=_compute_ratio(sums["raw_sum"], sums["raws"]),
         raw_p50=None,
         raw_p95=None,
         unit=str(unit),
     )
+
+
+def _compute_ratio(total: float, count: float) -> float | None:
+    return total / count if count else None
 
 
 def _add_percentiles(

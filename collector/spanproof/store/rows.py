@@ -7,15 +7,15 @@ on the `traces` row. Times outside what the tables can order are moved to the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.failures import Failure
-from spanproof.sandbox.scanners.model import Scan
+from spanproof.sandbox.scanners.model import Finding, Scan
 from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
 from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES
@@ -195,16 +195,19 @@ def _build_snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns
         }
 
 
+_FINDING_COLUMNS: Final[Mapping[str, Callable[[Finding], object]]] = {
+    "Findings.Rule": lambda finding: finding.rule,
+    "Findings.Severity": lambda finding: finding.severity.value,
+    "Findings.Verdict": lambda finding: finding.verdict.value,
+    "Findings.Line": lambda finding: max(0, finding.line),
+    "Findings.Message": lambda finding: clean_text(finding.message),
+    "Findings.Cwe": lambda finding: finding.cwe or 0,
+}
+
+
 def _build_finding_columns(scan: Scan | None) -> Row:
     found = scan.findings if scan else ()
-    return {
-        "Findings.Rule": [finding.rule for finding in found],
-        "Findings.Severity": [finding.severity.value for finding in found],
-        "Findings.Verdict": [finding.verdict.value for finding in found],
-        "Findings.Line": [max(0, finding.line) for finding in found],
-        "Findings.Message": [clean_text(finding.message) for finding in found],
-        "Findings.Cwe": [finding.cwe or 0 for finding in found],
-    }
+    return {name: [read(finding) for finding in found] for name, read in _FINDING_COLUMNS.items()}
 
 
 def _build_replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
@@ -234,6 +237,8 @@ def _build_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
     if step is None:
         return row
     ran = step.execution
+    agrees = None if step.agrees is None else int(step.agrees)
+    targets = [clean_text(attempt.target) for attempt in ran.attempts]
     return row | {
         "failure_class": ran.failure_class.value,
         "exit_code": ran.exit_code,
@@ -243,11 +248,11 @@ def _build_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
         "wall_s": ran.wall_s,
         "cpu_s": ran.cpu_s,
         "peak_memory_bytes": max(0, ran.peak_memory_bytes),
-        "agrees": None if step.agrees is None else int(step.agrees),
+        "agrees": agrees,
         "difference": clean_text(step.difference or ""),
         "divergences": len(step.divergences),
         "Attempts.Kind": [attempt.kind.value for attempt in ran.attempts],
-        "Attempts.Target": [clean_text(attempt.target) for attempt in ran.attempts],
+        "Attempts.Target": targets,
         "Attempts.Allowed": [int(attempt.allowed) for attempt in ran.attempts],
     }
 

@@ -75,11 +75,13 @@ class SpanColumns:
 
     def times(self) -> pa.Table:
         """Return the rows of `otel_traces_trace_id_ts`: first and last time of each trace of these spans."""
+        starts = [start for start, _ in self._times.values()]
+        ends = [end for _, end in self._times.values()]
         return pa.table(
             {
                 "TraceId": pa.array([key.trace_id for key in self._times], type=pa.string()),
-                "Start": pa.array([start for start, _ in self._times.values()], type=pa.uint32()),
-                "End": pa.array([end for _, end in self._times.values()], type=pa.uint32()),
+                "Start": pa.array(starts, type=pa.uint32()),
+                "End": pa.array(ends, type=pa.uint32()),
                 "SpanproofProject": pa.array([key.project for key in self._times], type=pa.string()),
             }
         )

@@ -32,15 +32,18 @@ def build_summary_columns(evaluation: TraceEvaluation) -> Row:
     costs = [_find_cost(run) for run in runs]
     tokens = [run.run.usage.input_tokens + run.run.usage.output_tokens for run in runs]
     known_costs = [cost for cost in costs if cost is not None]
+    tasks = [_shorten(run.run.task or "") for run in runs]
+    text = _build_text(run.run for run in runs)
+    answers = [_shorten(run.run.answer.text if run.run.answer else "") for run in runs]
     return {
         "Runs.SpanId": [run.run.span_id for run in runs],
-        "Runs.Task": [_shorten(run.run.task or "") for run in runs],
-        "Runs.Answer": [_shorten(run.run.answer.text if run.run.answer else "") for run in runs],
+        "Runs.Task": tasks,
+        "Runs.Answer": answers,
         "Runs.Tokens": [max(0, count) for count in tokens],
         "Runs.CostUsd": costs,
         "tokens": max(0, sum(tokens)),
         "cost_usd": sum(known_costs) if known_costs else None,
-        "text": _build_text(run.run for run in runs),
+        "text": text,
     }
 
 

@@ -44,6 +44,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
+_MOST_EXPERIMENTS: Final = 50
 
 
 class Requirement(Answer):
@@ -107,16 +108,15 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
     found = _find_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
     evaluation = build_case_evaluation(found)
+    frozen = pages.build_run(evaluation.runs[0]) if evaluation and evaluation.runs else None
     code, calls = _list_editable_of(found)
+    experiments = workspace.experiments(folder)[:_MOST_EXPERIMENTS]
+    built = (_build_history(found, experiment) for experiment in experiments)
     return CasePage(
         suite=name,
         case=build_case_row(found),
-        frozen=pages.build_run(evaluation.runs[0]) if evaluation and evaluation.runs else None,
-        history=[
-            history
-            for experiment in workspace.experiments(folder)[:50]
-            if (history := _build_history(found, experiment)) is not None
-        ],
+        frozen=frozen,
+        history=[history for history in built if history is not None],
         code=code,
         calls=calls,
         can_replay=settings.open_sandbox is not None and bool(code),

@@ -76,16 +76,18 @@ def _build_pair(before: FailRate, after: FailRate) -> Pair:
     failed = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
     open_before, open_after = _count_open(before), _count_open(after)
     opened = compute_difference_interval(open_before, open_after)
+    low, high = (failed.low, failed.high) if failed else (None, None)
+    open_low, open_high = (opened.low, opened.high) if opened else (None, None)
     return Pair(
         before=pages.build_rate(before),
         after=pages.build_rate(after),
         difference=_compute_difference((before.failed, before.judged), (after.failed, after.judged)),
-        low=failed.low if failed else None,
-        high=failed.high if failed else None,
+        low=low,
+        high=high,
         change=_read_change(failed),
         open_difference=_compute_difference(open_before, open_after),
-        open_low=opened.low if opened else None,
-        open_high=opened.high if opened else None,
+        open_low=open_low,
+        open_high=open_high,
         open_change=_read_change(opened),
     )
 

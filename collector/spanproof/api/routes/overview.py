@@ -13,6 +13,7 @@ from spanproof.api.access import Opened
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
 from spanproof.api.trace_terms import Chosen
 from spanproof.store import FailRate, Store
+from spanproof.store.schema import VERDICT_COUNTS
 from spanproof.trace import Layer
 
 router = APIRouter()
@@ -194,11 +195,4 @@ def _find_new_releases(
 
 
 def _sum_rates(rates: Sequence[FailRate]) -> FailRate:
-    return FailRate(
-        sum(each.passed for each in rates),
-        sum(each.failed for each in rates),
-        sum(each.errored for each in rates),
-        sum(each.skipped for each in rates),
-        sum(each.open for each in rates),
-        sum(each.advice for each in rates),
-    )
+    return FailRate(*(sum(getattr(rate, name) for rate in rates) for name in VERDICT_COUNTS))

@@ -273,7 +273,9 @@ def _compute_agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement
     both_fail = pairs.count((True, True))
     people, ours = [not fail for fail, _ in pairs], [not fail for _, fail in pairs]
     found = measure_agreement(people, ours) if pairs else None
-    known = found is not None and not math.isnan(found.kappa)
+    kappa, low, high = (found.kappa, found.low, found.high) if found else (None, None, None)
+    if kappa is None or math.isnan(kappa):
+        kappa = low = high = None
     return LayerAgreement(
         layer=layer,
         labelled=len(rows),
@@ -284,9 +286,9 @@ def _compute_agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement
         only_we_fail=pairs.count((False, True)),
         precision=_compute_share(both_fail, sum(fail for _, fail in pairs)),
         recall=_compute_share(both_fail, sum(fail for fail, _ in pairs)),
-        kappa=found.kappa if found and known else None,
-        kappa_low=found.low if found and known else None,
-        kappa_high=found.high if found and known else None,
+        kappa=kappa,
+        kappa_low=low,
+        kappa_high=high,
     )
 
 
@@ -307,6 +309,8 @@ def _build_waiting(
     """Return a verdict with task and answer of the run it is about, where they are known."""
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     cause = scored.cause if scored else None
+    words = _describe_cause(cause, scored.detail) if cause and scored else ""
+    sentences = _list_sentences(scored, answer) if score.layer is Layer.GROUNDEDNESS else []
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
@@ -317,14 +321,14 @@ def _build_waiting(
         outcome=pages.build_outcome(score.outcome),
         state=get_state(score.outcome),
         cause=cause,
-        cause_words=_describe_cause(cause, scored.detail) if cause and scored else "",
-        task=None if task is None else pages.clean_text(task),
-        answer=None if answer is None else pages.clean_text(answer),
+        cause_words=words,
+        task=pages.clean_optional(task),
+        answer=pages.clean_optional(answer),
         evidence=pages.build_facts(score),
         project=pages.clean_text(score.cohort.project),
         assignee=assigned.assignee if assigned else "",
         due_ns=assigned.due_ns if assigned else 0,
-        sentences=_list_sentences(scored, answer) if score.layer is Layer.GROUNDEDNESS else [],
+        sentences=sentences,
     )
 
 

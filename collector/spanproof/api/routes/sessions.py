@@ -78,6 +78,16 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
     verdict = judge_session(store.evaluations(ids, project))
     mistake = verdict.first_mistake
+    first_mistake = (
+        None
+        if mistake is None
+        else FirstMistake(
+            turn=mistake.turn,
+            trace_id=mistake.trace_id,
+            agent=pages.clean_text(mistake.agent),
+            why=pages.clean_text(mistake.why),
+        )
+    )
     listed = (row for row in store.browse.trace_rows(ids) if project in (None, row.project))
     rows = sorted(listed, key=lambda row: row.start_ns)
     return SessionPage(
@@ -87,14 +97,7 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
         explanation=pages.clean_text(verdict.explanation),
         turns=[_build_turn(turn) for turn in verdict.turns],
         hand_overs=[_build_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
-        first_mistake=None
-        if mistake is None
-        else FirstMistake(
-            turn=mistake.turn,
-            trace_id=mistake.trace_id,
-            agent=pages.clean_text(mistake.agent),
-            why=pages.clean_text(mistake.why),
-        ),
+        first_mistake=first_mistake,
         traces=[list_rows.build_trace_row(row) for row in rows],
         cut=len(ids) == _MOST_TRACES,
     )

@@ -105,6 +105,11 @@ class Health(Answer):
 def settings(request: Request, store: Opened) -> Settings:
     """Return how this installation is set up, with secrets masked."""
     known = request.app.state.settings
+    tokens = [
+        TokenRow(name=pages.clean_text(each.name or ""), roles=sorted(each.roles), project=each.project or "")
+        for each in list(known.read_grants())[:_MOST_TOKENS]
+    ]
+    stored = [spec for spec in SCORES if spec.stored]
     return Settings(
         version=version("spanproof"),
         store=store.name,
@@ -112,23 +117,14 @@ def settings(request: Request, store: Opened) -> Settings:
         may_write=known.may_write(read_token(request)),
         readers=len(known.tokens),
         writers=len(known.writers),
-        tokens=[
-            TokenRow(
-                name=pages.clean_text(each.name or ""), roles=sorted(each.roles), project=each.project or ""
-            )
-            for each in list(known.read_grants())[:_MOST_TOKENS]
-        ],
+        tokens=tokens,
         otlp_http=known.otlp_http,
         otlp_grpc=known.otlp_grpc,
         settings=[
             Setting(key=key, value=pages.clean_text(value), origin=origin)
             for key, value, origin in known.configured
         ],
-        scores=[
-            BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory)
-            for spec in SCORES
-            if spec.stored
-        ],
+        scores=[BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory) for spec in stored],
         policy=pages.clean_text(known.policy),
     )
 

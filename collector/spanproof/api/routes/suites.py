@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
@@ -183,6 +183,7 @@ def suites(request: Request) -> SuiteList:
             cases, fault = load_suite(folder), ""
         except SuiteError as problem:
             cases, fault = [], pages.clean_text(str(problem))
+        tags = [tag for case in cases for tag in case.tags]
         rows.append(
             SuiteRow(
                 name=name,
@@ -190,7 +191,7 @@ def suites(request: Request) -> SuiteList:
                 agents=_count_texts(case.agent for case in cases),
                 verdicts=_count_texts(_find_failed_layer(case) for case in cases),
                 states=count_states(map(get_frozen_state, cases)),
-                tags=_count_texts(tag for case in cases for tag in case.tags),
+                tags=_count_texts(tags),
                 experiments=runs,
                 problem=fault,
             )
@@ -392,6 +393,10 @@ def _find_failed_layer(case: Case) -> str:
 
 def build_case_row(case: Case) -> CaseRow:
     """Return a case as it is listed."""
+    expectation: dict[str, str] = {
+        each.layer.value: each.verdict for each in case.expectations if each.is_of_layer
+    }
+    trace_id, run_span_id = (case.origin.trace_id, case.origin.run_span_id) if case.origin else ("", "")
     return CaseRow(
         id=case.id,
         agent=pages.clean_text(case.agent),
@@ -400,10 +405,10 @@ def build_case_row(case: Case) -> CaseRow:
         notes=pages.clean_text(case.notes),
         snippets=len(case.snippets),
         requirements=[pages.clean_text(str(each)) for each in case.required],
-        expectation={each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        expectation=expectation,
         state=get_frozen_state(case),
-        trace_id=case.origin.trace_id if case.origin else "",
-        run_span_id=case.origin.run_span_id if case.origin else "",
+        trace_id=trace_id,
+        run_span_id=run_span_id,
     )
 
 
@@ -447,6 +452,10 @@ def _has_flipped(cells: Sequence[Cell | None]) -> bool:
     return len({each.state for each in found}) > 1 or any(each.status is CaseStatus.FLAKY for each in found)
 
 
+def _compute_mean(values: Collection[float]) -> float | None:
+    return fmean(values) if values else None
+
+
 def build_column(
     experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: Mapping[str, CaseResult] | None
 ) -> Column:
@@ -455,6 +464,7 @@ def build_column(
     rates = _collect_rates(found)
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
     compared = None if base is None else compare_rates(rates, _collect_rates(base))
+    low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(
         name=experiment.name,
@@ -463,11 +473,11 @@ def build_column(
         trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
         state=fold_states(states),
         counts=count_states(states),
-        pass_at_1=fmean(rates.values()) if rates else None,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        pass_at_1=_compute_mean(rates.values()),
+        low=low,
+        high=high,
         cost_usd=_sum_costs(trials),
-        wall_s=fmean([trial.wall_s for trial in trials]) if trials else None,
+        wall_s=_compute_mean([trial.wall_s for trial in trials]),
         tokens=sum(trial.tokens for trial in trials),
         **_describe_comparison(compared),
     )
