@@ -14,8 +14,8 @@ from . import javascript_forgeries
 from .conftest import PATIENT
 from .forgeries import FORGERIES, RIGHT, TESTS
 
-# What tests compare, and what collects them, is the same code behind each wall: the jail runs every forgery, and
-# others run every third of those that no wall concerns. `calls` attack processes, which each wall keeps apart.
+# What tests compare, and what collects them, is one code behind each wall. The jail runs every forgery, and
+# others run every third of those that no wall concerns; `calls` attack processes, which walls keep apart.
 STEP_ELSEWHERE = 3
 
 

@@ -12,7 +12,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.suites import load_suite, promote
+from spanproof.suites import load_suite, promote_run
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, StepInfo, trace_of
 
 RUN_ID = "a" * 16
@@ -132,7 +132,7 @@ def test_a_difference_names_cases_and_keys(written, tmp_path, capfd):
 
 
 def test_a_frozen_run_is_exported_with_its_recorded_calls(evaluation, suite, tmp_path, capfd):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     capfd.readouterr()
     assert run(["suite", "export", str(suite)]) == 0
     (row,) = lines(capfd.readouterr().out)
@@ -146,7 +146,7 @@ def test_a_frozen_run_is_exported_with_its_recorded_calls(evaluation, suite, tmp
 
 
 def unsafe(
-    number: int, task: str, start_ns: int, code: str = "open('/etc/shadow').read()"
+    engine: Engine, number: int, task: str, start_ns: int, code: str = "open('/etc/shadow').read()"
 ) -> TraceEvaluation:
     """A run whose code reads a file that it may not, judged without a sandbox."""
     trace_id = f"{number:032x}"
@@ -163,24 +163,31 @@ def unsafe(
             span(1, RUN_ID, "Step 1", SpanKind.CHAIN, step=StepInfo(1), code=executed, observation="x"),
         ]
     )
-    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not needed here")
     return engine.evaluate(trace)
 
 
-@pytest.fixture
-def production(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Four failing runs, two of which behave the same, an old one, and a harmless one."""
-    monkeypatch.setattr("spanproof.cli.options.store.time.time_ns", lambda: NOW_NS)
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with four failing runs, two of which behave the same, an old one, and a harmless one."""
+    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not needed here")
     evaluations = [
-        unsafe(1, "Look up order 17", NOW_NS - 4 * 10**9),
-        unsafe(2, "Look up order 18", NOW_NS - 3 * 10**9),
-        unsafe(3, "Delete all orders", NOW_NS - 2 * 10**9),
-        unsafe(4, "Look up order 9", NOW_NS - 30 * DAY_NS),
-        unsafe(5, "Add two numbers", NOW_NS - 10**9, "print(1 + 1)"),
+        unsafe(engine, 1, "Look up order 17", NOW_NS - 4 * 10**9),
+        unsafe(engine, 2, "Look up order 18", NOW_NS - 3 * 10**9),
+        unsafe(engine, 3, "Delete all orders", NOW_NS - 2 * 10**9),
+        unsafe(engine, 4, "Look up order 9", NOW_NS - 30 * DAY_NS),
+        unsafe(engine, 5, "Add two numbers", NOW_NS - 10**9, "print(1 + 1)"),
     ]
-    with open_store(tmp_path / "store") as store:
+    folder = tmp_path_factory.mktemp("production") / "store"
+    with open_store(folder) as store:
         store.write(evaluations)
-    return str(tmp_path / "store")
+    return str(folder)
+
+
+@pytest.fixture
+def production(location: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The store, a moment after its newest run."""
+    monkeypatch.setattr("spanproof.cli.options.store.time.time_ns", lambda: NOW_NS)
+    return location
 
 
 def promoted(
@@ -240,10 +247,10 @@ def test_an_explicit_trace_is_added_even_if_it_behaves_as_another(production, su
 
 
 def test_what_people_wrote_stays_when_a_case_is_promoted_anew(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     path = suite / "cases" / case.id / "case.yaml"
     head = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**head, "tags": ["safe"], "source": {"by": "ann"}}, sort_keys=False))
-    again = promote(evaluation, RUN_ID, suite, replace=True)
+    again = promote_run(evaluation, RUN_ID, suite, replace=True)
     assert (again.tags, dict(again.source)) == (("safe",), {"by": "ann"})
     assert replace(again, tags=case.tags, source={}) == case

@@ -22,7 +22,7 @@ from spanproof.alerts.model import Alert, FailureLine, ScoreLine, Status
 from spanproof.alerts.rules import Details, Reading
 from spanproof.evaluators.scores import is_open
 from spanproof.store import AlertEvent
-from spanproof.trace import Cohort, Score, Scored, digest
+from spanproof.trace import Cohort, Errored, Score, Scored, Skipped, digest
 
 DEAD_AFTER_NS: Final = 600 * 10**9
 """A target without a delivery for so long is reported: one that is restarted or deployed is back sooner."""
@@ -60,6 +60,10 @@ def build_alert(
         not_counted = {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open}
     summary = summarise(reading, shown, event.episode_ns, now_ns, details.causes, end_ns)
     causes = ((cause.name, cause.count) for cause in details.causes)
+    failures = [
+        FailureLine(flatten_line(text, _LONGEST_EXPLANATION), count)
+        for text, count in (*details.failures, *causes)
+    ]
     return Alert(
         id=derive_episode_id(event),
         rule=rule.name,
@@ -82,10 +86,7 @@ def build_alert(
         part=reading.part,
         whole=reading.whole,
         not_counted=not_counted,
-        failures=tuple(
-            FailureLine(flatten_line(text, _LONGEST_EXPLANATION), count)
-            for text, count in (*details.failures, *causes)
-        ),
+        failures=tuple(failures),
         scores=tuple(_build_score_line(score, console_url) for score in details.scores),
         url=build_console_url(console_url, rule, reading.cohort),
         shared=find_shared_dimensions(details.scores),
@@ -103,19 +104,27 @@ def find_shared_dimensions(scores: Sequence[Score]) -> dict[str, str]:
 
 
 def _build_score_line(score: Score, console_url: str | None) -> ScoreLine:
-    outcome = score.outcome
-    scored = outcome if isinstance(outcome, Scored) else None
-    explanation = scored.explanation if scored else str(getattr(outcome, "message", ""))
-    # The value of an open verdict is a placeholder.
+    value: float | None = None
+    raw: float | None = None
+    unit = ""
+    match score.outcome:
+        case Scored() as scored:
+            # The value of an open verdict is a placeholder.
+            value = None if is_open(score) else scored.value
+            raw, unit, explanation = scored.raw, scored.unit, scored.explanation
+        case Errored(message=message):
+            explanation = message
+        case Skipped():
+            explanation = ""
     return ScoreLine(
         score.id,
         score.trace_id,
         score.run_span_id,
         score.span_id,
         score.cohort.agent,
-        scored.value if scored and not is_open(score) else None,
-        scored.raw if scored else None,
-        scored.unit if scored else "",
+        value,
+        raw,
+        unit,
         flatten_line(explanation, _LONGEST_EXPLANATION),
         build_trace_url(console_url, score.trace_id),
     )

@@ -31,11 +31,11 @@ from spanproof.alerts.episodes import (
     make_next_event,
 )
 from spanproof.alerts.evidence import Standing
-from spanproof.alerts.incidents import Plan, find_open_incident, plan_notification
+from spanproof.alerts.incidents import OpenIncident, Plan, find_open_incident, plan_notification
 from spanproof.alerts.made_rules import collect_targets, iter_usable_rules
 from spanproof.alerts.model import Alert, Status, build_labels
 from spanproof.alerts.notification import Notification
-from spanproof.alerts.notifiers import Notifier, notifier_for
+from spanproof.alerts.notifiers import Notifier, build_notifier
 from spanproof.alerts.pacing import DAY_NS, Pacing
 from spanproof.alerts.rules import AlertStore, Details, Reading, fetch_details, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
@@ -78,7 +78,7 @@ class AlertEngine:
         self,
         rules: Sequence[AlertRule],
         store: AlertStore,
-        open_notifier: Callable[[Target], Notifier] = notifier_for,
+        open_notifier: Callable[[Target], Notifier] = build_notifier,
         *,
         console_url: str | None = None,
         clock: Callable[[], int] = time.time_ns,
@@ -293,12 +293,7 @@ class AlertEngine:
         changed = self._apply(applied, plan, now_ns)
         notification = self._write_changes(rule, changed, plan)
         withheld = [step for step in applied if step.before.fingerprint not in reported]
-        for step in withheld:
-            state = self._states[rule.name, step.before.fingerprint]
-            if step.is_end:
-                unreported_ends.append(state)
-            if step.is_end or (step.is_start and open_incident is not None and not step.is_muted):
-                self._keep_at_targets(rule, state.alert)
+        unreported_ends = unreported_ends + self._keep_withheld(rule, withheld, open_incident)
         self._unreported_ends[rule.name] = [] if plan.ended else unreported_ends
         self._forget_old(now_ns)
         if notification is None:
@@ -308,6 +303,20 @@ class AlertEngine:
         for target in dict.fromkeys(target.id for target in rule.notify):
             self._couriers[target].put(notification)
         return notification
+
+    def _keep_withheld(
+        self, rule: AlertRule, steps: Sequence[Step], incident: OpenIncident | None
+    ) -> list[AlertState]:
+        """Keep alerts at targets that are not reported now, and return those that have ended."""
+        ended = []
+        for step in steps:
+            state = self._states[rule.name, step.before.fingerprint]
+            is_new_member = step.is_start and incident is not None and not step.is_muted
+            if step.is_end:
+                ended.append(state)
+            if step.is_end or is_new_member:
+                self._keep_at_targets(rule, state.alert)
+        return ended
 
     def _read_groups(self, rule: AlertRule, now_ns: int) -> dict[str, Reading]:
         """Return the readings of a rule by fingerprint, with an empty one for alerts that have no data."""
@@ -429,14 +438,13 @@ class AlertEngine:
 
     def _refresh_texts(self, readings: Mapping[str, Reading], rule: AlertRule, now_ns: int) -> None:
         """Write anew what firing alerts say, where the window has changed since it was written."""
-        stale = [
-            (state, reading)
-            for fingerprint, reading in readings.items()
-            if (state := self._states.get((rule.name, fingerprint))) is not None
-            and state.event.status == FIRING
-            and now_ns - state.alert.at_ns >= _REFRESH_NS
-            and reading.value is not None
-        ]
+        stale = []
+        for fingerprint, reading in readings.items():
+            state = self._states.get((rule.name, fingerprint))
+            if state is None or state.event.status != FIRING or reading.value is None:
+                continue
+            if now_ns - state.alert.at_ns >= _REFRESH_NS:
+                stale.append((state, reading))
         if not stale:
             return
         found = fetch_details([reading for _, reading in stale], self._store)

@@ -79,20 +79,26 @@ def plan_notification(found: OpenIncident | None, steps: Sequence[Step], now_ns:
     """
     starts = [step for step in steps if step.is_start and not step.is_muted]
     if found is None:
-        first = [step for step in starts if step.may_start]
-        return Plan(_start_incident(first), first, is_page=True) if first else Plan()
+        return _plan_first([step for step in starts if step.may_start])
     ends = [step for step in steps if step.is_end]
     members = [step for step in steps if step.status == step.before.status and step.before.notified_ns]
     next_one = Incident(found.incident.id, found.incident.since_ns, found.incident.update + 1)
-    has_changed = bool(starts or ends or found.ended)
+    changed = (*starts, *ends, *found.ended)
     # The end of all is reported at once, and so are new alerts where no reported one fires any more.
     is_due = now_ns >= found.update_due_ns or not members
-    if has_changed and is_due:
+    if changed and is_due:
         reported = {id(step) for step in (*starts, *ends, *members)}
         return Plan(next_one, [step for step in steps if id(step) in reported], found.ended)
     if any(step.is_reminder for step in members):
         return Plan(next_one, members, is_page=True)
     return Plan()
+
+
+def _plan_first(steps: Sequence[Step]) -> Plan:
+    """Return the page that opens an incident; nothing where no alert may start one."""
+    if not steps:
+        return Plan()
+    return Plan(_start_incident(steps), steps, is_page=True)
 
 
 def _start_incident(steps: Sequence[Step]) -> Incident:

@@ -15,7 +15,7 @@ from typing import Protocol
 from spanproof.alerts.evidence import Standing, classify_interval, classify_share, compute_quantile
 from spanproof.config.alerts import AlertRule, BurnRate, BurnWindow, Measure, NoData
 from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
-from spanproof.gate.assertion import compare
+from spanproof.gate.assertion import is_satisfied
 from spanproof.store import AlertLog, CauseCount, FailRate, FailsWhen
 from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Measures, Share, Values
@@ -228,7 +228,7 @@ def _make_plain_reading(
         limit = rule.limit
         assert limit is not None, "the configuration gives every amount a bound"
         value = counted.value if counted.count >= rule.min_count else None
-        reached = value is not None and compare(value, limit.comparison, limit.threshold)
+        reached = value is not None and is_satisfied(value, limit.comparison, limit.threshold)
         standing = Standing.ABOVE if reached else Standing.BELOW
         return Reading(rule, group, start, end, standing, counted.value, None, counted.count)
     share = _to_share(rule, counted)
@@ -313,23 +313,31 @@ def _make_share_reading(
     release: str = "",
     burn: BurnWindow | None = None,
 ) -> Reading:
-    quantile = compute_quantile(rule.shortest_s)
-    interval = compute_wilson_interval(share.part, share.whole, quantile) if rule.measure.is_rate else None
+    low: float | None = None
+    high: float | None = None
+    if rule.measure.is_rate:
+        interval = compute_wilson_interval(share.part, share.whole, compute_quantile(rule.shortest_s))
+        if interval is not None:
+            low, high = interval.low, interval.high
     return Reading(
         rule,
         group,
         *window,
         standing,
-        share.part / share.whole if share.whole else None,
+        _compute_ratio(share),
         share.part,
         share.whole,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        before=before.part / before.whole if before and before.whole else None,
+        low=low,
+        high=high,
+        before=_compute_ratio(before) if before is not None else None,
         release=release,
         verdicts=counted if isinstance(counted, FailRate) else None,
         burn=burn,
     )
+
+
+def _compute_ratio(share: Share) -> float | None:
+    return share.part / share.whole if share.whole else None
 
 
 def _to_share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:

@@ -8,9 +8,10 @@ they are written for Prometheus, over the same verdicts.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from random import Random
 
 from spanproof.alerts.model import Status
@@ -155,15 +156,19 @@ def simulate_rule(
     found = []
     for name, iter_pages in PAGERS.items():
         pages = tuple(len([*iter_pages(rule, traffic, look_s)]) / weeks for traffic in steady)
-        waits = []
-        for traffic in stepping:
-            pages_after = [at_s for at_s in iter_pages(rule, traffic, look_s) if at_s >= 2 * window_s]
-            waits.append((pages_after[0] - 2 * window_s) / window_s if pages_after else float("inf"))
+        waits = [_compute_wait(iter_pages(rule, traffic, look_s), window_s) for traffic in stepping]
         within = sum(wait <= 1.0 for wait in waits) / len(waits) if waits else 0.0
-        median = sorted(waits)[len(waits) // 2] if waits else float("inf")
-        shown = None if median == float("inf") else median
+        median = sorted(waits)[len(waits) // 2] if waits else inf
+        shown = None if median == inf else median
         found.append(SimulatedRule(name, verdicts_per_window, pages, within, shown))
     return found
+
+
+def _compute_wait(pages_s: Iterable[float], window_s: float) -> float:
+    """Return the windows from the step in a rate, after two of them, to the first page; infinity for none."""
+    step_s = 2 * window_s
+    pages_after = [at_s for at_s in pages_s if at_s >= step_s]
+    return (pages_after[0] - step_s) / window_s if pages_after else inf
 
 
 def _iter_pages_of_spanproof(rule: AlertRule, traffic: Traffic, look_s: float) -> Iterator[float]:

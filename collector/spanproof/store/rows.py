@@ -18,15 +18,9 @@ from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
 from spanproof.store.documents import DOCUMENT_FORMAT
-from spanproof.store.schema import (
-    FAILURES,
-    REPLAYS,
-    SCORES,
-    SNIPPETS,
-    TRACES,
-    Table,
-)
+from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES
 from spanproof.store.summary import build_summary_columns
+from spanproof.store.table import Table
 from spanproof.trace import (
     Cause,
     Cohort,
@@ -57,13 +51,13 @@ def build_rows(
     `more` are scores of it that its document does not hold.
     """
     # Here and not above: it loads every evaluator, which a reader of the store does without.
-    from spanproof.failures.extract import extract_failures
+    from spanproof.failures.extract import list_failures
 
     rows: dict[Table, list[Row]] = {
         SCORES: [build_score_row(score, written_ns) for score in more],
         SNIPPETS: [],
         REPLAYS: [],
-        FAILURES: [_build_failure_row(failure, written_ns) for failure in extract_failures(evaluation)],
+        FAILURES: [_build_failure_row(failure, written_ns) for failure in list_failures(evaluation)],
         TRACES: [_build_trace_row(evaluation, written_ns, more)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}

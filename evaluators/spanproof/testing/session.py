@@ -31,8 +31,8 @@ from spanproof.gate import (
     GateReport,
     OpenPolicy,
     Verdict,
-    check,
-    parse,
+    evaluate_assertions,
+    parse_assertion,
     parse_open_policy,
 )
 from spanproof.instrumentors import (
@@ -44,7 +44,7 @@ from spanproof.instrumentors import (
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
-from spanproof.suites.requirements import Attempt, Finding, require_no_failures
+from spanproof.suites.requirements import Attempt, Finding, list_failure_requirements
 from spanproof.trace import Score
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_protobuf
@@ -105,7 +105,7 @@ def read_marker(given: Mapping[str, Any]) -> Plan:
         Tools(plan.tools)
         parse_open_policy("the marker", plan.open)
         for text in plan.assert_:
-            parse(text)
+            parse_assertion(text)
     except GateError as problem:
         raise ValueError(str(problem)) from problem
     return plan
@@ -223,8 +223,8 @@ class AgentSession:
         return "\n".join([*stopped, *failing, *how]) if not experiment.passed else ""
 
     def _check_assertions(self, scores: Sequence[Score | CaseTrials]) -> str:
-        report: GateReport = check(
-            [parse(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
+        report: GateReport = evaluate_assertions(
+            [parse_assertion(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
         )
         lines: list[str] = []
         is_open = False
@@ -240,7 +240,9 @@ class AgentSession:
         runs = [run for each in self.evaluations for run in each.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
-        found = [requirement.check(Attempt(run)) for run in runs for requirement in require_no_failures()]
+        found = [
+            requirement.evaluate(Attempt(run)) for run in runs for requirement in list_failure_requirements()
+        ]
         if self.plan.open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
             found = [each for each in found if not each.is_open]
         missed = [each for each in found if each.holds is not True]
@@ -315,8 +317,8 @@ def _complete_assertion(text: str) -> str:
 
 
 def _format_verdicts(scores: Sequence[Score]) -> str:
-    from spanproof.gate.query import label_of
+    from spanproof.gate.query import get_label
 
     return ", ".join(
-        f"{each.layer.value} {label_of(each)}" for each in scores if each.name == each.layer.value
+        f"{each.layer.value} {get_label(each)}" for each in scores if each.name == each.layer.value
     )

@@ -26,8 +26,8 @@ from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.experiments.comparison import Comparison, compare_rates
-from spanproof.gate import GateError, NoBaseline, check, parse
-from spanproof.suites import Case, SuiteError, load_suite, promote_runs
+from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
+from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
 from spanproof.suites.promote import Promoting
 from spanproof.trace import Layer, State, fold_states
 
@@ -278,10 +278,10 @@ def try_assertion(
 ) -> GatePage:
     """Try an assertion on stored runs, before it is committed."""
     try:
-        read = parse(assertion)
+        read = parse_assertion(assertion)
         scores = store.scores(cohort=cohort, start_ns=compute_window(hours)[0])
         found = list(islice(scores, _MOST_SCORES + 1))
-        report = check([read], found[:_MOST_SCORES])
+        report = evaluate_assertions([read], found[:_MOST_SCORES])
     except NoBaseline as problem:
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"assertion: {problem}; stored runs alone have no baseline"
@@ -308,7 +308,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
             )
         runs.append((evaluation, wanted))
     try:
-        found = list(promote_runs(runs, suite, Promoting()))
+        found = list(iter_promotions(runs, suite, Promoting()))
     except (SuiteError, OSError) as problem:
         raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
     return Promotions(

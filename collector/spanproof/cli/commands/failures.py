@@ -31,8 +31,16 @@ from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.failures import ClusterState, Rating, Signature, explain, rate_run, read_raised, sign
-from spanproof.failures import cluster as assign_clusters
+from spanproof.failures import (
+    ClusterState,
+    Rating,
+    Signature,
+    build_explanation,
+    build_signature,
+    list_ratings,
+    read_raised,
+)
+from spanproof.failures import group_signatures as assign_clusters
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
 from spanproof.trace import Layer
 
@@ -145,7 +153,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exits with 1
     where a tracker refused.
     """
-    from spanproof.alerts.notifiers import notifier_for
+    from spanproof.alerts.notifiers import build_notifier
     from spanproof.alerts.tickets import sync_tickets
 
     settings = config.tickets
@@ -153,7 +161,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         raise UsageProblem(
             "failures tickets: no tracker is configured", "Add one to `tickets.notify` of the configuration."
         )
-    notifiers = {target.label: notifier_for(target) for target in settings.notify}
+    notifiers = {target.label: build_notifier(target) for target in settings.notify}
     now_ns, url = time.time_ns(), config.console.public_url
     with opened_store(choose_location(location, config)) as store:
         results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))
@@ -211,7 +219,7 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     TRACE is its id or the start of it.
     """
     with opened_store(location) as store:
-        ratings = rate_run(find_run(find_trace(store, trace), run).scores)
+        ratings = list_ratings(find_run(find_trace(store, trace), run).scores)
     if as_json:
         print_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
         return EXIT_PASS
@@ -259,7 +267,7 @@ def _sign_row(row: Row) -> Signature:
     if not any(texts[name].strip() for name in ("stderr", "error_type", "message")):
         raise BadRow("stderr: expected an error's text, or error_type and message")
     raised = read_raised(texts["stderr"] or texts["message"], texts["error_type"] or None)
-    return sign(
+    return build_signature(
         Layer.EXECUTION,
         "call" if texts["tool"] else "outcome",
         failure_class="exception",
@@ -463,7 +471,7 @@ def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
 
 
 def _to_explanation_row(signature: Signature) -> dict[str, Any]:
-    explanation = explain(signature)
+    explanation = build_explanation(signature)
     return {
         "name": explanation.name,
         "cause": explanation.cause or None,
