@@ -69,7 +69,8 @@ def test_a_trace_and_its_run_say_their_state_and_why(app):
     assert (outcome["state"], outcome["cause"], outcome["detail"]) == ("open", "value-not-found", "300")
     assert outcome["cause_words"] == "answer holds a value that no source has"
     claims = [fact["claim"] for fact in layer["evidence"] if fact["claim"]]
-    assert claims == ["uncertain", "uncertain", "grounded"]
+    # The numbers, the price, and the sentence of which a word is not read.
+    assert claims == ["uncertain", "uncertain", "grounded", "uncertain"]
 
 
 def test_advice_has_no_state(app):

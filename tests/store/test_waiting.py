@@ -98,7 +98,7 @@ def test_show_last_is_the_newest_evaluated_trace_and_says_what_is_newer(location
     printed = capfd.readouterr()
     assert f"{EVALUATED:032x}" in printed.out
     first, *newer = printed.err.splitlines()
-    assert first.startswith(f"the newest evaluated trace of {location}, begun 2")
+    assert first.startswith(f"the newest evaluated trace of {location}; it started 2")
     assert any("1 trace waits" in line for line in newer)
 
 
@@ -113,7 +113,7 @@ def test_show_last_of_a_store_without_an_evaluated_trace(tmp_path: Path, capfd) 
     with open_store(location) as store:
         pass
     assert run(["show", "--last", "--store", location]) == 2
-    assert "holds no trace" in capfd.readouterr().err
+    assert "is evaluated yet" in capfd.readouterr().err
     with open_store(location) as store:
         write(store, request_of(WHOLE, (1, 0)))
     assert run(["show", "--last", "--store", location]) == 2

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.cli.app import run
+from spanproof.store import open_store
 
 RUN_ID = "a" * 16
 
@@ -28,6 +29,35 @@ def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(stored,
     assert "reproduced" in out
     assert "fails groundedness again in the same way" in out
     assert out.rstrip().endswith("1 case: 1 reproduced")
+
+
+def test_the_newest_trace_is_promoted_by_last_and_a_second_time_it_is_unchanged(stored, suite, capfd):
+    promote = ["promote", "--last", "--suite", str(suite), "--store", stored]
+    assert run(promote) == 0
+    first = capfd.readouterr()
+    assert "case pricing-agent-" in first.out
+    assert "already" not in first.err
+    assert run(promote) == 0
+    again = capfd.readouterr()
+    assert again.out == first.out
+    assert "was in the suite already and is unchanged; --replace writes it anew" in again.err
+    assert run([*promote, "5555"]) == 2
+    assert "--last is given with traces" in capfd.readouterr().err
+    assert run([*promote, "--since", "7d"]) == 2
+    assert "--since is given with --last" in capfd.readouterr().err
+
+
+def test_a_store_without_a_trace_says_so_and_what_to_do(suite, tmp_path, capfd):
+    empty = str(tmp_path / "empty")
+    with open_store(tmp_path / "empty"):
+        pass
+    for arguments in (["promote", "--last", "--suite", str(suite)], ["show", "--last"]):
+        assert run([*arguments, "--store", empty]) == 2
+        problem = capfd.readouterr().err
+        assert f"no trace in {empty} is evaluated yet" in problem
+        assert "remedy: Run an agent that exports its spans" in problem
+    assert run(["traces", "--store", empty]) == 0
+    assert f"no trace in {empty} is evaluated yet" in capfd.readouterr().err
 
 
 def test_commands_report_machines_in_json(stored, suite, tmp_path, capfd):

@@ -276,7 +276,7 @@ class Collector:
     def _apply_retention(self, store: Store) -> None:
         changed = store.apply_retention(self._config.store.keep_days.model_dump())
         if changed:
-            log.info("changed the retention of tables: %s", ", ".join(changed))
+            log.info("store.keep_days: changed how long these tables keep rows: %s", ", ".join(changed))
 
     def _start_watching(self, store: Store) -> Ticker:
         """Start calling the watchers; where processes share the store, one process at a time does."""

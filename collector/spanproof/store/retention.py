@@ -20,8 +20,8 @@ from spanproof.store.schema import (
     TRACES,
     VERDICT_DAYS,
     VERDICT_HOURS,
-    Table,
 )
+from spanproof.store.table import Table
 
 KEPT: Mapping[str, tuple[Table, ...]] = {
     "spans": (OTEL_TRACES, OTEL_TRACE_TIMES),
@@ -40,7 +40,8 @@ def apply_retention(client: Client, layout: Layout, days: Mapping[str, int | Non
     """Make tables keep their rows for so many days, by the names of `KEPT`; None is for ever.
 
     Returns:
-        The tables that were changed: those that did so already are not.
+        The tables of `KEPT` that were changed. The marks of rollups are none of them: how long
+        they are kept is not a setting.
     """
     wanted: dict[str, str | None] = {ROLLUP_MARKS.name: _SEEN_MARKS}
     for what, tables in KEPT.items():
@@ -53,7 +54,8 @@ def apply_retention(client: Client, layout: Layout, days: Mapping[str, int | Non
     for name, ttl in wanted.items():
         if there[name] != ttl:
             client.command(layout.mutate(name, f"MODIFY TTL {ttl}" if ttl else "REMOVE TTL"))
-            changed.append(name)
+            if name != ROLLUP_MARKS.name:
+                changed.append(name)
     return changed
 
 

@@ -12,7 +12,9 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cluster import find_cluster
 from spanproof.cli.options.store import (
+    NO_TRACE_REMEDY,
     StoreQuery,
+    find_newest_trace,
     find_run,
     find_trace,
     opened_store,
@@ -34,7 +36,13 @@ _Run = tuple[TraceEvaluation, str]
 
 @click.command("promote")
 @click.argument("traces", metavar="[TRACE]...", nargs=-1)
-@click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
+@click.option("--last", is_flag=True, help="Instead of traces, the newest evaluated trace.")
+@click.option(
+    "--suite",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the suite; created where it does not exist.",
+)
 @click.option(
     "--run", help="Which run: the start of its span id, or its name; needed where there are several."
 )
@@ -68,6 +76,7 @@ _Run = tuple[TraceEvaluation, str]
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per run on stdout.")
 def command(
     traces: tuple[str, ...],
+    last: bool,
     suite: Path,
     run: str | None,
     where: str | None,
@@ -85,20 +94,23 @@ def command(
     different in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
     Promoting the same runs again changes nothing.
     """
-    _check_choice(traces, where, cluster, query)
-    how = Promoting(replace, redact, duplicates=bool(traces) or keep_duplicates)
+    _check_choice(traces, last, where, cluster, query)
+    is_named = last or bool(traces)
+    how = Promoting(replace, redact, duplicates=is_named or keep_duplicates)
     with opened_store(query.location) as store:
         if where is not None:
             runs: Iterable[_Run] = find_matching_runs(store, parse_query(where), query)
         elif cluster is not None:
             runs = _find_cluster_runs(store, cluster, limit)
+        elif last:
+            runs = [_get_newest_run(store, query.project, run)]
         else:
             runs = [_find_named_run(store, trace, run) for trace in traces]
-        found = take_cases(iter_promotions(runs, suite, how), len(traces) or limit)
+        found = take_cases(iter_promotions(runs, suite, how), (1 if last else len(traces)) or limit)
     if as_json:
         for promotion in found:
             print_json(_to_row(promotion, suite))
-    elif traces:
+    elif is_named:
         for promotion in found:
             _print_promotion(promotion, suite)
     else:
@@ -106,25 +118,38 @@ def command(
     return EXIT_PASS
 
 
-def _check_choice(traces: tuple[str, ...], where: str | None, cluster: str | None, query: StoreQuery) -> None:
-    """Refuse anything but one of traces, `--where` and `--cluster`."""
-    given = [
-        name
-        for name, value in (("traces", traces), ("--where", where), ("--cluster", cluster))
-        if value or value == ""
-    ]
-    if len(given) != 1:
+def _check_choice(
+    traces: tuple[str, ...], last: bool, where: str | None, cluster: str | None, query: StoreQuery
+) -> None:
+    """Refuse anything but one of traces, `--last`, `--where` and `--cluster`."""
+    ways = (("traces", traces), ("--last", last), ("--where", where), ("--cluster", cluster))
+    chosen = [name for name, value in ways if value or value == ""]
+    if len(chosen) != 1:
         raise UsageProblem(
-            f"{given[1]} is given with {given[0]}" if given else "give traces, --where or --cluster",
-            "Name traces, runs by --where \"layer = 'boundary' and label = 'fail'\", or a cluster that"
-            " `spanproof failures list` lists.",
+            f"{chosen[1]} is given with {chosen[0]}"
+            if chosen
+            else "give traces, --last, --where or --cluster",
+            "Name traces, take the newest one by --last, runs by --where \"layer = 'boundary' and label ="
+            " 'fail'\", or a cluster that `spanproof failures list` lists.",
         )
-    if where is None and (query.project or query.since_ns is not None):
-        raise UsageProblem(f"--project or --since is given with {given[0]}", "Those are for --where.")
+    if query.since_ns is not None and where is None:
+        raise UsageProblem(f"--since is given with {chosen[0]}", "It is for --where.")
+    if query.project and where is None and not last:
+        raise UsageProblem(f"--project is given with {chosen[0]}", "It is for --where and --last.")
 
 
 def _find_named_run(store: Store, trace: str, run: str | None) -> _Run:
     evaluation = find_trace(store, trace)
+    return evaluation, find_run(evaluation, run).run.span_id
+
+
+def _get_newest_run(store: Store, project: str | None, run: str | None) -> _Run:
+    evaluation = find_newest_trace(store, project)
+    if evaluation is None:
+        raise UsageProblem(
+            f"no trace in {store.name} is evaluated yet",
+            NO_TRACE_REMEDY,
+        )
     return evaluation, find_run(evaluation, run).run.span_id
 
 
@@ -183,6 +208,8 @@ def _print_promotion(promotion: Promotion, suite: Path) -> None:
     if promotion.redacted:
         secrets = format_count(promotion.redacted, "secret")
         console.print(f"  {secrets} replaced by made-up values of the same form")
+    if promotion.change is Change.KNOWN:
+        inform(f"{promotion.case.id} was in the suite already and is unchanged; --replace writes it anew")
     if promotion.same_as:
         inform(f"{promotion.case.id} behaves as {promotion.same_as} does: the suite may not need both")
 

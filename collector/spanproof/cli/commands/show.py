@@ -11,6 +11,7 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import (
+    NO_TRACE_REMEDY,
     find_newest_trace,
     find_run,
     find_trace,
@@ -29,7 +30,7 @@ from spanproof.trace.codec import to_plain
 
 @click.command("show")
 @click.argument("trace", required=False)
-@click.option("--last", is_flag=True, help="The newest trace that is evaluated.")
+@click.option("--last", is_flag=True, help="Show the newest evaluated trace.")
 @store_option
 @click.option("--project", help="Only this project.")
 @click.option("--run", "run", help="Only this run: the start of its span id, or its name.")
@@ -85,7 +86,7 @@ def command(
     if last:
         # Below the page, where it is seen.
         age = format_duration(time.time_ns() - min(span.start_ns for span in evaluation.trace.spans))
-        inform(f"the newest evaluated trace of {name}, begun {age} ago")
+        inform(f"the newest evaluated trace of {name}; it started {age} ago")
         warn_of_waiting(newer)
     return EXIT_PASS
 
@@ -132,7 +133,7 @@ def _find_newest(store: Store, project: str | None) -> tuple[TraceEvaluation, Wa
     if evaluation is None:
         if waiting.traces:
             raise _make_waiting_problem(waiting)
-        raise UsageProblem(f"{store.name} holds no trace", "Run an agent against the collector first.")
+        raise UsageProblem(f"no trace in {store.name} is evaluated yet", NO_TRACE_REMEDY)
     start_ns = min(span.start_ns for span in evaluation.trace.spans)
     newer = tuple(trace for trace in waiting.traces if trace.start_ns >= start_ns)
     return evaluation, replace(waiting, traces=newer)

@@ -19,7 +19,7 @@ from spanproof.cli.output.runs_table import RunLine, print_runs
 from spanproof.cli.output.words import format_count, to_outcome_row
 from spanproof.cli.problems import UsageProblem
 from spanproof.cli.waiting import warn_of_waiting
-from spanproof.store import Feedback, RunRow, TraceRow
+from spanproof.store import Feedback, RunRow, Store, TraceRow
 from spanproof.store.trace_list import TraceOrder, TraceTerms
 from spanproof.store.trace_listing import TraceListing
 from spanproof.trace import Layer, State
@@ -90,7 +90,6 @@ def command(
     if layer and not wanted:
         raise UsageProblem("--layer says which layer must fail", "Add --failing, or --state.")
     with opened_store(query.location) as store:
-        name = store.name
         chosen = TraceTerms(
             project=query.project,
             since_ns=query.since_ns,
@@ -106,15 +105,23 @@ def command(
         rows = list(TraceListing(store, chosen, TraceOrder(order), layer_states).iter_rows(limit))
         ratings = [] if as_json or not rows else store.feedback()
         waiting = store.waiting_traces(query.project)
+        why_none = "" if rows else _explain_empty_list(store)
     if as_json:
         for row in rows:
             print_json(_to_row(row))
     elif rows:
         _print(rows, ratings)
     else:
-        inform(f"no trace in {name} matches")
+        inform(why_none)
     warn_of_waiting(waiting)
     return EXIT_PASS
+
+
+def _explain_empty_list(store: Store) -> str:
+    """Return whether the store holds no evaluated trace, or none that the options mean."""
+    if store.trace_ids(limit=1):
+        return f"no trace in {store.name} matches"
+    return f"no trace in {store.name} is evaluated yet"
 
 
 def _parse_states(states: Sequence[str], *, failing: bool, passing: bool) -> set[State]:

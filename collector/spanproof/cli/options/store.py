@@ -27,6 +27,11 @@ logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
 
 DEFAULT_STORE = ".spanproof/store"
 
+NO_TRACE_REMEDY = (
+    "Run an agent that exports its spans to the collector, and try again after about ten seconds."
+)
+"""What to do where a store holds no evaluated trace."""
+
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 store_option = click.option(

@@ -62,10 +62,8 @@ def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) 
     kind = type(value)
     if depth == 0:
         return handle(value)
-    if value is None or kind is bool or kind is float:
+    if value is None or kind in (bool, float):
         return value
-    if isinstance(value, bool):
-        return bool(value)
     if kind not in _SAME_AS_PLAIN and issubclass(kind, _EXTENDED) and not hasattr(kind, "_fields"):
         if kind.__module__ == "numpy" and hasattr(kind, "item"):
             return encode(value.item(), handle, depth)

@@ -218,7 +218,9 @@ def build_execution(
     failure_class, reason = classify(facts, limits), None
     if tests is not None and failure_class is FailureClass.OK:
         total = (facts.tests_total or 0) - facts.tests_skipped
-        reason = explain_unrun_tests(tests, total, _read_collector(header), facts.tests_skipped)
+        reason = explain_unrun_tests(
+            tests, total, _read_text(header.get("tests_collector")) or "", facts.tests_skipped
+        )
         failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
         failure_class=failure_class,
@@ -293,56 +295,58 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
     """Take what has the right type from a header; what has not is absent."""
     raised = header.get("raised")
     message_header = raised if isinstance(raised, dict) else {}
-    outcome, stopped = header.get("outcome"), header.get("stopped")
+    flags = {str(key): value for key, value in message_header.items() if isinstance(value, bool)}
     code, number = _split_status(header.get("status"))
     total = _read_count(header.get("tests_total"))
-    passed = _read_count(header.get("tests_passed"))
+    passed = None if total is None else min(_read_count(header.get("tests_passed")) or 0, total)
     attempts, notes = _read_record(header, may_exist)
     return Facts(
-        stopped=stopped if isinstance(stopped, str) else None,
+        stopped=_read_text(header.get("stopped")),
         code=code,
         number=number,
         oom_killed=header.get("oom_killed") is True,
-        memory_refused=_read_count(header.get("memory_refused")) or 0,
-        peak_bytes=_read_count(header.get("peak")) or 0,
+        memory_refused=_read_count_or_zero(header.get("memory_refused")),
+        peak_bytes=_read_count_or_zero(header.get("peak")),
         cpu_s=_read_seconds(header.get("cpu_s")),
         wall_s=_read_seconds(header.get("wall_s")),
         attempts=attempts,
         notes=notes,
         nowhere=_read_missing_paths(header.get("missing"), may_exist),
-        outcome=outcome if isinstance(outcome, str) else None,
-        flags={str(key): value for key, value in message_header.items() if isinstance(value, bool)}
-        if message_header
-        else {},
-        path=path if isinstance(path := message_header.get("path"), str) else None,
+        outcome=_read_text(header.get("outcome")),
+        flags=flags,
+        path=_read_text(message_header.get("path")),
         raised=_read_raised(message_header) if message_header else None,
-        tests_passed=None if total is None else min(passed or 0, total),
+        tests_passed=passed,
         tests_total=total,
         tests_skipped=len(_read_test_numbers(header.get("tests_skipped"), total)),
         language=language,
     )
 
 
-def _read_collector(header: Mapping[str, Any]) -> str:
-    collector = header.get("tests_collector")
-    return collector if isinstance(collector, str) else ""
+def _read_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _read_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _read_test_names(value: object, total: int | None) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    return tuple(name for name in value if isinstance(name, str))[: total or 0]
+    return tuple(name for name in _read_list(value) if isinstance(name, str))[: total or 0]
 
 
 def _read_test_numbers(value: object, total: int | None) -> tuple[int, ...]:
     """Return the numbers of tests that exist; what else a supervisor says is dropped."""
-    if not isinstance(value, list):
-        return ()
-    return tuple(number for number in value if type(number) is int and 0 <= number < (total or 0))
+    numbers = (number for number in _read_list(value) if type(number) is int)
+    return tuple(number for number in numbers if 0 <= number < (total or 0))
 
 
 def _read_count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 63 else None
+
+
+def _read_count_or_zero(value: object) -> int:
+    return _read_count(value) or 0
 
 
 def _read_seconds(value: object) -> float:
@@ -350,10 +354,8 @@ def _read_seconds(value: object) -> float:
 
 
 def _read_attempts(value: object) -> tuple[Attempt, ...]:
-    if not isinstance(value, list):
-        return ()
     found = []
-    for row in value:
+    for row in _read_list(value):
         if isinstance(row, list) and len(row) in (3, 4) and isinstance(row[1], str):
             kind, target, allowed, *count = row
             if isinstance(kind, str) and kind in AttemptKind._value2member_map_:
@@ -383,27 +385,23 @@ def _read_record(
 
 def _read_counted(value: object) -> list[tuple[str, int]]:
     """Return rows of a name and a count; what has another form is dropped."""
-    rows = value if isinstance(value, list) else []
-    return [
-        (row[0], _read_count(row[1]) or 1)
-        for row in rows
-        if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str)
-    ]
+    pairs = [row for row in map(_read_list, _read_list(value)) if len(row) == 2]
+    return [(name, _read_count(count) or 1) for name, count in pairs if isinstance(name, str)]
 
 
 def _read_missing_paths(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:
-    if not isinstance(value, list):
-        return frozenset()
-    return frozenset(path for path in value if isinstance(path, str) and not may_exist(path))
+    paths = (path for path in _read_list(value) if isinstance(path, str))
+    return frozenset(path for path in paths if not may_exist(path))
 
 
 def _read_raised(message_header: Mapping[str, Any]) -> Raised:
-    chain, line = message_header.get("chain"), message_header.get("line")
+    line = message_header.get("line")
+    has_line = type(line) is int and line > 0
     return Raised(
         type=str(message_header.get("type", ""))[:200],
         message=str(message_header.get("message", ""))[:4096],
-        chain=tuple(str(name)[:200] for name in chain[:16]) if isinstance(chain, list) else (),
-        line=line if type(line) is int and line > 0 else None,
+        chain=tuple(str(name)[:200] for name in _read_list(message_header.get("chain"))[:16]),
+        line=line if has_line else None,
     )
 
 

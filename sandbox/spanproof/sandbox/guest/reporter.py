@@ -73,20 +73,25 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
 def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
     behind = _collect_causes(exception)
     reply = (exception, *behind)
+    is_missing = isinstance(exception, ImportError) and not _format_message(exception).startswith(_NO_NAME)
+
+    def has_kind(kind: type[BaseException]) -> bool:
+        return any(isinstance(other, kind) for other in reply)
+
     return {
         "type": _format_type_name(exception),
         "message": _format_message(exception),
-        "chain": [_format_type_name(other) for other in behind],
+        "chain": [*map(_format_type_name, behind)],
         "line": _find_line(exception, filename),
         "assertion": isinstance(exception, AssertionError),
-        "missing": isinstance(exception, ImportError) and not _format_message(exception).startswith(_NO_NAME),
-        "memory": any(isinstance(other, MemoryError) for other in reply),
-        "refused": any(_is_allocation_failure(other) for other in reply),
-        "os": any(isinstance(other, OSError) for other in reply),
-        "permission": any(isinstance(other, PermissionError) for other in reply),
+        "missing": is_missing,
+        "memory": has_kind(MemoryError),
+        "refused": any(map(_is_allocation_failure, reply)),
+        "os": has_kind(OSError),
+        "permission": has_kind(PermissionError),
         "path": next(filter(None, map(_find_path, reply)), None),
-        "client": any(_is_of_a_client(other) for other in reply),
-        "process": any(type(other).__name__ == "CalledProcessError" for other in reply),
+        "client": any(map(_is_of_a_client, reply)),
+        "process": "CalledProcessError" in map(_format_type_name, reply),
     }
 
 

@@ -42,11 +42,13 @@ class Guarded(sqlite3.Connection):
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
         """Return whether the engine may prepare a part of a statement, as it calls this before each."""
-        refused = (
-            (action == sqlite3.SQLITE_ATTACH and first not in ("", ":memory:"))
-            or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _DENIED_PRAGMAS)
-            or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _DENIED_FUNCTIONS)
-        )
+        refused = False
+        if action == sqlite3.SQLITE_ATTACH:
+            refused = first not in ("", ":memory:")
+        elif action == sqlite3.SQLITE_PRAGMA:
+            refused = (first or "").lower() in _DENIED_PRAGMAS
+        elif action == sqlite3.SQLITE_FUNCTION:
+            refused = (second or "").lower() in _DENIED_FUNCTIONS
         self.denied |= refused
         return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
 

@@ -142,7 +142,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
             statement.body = [inside.visit(inner) for inner in statement.body]
             check_tests += tuple(range(number, inside.next))
             number = inside.next
-            names += [f"check, line {line}" for line in inside.lines]
+            names += _name_asserts("check, line", inside.lines)
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
             if not has_required_parameters(statement) or is_given(statement):
                 functions.append((statement.name, number))
@@ -152,7 +152,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
             outside = _TopLevel(recorder, number)
             statement = outside.visit(statement)
             number = outside.next
-            names += [f"line {line}" for line in outside.lines]
+            names += _name_asserts("line", outside.lines)
         body.append(statement)
     tree.body = body
     ast.fix_missing_locations(tree)
@@ -168,6 +168,10 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
         tuple(names),
         lacks_entry_point=is_left_to_call and entry_point is None,
     )
+
+
+def _name_asserts(prefix: str, lines: list[int]) -> list[str]:
+    return [f"{prefix} {line}" for line in lines]
 
 
 def starts_runner(statement: ast.stmt) -> bool:

@@ -7,16 +7,12 @@ programs or the network. Needs sqlglot; without it the pipeline denies.
 
 from __future__ import annotations
 
-import logging
 import re
-from dataclasses import dataclass, replace
-from enum import Enum, auto
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.catalogue import split_entry
-from spanproof.sandbox.policy import READ_VERBS, SqlRule
+from spanproof.sandbox.policy import READ_VERBS
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces, UseKind
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
@@ -24,26 +20,22 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.scanners.sql_connections import (
+    MEMORY_FILE,
+    Connection,
+    Database,
+    find_rule_for,
+    is_held,
+)
+from spanproof.sandbox.scanners.sql_parser import TooSlow, parse_parts, parse_statements
 from spanproof.sandbox.words import split_words
 
 if TYPE_CHECKING:
     from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
-    from sqlglot.tokenizer_core import Token
 
-_DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery")
 _MAX_STATEMENTS: Final = 500
 # Characters; the parser is pure Python and its trees are large.
 _MAX_SOURCE: Final = 200_000
-
-_FREE_STEPS: Final = 2_000
-_STEPS_PER_TOKEN: Final = 100
-# Steps of all dialects together; one takes 4 to 6 microseconds.
-_MAX_STEPS: Final = 250_000
-
-_CHARACTERS_PER_TOKEN: Final = 4
-# Parts of a name. The parser makes a tree of them that is as deep as there are parts.
-_MAX_CHAIN: Final = 32
 
 _WORDS: Final = read_sections("sql")["words"]
 _OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
@@ -51,8 +43,6 @@ _READING_FUNCTIONS: Final = split_entry(_WORDS, "reading")
 _WRITING_VERBS: Final = split_entry(_WORDS, "writing")
 _SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")
 _TRANSACTION_VERBS: Final = split_entry(_WORDS, "transaction")
-_STATEMENT_KEYS: Final = split_entry(_WORDS, "statements")
-
 _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
 )
@@ -94,12 +84,6 @@ def _unwrap_comment(found: re.Match[str]) -> str:
 _HOLE: Final = "__unknown__"
 
 _LITERAL: Final = re.compile(r"'((?>(?:[^']|'')*))'|\"([^\"]*+)\"")
-# What is between two semicolons outside of quotes.
-_STATEMENT: Final = re.compile(r"(?>(?:'(?>(?:[^']|'')*)'|\"[^\"]*+\"|[^;'\"]|['\"])+)")
-
-# Statements that are parsed one by one, where no dialect reads them together.
-_MAX_PARTS: Final = 64
-
 _CALLS_OUT: Final = re.compile(
     rf"(?i)\b(?:{'|'.join(sorted(_OUTSIDE_FUNCTIONS | _READING_FUNCTIONS))}|read_\w+|\w+_scan)\s*+\("
 )
@@ -128,11 +112,11 @@ def scan(context: Context, source: Source) -> None:
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     _scan_text(context, Source("sql", text))
     try:
-        statements = _parse(text) if len(text) <= _MAX_SOURCE else None
+        statements = parse_statements(text) if len(text) <= _MAX_SOURCE else None
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
-    except _TooSlow:
+    except TooSlow:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
         _judge_unparsed(context, text)
         return
@@ -152,79 +136,10 @@ def scan(context: Context, source: Source) -> None:
         _judge(inner, source, statement, temporary)
 
 
-class Database(Enum):
-    """Where a program sends a statement, as far as the program shows."""
-
-    MEMORY = auto()
-    """In the program's own memory: what it does there is its own affair."""
-    FILE = auto()
-    SERVER = auto()
-    UNKNOWN = auto()
-
-
-MEMORY_FILE: Final = ":memory:"
-"""The name by which SQLite and DuckDB open an empty database in the program's own memory."""
-
-IN_MEMORY: Final = "().memory()"
-IN_FILE: Final = "().file()"
-"""What the names of connections hold whose database is in the program's own memory, or in a file."""
-
-
-def strip_database(name: str) -> str:
-    """Return the name of a connection as people write it."""
-    return name.replace(IN_MEMORY, "").replace(IN_FILE, "")
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Where a statement goes, as far as the program shows; what is not known is empty."""
-
-    kind: Database
-    host: str = ""
-    database: str = ""
-    file: str = ""
-
-
-def parse_connection_url(url: str) -> Connection:
-    """Return the connection that a database's URL makes."""
-    try:
-        split = urlsplit(url)
-        host, path = split.hostname or "", split.path.removeprefix("/")
-    except ValueError:
-        return Connection(Database.SERVER)
-    if not url.startswith(("sqlite", "duckdb")):
-        return Connection(Database.SERVER, host, path)
-    in_memory = not path or path.startswith(":memory:")
-    return Connection(Database.MEMORY) if in_memory else Connection(Database.FILE, file=path)
-
-
-def is_held(context: Context, connection: Connection) -> bool:
-    """Whether a statement is held to verbs and tables, and not only to what reaches out.
-
-    By the first of the policy's rules for the connection. Without one: on a server always; elsewhere, but in
-    memory, where the policy states verbs or tables. By default a file of a database may be changed like any
-    other file that may be written.
-    """
-    policy, database = context.boundary.policy, connection.kind
-    if _rule_for(context, connection) is not None:
-        return True
-    stated = policy.sql_tables is not None or policy.sql_verbs != READ_VERBS
-    return database is Database.SERVER or (stated and database is not Database.MEMORY)
-
-
-def _rule_for(context: Context, connection: Connection) -> SqlRule | None:
-    in_memory = connection.kind is Database.MEMORY
-    file = context.boundary.work_path(connection.file) if connection.file else ""
-    for rule in context.boundary.policy.sql_rules:
-        if rule.concerns(connection.host, connection.database, file, memory=in_memory):
-            return rule
-    return None
-
-
 def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
     """Judge a statement, known as far as its pieces, that a program in another language sends."""
     text = "".join(_HOLE if piece is None else piece for piece in pieces)
-    rule = _rule_for(context, connection)
+    rule = find_rule_for(context, connection)
     if rule is not None:
         verbs = _ALL_VERBS if rule.verbs is None else rule.verbs
         policy = replace(context.boundary.policy, sql_verbs=verbs, sql_tables=rule.tables)
@@ -245,8 +160,8 @@ def scan_given(context: Context, pieces: Pieces) -> None:
         return
     text = "".join(_HOLE if piece is None else piece for piece in pieces)
     try:
-        is_statement = len(text) > _MAX_SOURCE or _parse(text) is not None
-    except (RecursionError, _TooSlow):
+        is_statement = len(text) > _MAX_SOURCE or parse_statements(text) is not None
+    except (RecursionError, TooSlow):
         is_statement = True
     if is_statement:
         scan_sent(context, pieces, connection)
@@ -273,30 +188,15 @@ def _scan_functions(context: Context, text: str) -> None:
         context.add("sql.statement.unknown", START, "is longer than is parsed")
         return
     try:
-        for part, statements in _parse_parts(text):
+        for part, statements in parse_parts(text):
             if statements is None:
                 _judge_literals(context, part)
             for statement in statements or ():
                 _judge_reach(context, source, statement)
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
-    except _TooSlow:
+    except TooSlow:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
-
-
-def _parse_parts(text: str) -> list[tuple[str, list[exp.Expr] | None]]:
-    """Parse the statements of a text, each by itself where no dialect reads all of them.
-
-    Raises:
-        _TooSlow: there are too many.
-    """
-    whole = _parse(text)
-    if whole is not None and not any(map(_is_opaque, whole)):
-        return [(text, whole)]
-    parts = [part for part in _STATEMENT.findall(text) if part.strip()]
-    if len(parts) > _MAX_PARTS:
-        raise _TooSlow
-    return [(part, _parse(part)) for part in parts]
 
 
 def _judge_literals(context: Context, part: str) -> None:
@@ -316,90 +216,6 @@ def _judge_literals(context: Context, part: str) -> None:
 def _split_at_holes(text: str) -> Pieces:
     """Return a part of a statement with what is not known in it."""
     return merge_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
-
-
-def _parse(text: str) -> list[exp.Expr] | None:
-    from sqlglot.errors import SqlglotError
-
-    spent = 0
-    for dialect in _DIALECTS:
-        read, parser = _make_parser(dialect)
-        try:
-            tokens = read.tokenize(text)
-        except (SqlglotError, ValueError, IndexError):
-            spent += len(text) // _CHARACTERS_PER_TOKEN
-            continue
-        if _measure_longest_chain(tokens) > _MAX_CHAIN:
-            raise _TooSlow
-        bounded = parser(dialect=read)
-        given = min(_FREE_STEPS + _STEPS_PER_TOKEN * len(tokens), _MAX_STEPS - spent)
-        bounded.left = given
-        try:
-            parsed = bounded.parse(tokens, text)
-        except (SqlglotError, ValueError, IndexError, AttributeError, TypeError):
-            continue
-        finally:
-            spent += len(tokens) + given - bounded.left
-        found = [statement for statement in parsed if statement is not None and statement.key != "semicolon"]
-        if not all(_is_statement(statement) for statement in found):
-            continue
-        if not any(_is_opaque(statement) for statement in found) or dialect == _DIALECTS[-1]:
-            return found
-    return None
-
-
-def _measure_longest_chain(tokens: list[Token]) -> int:
-    """Return how many parts the longest dotted name has."""
-    from sqlglot.tokenizer_core import TokenType
-
-    longest = parts = 0
-    dotted = False
-    for token in tokens:
-        dot = token.token_type is TokenType.DOT
-        parts = parts + 1 if dot else parts if dotted else 0
-        longest, dotted = max(longest, parts), dot
-    return longest
-
-
-class _TooSlow(Exception):  # noqa: N818 - named after what happened
-    """The parser goes over its tokens more often than is given."""
-
-
-@lru_cache(maxsize=len(_DIALECTS))
-def _make_parser(dialect: str) -> tuple[Dialect, Any]:
-    """Return a dialect, and its parser with a bound on its steps.
-
-    The parser tries ways and goes back, which takes exponential time for `a JOIN b JOIN c …`; each way goes
-    through `_advance`.
-    """
-    from sqlglot.dialects.dialect import Dialect
-
-    # The parser warns of each statement it keeps as text; the findings have that already.
-    logger = logging.getLogger("sqlglot")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.ERROR)
-    read = Dialect.get_or_raise(dialect or None)
-    base: Any = type(read).parser_class
-
-    class Bounded(base):  # type: ignore[misc]
-        left = 0
-
-        def _advance(self, times: int = 1) -> None:
-            self.left -= 1
-            if self.left < 0:
-                raise _TooSlow
-            super()._advance(times)
-
-    return read, Bounded
-
-
-def _is_statement(statement: exp.Expr) -> bool:
-    """Whether it is SQL to run; dialects read a lone expression too (`{"a": 1}` is a struct to DuckDB)."""
-    from sqlglot import exp
-
-    return (
-        isinstance(statement, exp.Query | exp.DDL | exp.DML | exp.Command) or statement.key in _STATEMENT_KEYS
-    )
 
 
 def _judge_unparsed(context: Context, text: str) -> None:
@@ -432,15 +248,6 @@ def _locate_statements(source: Source, count: int) -> list[Place]:
             places.append(source.place(first.start, tokens[index - 1].end + 1 if ends else token.end + 1))
             first = None
     return places if len(places) == count else [START] * count
-
-
-def _is_opaque(statement: exp.Expr) -> bool:
-    return statement.key == "command" and str(statement.this).upper() not in {
-        "EXPLAIN",
-        "SHOW",
-        "CALL",
-        "VACUUM",
-    }
 
 
 def _judge(
@@ -476,7 +283,7 @@ def _judge(
 
 
 def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
-    """Whether the policy names a statement's verb, or it changes nothing but what the snippet makes itself."""
+    """Whether the policy names a statement's verb, or it changes only what the snippet makes itself."""
     match verb:
         case "create":
             is_own = _is_temporary(statement)
@@ -519,8 +326,8 @@ def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> N
         return
     found = _EXPLAIN.match(statement.expression.name if statement.expression is not None else "")
     try:
-        explained = _parse(found["rest"]) if found is not None else None
-    except (RecursionError, _TooSlow):
+        explained = parse_statements(found["rest"]) if found is not None else None
+    except (RecursionError, TooSlow):
         explained = None
     if found is None or explained is None or any(one.key == "command" for one in explained):
         context.add("sql.statement.unknown", START, "explains what does not parse as SQL")

@@ -59,7 +59,7 @@ class Record:
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
-        if not (self.attempts or self.memory_refused or self.unjudged or self.looks or self.left):
+        if not any((self.attempts, self.memory_refused, self.unjudged, self.looks, self.left)):
             return {}
         return {
             "attempts": self.rows(),

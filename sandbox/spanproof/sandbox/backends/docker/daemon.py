@@ -147,6 +147,8 @@ class Daemon:
     def _build_host_options(self, shape: Shape) -> dict[str, Any]:
         memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if self._own_kernel else 0)
         room = f"rw,nosuid,nodev,size={shape.disk_bytes},mode=1777"
+        processes = shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if self._own_kernel else 0)
+        rights = list(RIGHTS) if self._is_gvisor else []
         limits = {"core": 0, "fsize": shape.disk_bytes, "nofile": _OPEN_FILES}
         if self.is_podman:
             limits["nproc"] = _USER_PROCESSES
@@ -158,10 +160,10 @@ class Daemon:
             "tmpfs": {"/box": f"{room},exec", "/tmp": f"{room},exec", "/dev/shm": room},  # noqa: S108
             "mem_limit": memory,
             "memswap_limit": memory,
-            "pids_limit": shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if self._own_kernel else 0),
+            "pids_limit": processes,
             "nano_cpus": int(self._settings.cpus * 1e9),
             "cap_drop": ["ALL"],
-            "cap_add": list(RIGHTS) if self._is_gvisor else [],
+            "cap_add": rights,
             "security_opt": ["no-new-privileges", *self._build_seccomp_options()],
             "ipc_mode": "private",
             "mounts": [_build_mount(bind) for bind in shape.binds],

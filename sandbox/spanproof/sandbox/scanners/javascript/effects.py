@@ -49,7 +49,7 @@ from spanproof.sandbox.scanners.reader.values import (
     read_constant_text,
     to_pieces,
 )
-from spanproof.sandbox.scanners.sql import (
+from spanproof.sandbox.scanners.sql_connections import (
     IN_MEMORY,
     Connection,
     Database,

@@ -32,7 +32,7 @@ from spanproof.sandbox.scanners.reader.values import (
     list_options,
     to_pieces,
 )
-from spanproof.sandbox.scanners.sql import (
+from spanproof.sandbox.scanners.sql_connections import (
     IN_FILE,
     IN_MEMORY,
     Connection,

@@ -21,7 +21,7 @@ from spanproof.sandbox.scanners.python.parse import compute_column
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import UNKNOWN, Const, Klass, Ref, Value
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import strip_database
+from spanproof.sandbox.scanners.sql_connections import strip_database
 from spanproof.sandbox.words import split_words
 
 Flow: TypeAlias = str | None

@@ -16,8 +16,8 @@ from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import CLEAN, Const, Path, Ref, Text, Value, join_all, to_pieces
 from spanproof.sandbox.words import split_words
 
+# The names of files that `open` and its like gave; their owner is the path, where that is known.
 _HANDLES: Final = frozenset({"open()", "gzip.open()", "bz2.open()", "lzma.open()"})
-"""The names of files that `open` and its like gave; their owner is the path, where that is known."""
 
 _BUFFER: Final = "io.BytesIO()"
 

@@ -33,7 +33,7 @@ from spanproof.sandbox.scanners.reader.values import (
     to_pieces,
 )
 from spanproof.sandbox.scanners.rules import CALL_MEANINGS, explain_call
-from spanproof.sandbox.scanners.sql import IN_MEMORY, Connection, Database
+from spanproof.sandbox.scanners.sql_connections import IN_MEMORY, Connection, Database
 
 R = TypeVar("R", bound=Reader)
 

@@ -46,7 +46,8 @@ from spanproof.sandbox.scanners.reader.values import (
     widen,
 )
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import Connection, Database, is_held, scan_given, scan_sent
+from spanproof.sandbox.scanners.sql import scan_given, scan_sent
+from spanproof.sandbox.scanners.sql_connections import Connection, Database, is_held
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
 from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
-from spanproof.sandbox.scanners.sql import Connection, Database, parse_connection_url
+from spanproof.sandbox.scanners.sql_connections import Connection, Database, parse_connection_url
 from spanproof.sandbox.words import split_words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from spanproof.sandbox.supervisor.namespaces import root
@@ -49,6 +49,14 @@ _PROC_READ = re.compile(
 )
 
 
+def _list_readable(roots: Iterable[str]) -> tuple[str, ...]:
+    """Return what may be read: these directories without credentials, and files of the system."""
+    named = [path for one in roots for path in _exclude_credentials(one)]
+    named += filter(os.path.lexists, (*_READABLE, *root.find_toolchain_settings()))
+    # A rule is for what a path leads to: links within what is readable lead to what is.
+    return tuple(filter(os.path.lexists, root.keep_outermost(map(os.path.realpath, named))))
+
+
 class ReducedBoundary(Boundary):
     """One box's boundary, and the walls that hold it."""
 
@@ -74,12 +82,8 @@ class ReducedBoundary(Boundary):
         roots = root.keep_outermost([*system, *directories, *images])
         super().__init__(roots, program_path, import_folders)
         self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
-        named = [path for one in roots for path in _exclude_credentials(one)]
-        named += [path for path in (*_READABLE, *root.find_toolchain_settings()) if os.path.lexists(path)]
-        # A rule is for what a path leads to: links within what is readable lead to what is.
-        readable = root.keep_outermost(os.path.realpath(path) for path in named)
         devices = tuple(path for path in _DEVICES if Path(path).exists())
-        self.walls = Walls(tuple(path for path in readable if os.path.lexists(path)), self._own, devices)
+        self.walls = Walls(_list_readable(roots), self._own, devices)
 
     def is_own(self, resolved: str) -> bool:
         """Whether a resolved path lies in the box, or in another directory that may be written to."""

@@ -161,7 +161,8 @@ class GuestReport:
         What the program's own process says to have collected only adds to them.
         """
         total, names, collector = message.get("total"), message.get("names"), message.get("collector")
-        if type(total) is not int or total < 0 or not (may_shrink or total >= (self._planned or 0)):
+        fewest = 0 if may_shrink else self._planned or 0
+        if type(total) is not int or total < fewest:
             return
         self._planned = min(total, _TESTS)
         if isinstance(names, list):

@@ -302,14 +302,7 @@ def _compute_call_wait_s(name: str, values: list[int], task: int, passed_s: floa
         OSError, struct.error: its time-out cannot be read.
     """
     if name == "futex":
-        operation = values[1] & _FUTEX_OPERATION
-        if operation not in _FUTEX_WAITS:
-            return 0.0
-        length_s = _read_time_s(task, values[3])
-        if operation == _FUTEX_WAIT:
-            return length_s - passed_s
-        is_real = values[1] & _FUTEX_CLOCK_REALTIME
-        return length_s - time.clock_gettime(time.CLOCK_REALTIME if is_real else time.CLOCK_MONOTONIC)
+        return _compute_futex_wait_s(values, task, passed_s)
     if name == "nanosleep":
         return _read_time_s(task, values[0]) - passed_s
     if name == "clock_nanosleep":
@@ -322,12 +315,28 @@ def _compute_call_wait_s(name: str, values: list[int], task: int, passed_s: floa
         fraction_s = _MICRO_S if name == "select" else _NANO_S
         return _read_time_s(task, values[_TIMEOUT_AT[name]], fraction_s) - passed_s
     if name in _READS:
-        descriptor = values[0] & 0xFFFFFFFF
-        link = _read_link(task, descriptor)
-        if link.startswith("socket:"):
-            return _read_socket_wait_s(task, descriptor) - passed_s
-        return math.inf if descriptor == STEPS_FD or link.startswith(_FED_BY_OTHERS) else 0.0
+        return _compute_read_wait_s(values[0] & 0xFFFFFFFF, task, passed_s)
     return math.inf if name in _WAITS_FOR_OTHERS else 0.0
+
+
+def _compute_futex_wait_s(values: list[int], task: int, passed_s: float) -> float:
+    """Return how long a futex call that waits still does; see `_compute_call_wait_s`."""
+    operation = values[1] & _FUTEX_OPERATION
+    if operation not in _FUTEX_WAITS:
+        return 0.0
+    length_s = _read_time_s(task, values[3])
+    if operation == _FUTEX_WAIT:
+        return length_s - passed_s
+    is_real = values[1] & _FUTEX_CLOCK_REALTIME
+    return length_s - time.clock_gettime(time.CLOCK_REALTIME if is_real else time.CLOCK_MONOTONIC)
+
+
+def _compute_read_wait_s(descriptor: int, task: int, passed_s: float) -> float:
+    """Return how long a read of a descriptor that waits still does; see `_compute_call_wait_s`."""
+    link = _read_link(task, descriptor)
+    if link.startswith("socket:"):
+        return _read_socket_wait_s(task, descriptor) - passed_s
+    return math.inf if descriptor == STEPS_FD or link.startswith(_FED_BY_OTHERS) else 0.0
 
 
 def _read_socket_wait_s(task: int, descriptor: int) -> float:

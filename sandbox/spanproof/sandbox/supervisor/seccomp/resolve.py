@@ -130,8 +130,7 @@ class _Walk:
 
     def _enter(self, here: str, waiting: list[str], *, follows: bool) -> str:
         """Return the directory to go on from: a link's components are put before those that wait."""
-        own = f"/proc/{os.getpid()}"
-        if here == own or here.startswith(f"{own}/"):
+        if f"{here}/".startswith(f"/proc/{os.getpid()}/"):
             return here  # the supervisor's own: no link of it is followed for a guest
         text = self._read_link(here)
         if text is None or (not follows and not waiting):
