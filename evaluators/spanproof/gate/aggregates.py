@@ -216,7 +216,7 @@ def _with_counts(found: _Found, counts: Counts) -> _Found:
 def _compute_case_rate(are_counted: Sequence[bool]) -> _Found:
     """Return the share of the cases that are counted."""
     found = _compute_rate(sum(are_counted), len(are_counted), "cases")
-    return _with_counts(found, [(int(each), 1) for each in are_counted])
+    return _with_counts(found, [(int(is_counted), 1) for is_counted in are_counted])
 
 
 def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
@@ -247,7 +247,7 @@ def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
 
 def _format_evidence(counts: Mapping[SandboxEvidence, int]) -> str:
     """Return by what the code was tried: `3 by your harness, 5 by replay`."""
-    return ", ".join(f"{counts[each]} by {each}" for each in SandboxEvidence if counts[each])
+    return ", ".join(f"{counts[evidence]} by {evidence}" for evidence in SandboxEvidence if counts[evidence])
 
 
 def _compute_number(

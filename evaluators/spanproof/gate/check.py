@@ -145,7 +145,7 @@ def evaluate_assertions(
     Raises:
         NoBaseline: an assertion needs one and there is none.
     """
-    compared = [each for each in assertions if _needs_baseline(each)]
+    compared = [assertion for assertion in assertions if _needs_baseline(assertion)]
     if compared and baseline is None:
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
     found = _read_needed_scores(assertions, scores)
@@ -167,7 +167,10 @@ def _read_needed_scores(assertions: Sequence[Assertion], scores: Iterable[Score 
         for assertion in assertions
         if not isinstance(assertion, TrialsAssertion)
     }
-    if any(isinstance(each, AggregateAssertion) and not each.function.has_score for each in assertions):
+    if any(
+        isinstance(assertion, AggregateAssertion) and not assertion.function.has_score
+        for assertion in assertions
+    ):
         wanted |= SANDBOX_SCORES
     trials: list[CaseTrials] = []
     cases: dict[_Case, CaseScores] = {}
@@ -258,8 +261,8 @@ def _list_tried_cases(
         if not deciding or not is_about(assertion, case.first.cohort):
             continue
         state = _STATES[fold_outcomes(score.outcome for score in deciding)]
-        against = [each for each in deciding if _STATES[get_state(each.outcome)] is state]
-        values = [each.outcome.value for each in deciding if isinstance(each.outcome, Scored)]
+        against = [score for score in deciding if _STATES[get_state(score.outcome)] is state]
+        values = [score.outcome.value for score in deciding if isinstance(score.outcome, Scored)]
         fields = {} if state is CaseState.SATISFIED else get_failure_fields(case.scores, failure_fields)
         listed.append(
             CaseResult(
@@ -301,7 +304,7 @@ def _evaluate_case(
     order = _PRECEDENCE_WITHOUT_OPEN if policy is OpenPolicy.IGNORE else _PRECEDENCE
     judged = sorted(
         ((*_evaluate_score(assertion, score), score) for score in scores),
-        key=lambda each: order.index(each[0]),
+        key=lambda judged_score: order.index(judged_score[0]),
     )
     lacking = CaseState.MISSING if assertion.score.is_own_value else CaseState.SKIPPED
     state, value, explanation = judged[0][:3] if judged else (lacking, None, f"no {assertion.score} score")

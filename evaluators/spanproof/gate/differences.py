@@ -30,7 +30,7 @@ def compute_difference_p_value(before: Counts, now: Counts) -> float | None:
     With one score in each case it is Fisher's exact test. Else the cases are divided anew in all ways, or, of
     many cases, by the normal distribution with the variance of that.
     """
-    before, now = [each for each in before if each[1]], [each for each in now if each[1]]
+    before, now = [case for case in before if case[1]], [case for case in now if case[1]]
     if not before or not now:
         return None
     if all(total == 1 for _, total in (*before, *now)):
@@ -57,7 +57,7 @@ def _compute_fisher(before: tuple[int, int], now: tuple[int, int]) -> float:
         )
 
     limit = compute_log_chance(now[0]) + _TOLERANCE
-    chances = (compute_log_chance(each) for each in range(fewest, most + 1))
+    chances = (compute_log_chance(successes) for successes in range(fewest, most + 1))
     return min(1.0, sum(exp(chance) for chance in chances if chance <= limit))
 
 
@@ -75,14 +75,14 @@ def _compute_by_divisions(before: Counts, now: Counts) -> float:
 
     observed = compute_difference(now) - _TOLERANCE
     differences = [compute_difference(chosen) for chosen in combinations(cases, len(now))]
-    return sum(each >= observed for each in differences) / len(differences)
+    return sum(difference >= observed for difference in differences) / len(differences)
 
 
 def _compute_by_normal(before: Counts, now: Counts) -> float:
     cases = [*before, *now]
     part, total = _count_totals(cases)
     share = part / total
-    variance = sum((each - share * of) ** 2 for each, of in cases) / (len(cases) - 1)
+    variance = sum((part - share * of) ** 2 for part, of in cases) / (len(cases) - 1)
     if not variance:
         return 1.0
     error = sqrt(variance * (1 / len(before) + 1 / len(now))) * len(cases) / total

@@ -54,7 +54,7 @@ _PRESENCE_NAMES: Final = frozenset(("codepresence", "containscode", "hascode", "
 # How much less of the runs may bear code than of the baseline: a fluctuation of that size is ordinary where a
 # window holds some hundred runs (the 95 % interval of one half of 400 is 5 points wide on each side).
 _PRESENCE_MARGIN: Final = 0.05
-_WITHOUT_SCORE: Final = tuple(each.value for each in Function if not each.has_score)
+_WITHOUT_SCORE: Final = tuple(function.value for function in Function if not function.has_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,87 +97,89 @@ def read_gate_file(path: Path, *, has_baseline: bool = False) -> GateFile:
     if path.suffix not in (".yaml", ".yml", ".json"):
         return GateFile(tuple(parse_lines(content.decode("utf-8"))))
     try:
-        given = load_yaml(content)
+        document = load_yaml(content)
     except MalformedYamlError as problem:
         raise BadAssertions(f"{path}: not YAML: {problem}") from problem
-    return parse_gate(given, str(path), has_baseline=has_baseline)
+    return parse_gate(document, str(path), has_baseline=has_baseline)
 
 
-def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False) -> GateFile:
+def parse_gate(document: object, path: str = "gate", *, has_baseline: bool = False) -> GateFile:
     """Return what a mapping says, as a file of YAML holds it.
 
     Args:
-        given: the mapping.
+        document: the mapping.
         path: where it is from, for errors.
         has_baseline: whether there is a baseline, which `presence_eval` is compared with.
 
     Raises:
         BadAssertions: it is none; names the entry and what is expected.
     """
-    if not isinstance(given, dict) or set(given) - set(_TOP):
+    if not isinstance(document, dict) or set(document) - set(_TOP):
         raise BadAssertions(
             f"{path}: expected a mapping with {', '.join(_TOP[:-1])} or {_TOP[-1]},"
-            f" got {_format_value(given)}"
+            f" got {_format_value(document)}"
         )
-    entries = given.get("assertions") or []
+    entries = document.get("assertions") or []
     if not isinstance(entries, list):
         raise BadAssertions(f"{path}: assertions must be a list, got {type(entries).__name__}")
     texts = [
         _format_entry(f"{path}: assertions, entry {n}", entry) for n, entry in enumerate(entries, start=1)
     ]
-    required = given.get("required_sandbox_pass_rate")
+    required = document.get("required_sandbox_pass_rate")
     if required is not None:
         texts.append(f"{Function.SANDBOX_PASS_RATE.value} >= {required}")
-    if given.get("presence_eval") is not None:
-        texts.append(_format_presence(path, given["presence_eval"], has_baseline=has_baseline))
+    if document.get("presence_eval") is not None:
+        texts.append(_format_presence(path, document["presence_eval"], has_baseline=has_baseline))
     found = []
-    for each in texts:
+    for text in texts:
         try:
-            found.append(parse_assertion(each))
+            found.append(parse_assertion(text))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
     return GateFile(
         tuple(found),
-        _find_open_policy(path, given),
-        _find_least_judged(path, given),
-        _read_failure_fields(path, given),
+        _find_open_policy(path, document),
+        _find_least_judged(path, document),
+        _read_failure_fields(path, document),
     )
 
 
-def _format_presence(path: str, given: object, *, has_baseline: bool) -> str:
+def _format_presence(path: str, evaluator: object, *, has_baseline: bool) -> str:
     """Return what `presence_eval` asserts: code is as frequent as in the baseline, or is there at all."""
-    if not isinstance(given, str):
-        raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_format_value(given)}")
-    is_code = re.sub(r"[^a-z]", "", given.lower()) in _PRESENCE_NAMES
-    subject = Function.CODE_PRESENCE.value if is_code else f"{Function.PRESENCE_RATE.value}({given})"
+    if not isinstance(evaluator, str):
+        raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_format_value(evaluator)}")
+    is_code = re.sub(r"[^a-z]", "", evaluator.lower()) in _PRESENCE_NAMES
+    subject = Function.CODE_PRESENCE.value if is_code else f"{Function.PRESENCE_RATE.value}({evaluator})"
     if has_baseline:
         return f"{subject} no_worse_than baseline by {_PRESENCE_MARGIN}"
     return f"{subject} > 0"
 
 
-def _read_failure_fields(path: str, given: Mapping[str, Any]) -> tuple[str, ...]:
-    fields = given.get("failure_fields")
+def _read_failure_fields(path: str, document: Mapping[str, Any]) -> tuple[str, ...]:
+    fields = document.get("failure_fields")
     if fields is None:
         return FAILURE_FIELDS
     is_list = isinstance(fields, list)
-    unknown = [each for each in fields if each not in FAILURE_FIELDS] if is_list else fields
+    unknown = [field for field in fields if field not in FAILURE_FIELDS] if is_list else fields
     if unknown or not is_list:
-        known = ", ".join(FAILURE_FIELDS)
-        raise BadAssertions(f"{path}: failure_fields must list any of {known}; got {_format_value(unknown)}")
+        choices = ", ".join(FAILURE_FIELDS)
+        raise BadAssertions(
+            f"{path}: failure_fields must list any of {choices}; got {_format_value(unknown)}"
+        )
     return tuple(fields)
 
 
-def _find_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
-    if given.get("open") is None:
+def _find_open_policy(path: str, document: Mapping[str, Any]) -> OpenPolicy | None:
+    if document.get("open") is None:
         return None
     try:
-        return parse_open_policy(path, given["open"])
+        return parse_open_policy(path, document["open"])
     except ValueError as problem:
         raise BadAssertions(str(problem)) from problem
 
 
-def _find_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
-    share = given.get("least_judged")
+def _find_least_judged(path: str, document: Mapping[str, Any]) -> float | None:
+    share = document.get("least_judged")
     if share is None:
         return None
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -185,13 +187,13 @@ def _find_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
     return float(share)
 
 
-def _format_entry(place: str, entry: object) -> str:
+def _format_entry(location: str, entry: object) -> str:
     """Return an entry as the text of an assertion."""
     if isinstance(entry, str):
         return entry
     if not isinstance(entry, dict) or set(entry) - set(_KEYS) or not {"metric", "threshold"} <= entry.keys():
         raise BadAssertions(
-            f"{place}: expected an assertion as text, or metric and threshold with any of"
+            f"{location}: expected an assertion as text, or metric and threshold with any of"
             f" {', '.join(key for key in _KEYS if key not in ('metric', 'threshold'))};"
             f" got {_format_value(entry)}"
         )
@@ -202,7 +204,7 @@ def _format_entry(place: str, entry: object) -> str:
     operator = entry.get("operator", "==" if is_verdict else ">=")
     is_one_number = metric in _WITHOUT_SCORE or metric.startswith(("pass@", "pass^"))
     if is_one_number and (aggregation is not None or "for" in entry):
-        raise BadAssertions(f"{place}: {metric} is over all cases; leave out `aggregation` and `for`")
+        raise BadAssertions(f"{location}: {metric} is over all cases; leave out `aggregation` and `for`")
     if is_one_number:
         quantifier = ""
     elif aggregation is None:
@@ -210,12 +212,12 @@ def _format_entry(place: str, entry: object) -> str:
     else:
         metric, quantifier = f"{aggregation}({metric})", ""
         if "for" in entry:
-            raise BadAssertions(f"{place}: {aggregation} is over all cases; leave out `for`")
-    where = _format_where(place, entry.get("where"))
+            raise BadAssertions(f"{location}: {aggregation} is over all cases; leave out `for`")
+    where = _format_where(location, entry.get("where"))
     return f"{metric} {operator} {entry['threshold']}{quantifier}{where}"
 
 
-def _format_where(place: str, where: object) -> str:
+def _format_where(location: str, where: object) -> str:
     """Return conditions, given as text or as dimensions with their values."""
     if where is None:
         return ""
@@ -223,7 +225,7 @@ def _format_where(place: str, where: object) -> str:
         return f" where {where.removeprefix('where ')}"
     if not isinstance(where, Mapping):
         raise BadAssertions(
-            f"{place}: where must be text, or dimensions with values; got {_format_value(where)}"
+            f"{location}: where must be text, or dimensions with values; got {_format_value(where)}"
         )
     return " where " + " and ".join(f"{name} = {json.dumps(str(value))}" for name, value in where.items())
 

@@ -73,7 +73,7 @@ _TOKEN = re.compile(
 )
 
 _DIMENSIONS = tuple(field.name for field in fields(Cohort))
-_FUNCTIONS = tuple(each.value for each in Function if each.has_score)
+_FUNCTIONS = tuple(function.value for function in Function if function.has_score)
 # The score that an aggregate without one is reported under.
 _IMPLIED = {
     Function.SANDBOX_PASS_RATE.value: ScoreRef(Layer.CORRECTNESS, "tests_pass"),
@@ -422,9 +422,9 @@ class _Parser:
         self._at += 1
         return str(value)
 
-    def _parse_choice(self, known: Iterable[str], what: str, near_too: Iterable[str] = ()) -> str:
+    def _parse_choice(self, allowed: Iterable[str], what: str, near_too: Iterable[str] = ()) -> str:
         token = self._next
-        choices = list(known)
+        choices = list(allowed)
         if token.kind != "word" or token.text not in choices:
             near = get_close_matches(token.text, [*choices, *near_too], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -469,5 +469,5 @@ _AFTER_AMOUNT = frozenset(("for", "where"))
 def _describe_wrong_unit(written: str, unit: Unit) -> str:
     if unit is Unit.NONE:
         return f"the value is from 0 to 1 and has no unit {written!r}; write a number or a percentage"
-    known = ", ".join(UNIT_FACTORS[unit])
-    return f"the value is in {unit.value}, not in {written!r}; known here: {known}"
+    units = ", ".join(UNIT_FACTORS[unit])
+    return f"the value is in {unit.value}, not in {written!r}; known here: {units}"

@@ -104,8 +104,8 @@ def find_function_refusal(function: Function, score: ScoreRef) -> str | None:
 def _describe_own_score(score: ScoreRef) -> str:
     """Return what a score that is not built in may be, and which metrics have larger values."""
     metrics = [spec.id for spec in list_layer_scores(score.layer) if spec.kind is ScoreKind.METRIC]
-    known = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
-    return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{known}"
+    remark = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
+    return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{remark}"
 
 
 def _describe_remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:

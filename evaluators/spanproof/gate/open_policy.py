@@ -45,21 +45,21 @@ class OpenPolicy(StrEnum):
         return f"{number:,} open{counted}" + (f": {cause}" if cause else "")
 
 
-def parse_open_policy(place: str, value: object) -> OpenPolicy:
+def parse_open_policy(location: str, value: object) -> OpenPolicy:
     """Return what a file or a marker says under `open`.
 
     Args:
-        place: where it is written, for the error.
+        location: where it is written, for the error.
         value: what is written.
 
     Raises:
-        ValueError: it is none of the values of `--open`; names the place and the values.
+        ValueError: it is none of the values of `--open`; names the location and the values.
     """
     try:
         return OpenPolicy(str(value))
     except ValueError:
-        known = ", ".join(OpenPolicy)
-        raise ValueError(f"{place}: open must be one of {known}, got {value!r}") from None
+        choices = ", ".join(OpenPolicy)
+        raise ValueError(f"{location}: open must be one of {choices}, got {value!r}") from None
 
 
 def describe_gravest_cause(causes: Iterable[Cause | None]) -> str:

@@ -18,10 +18,10 @@ from spanproof.trace import Layer, Score, State, get_state
 OF_SCORES: Final = ("layer", "name", "label")
 """The dimensions of a score itself; the others are those of its cohort."""
 
-LABELS: Final = tuple(each.value for each in State)
+LABELS: Final = tuple(state.value for state in State)
 """The states; of advice, `open` means that it was scored."""
 
-_KNOWN: Final = {"layer": tuple(each.value for each in Layer), "label": LABELS}
+_KNOWN: Final = {"layer": tuple(layer.value for layer in Layer), "label": LABELS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class ScoreQuery:
     @property
     def layer(self) -> Layer | None:
         """The one layer that is meant; None where there may be several."""
-        for each in self.conditions:
-            if each.dimension == "layer" and each.match is Match.EQUAL:
-                return Layer(each.values[0])
+        for condition in self.conditions:
+            if condition.dimension == "layer" and condition.match is Match.EQUAL:
+                return Layer(condition.values[0])
         return None
 
     def takes(self, score: Score) -> bool:
         """Whether a score satisfies all conditions."""
         is_own_value = score.name == score.layer.value
-        if not is_own_value and not any(each.dimension == "name" for each in self.conditions):
+        if not is_own_value and not any(condition.dimension == "name" for condition in self.conditions):
             return False
         values = {
             "layer": score.layer.value,
@@ -49,8 +49,10 @@ class ScoreQuery:
             "label": get_label(score),
         }
         return all(
-            each.holds(values[each.dimension]) if each.dimension in values else each.holds_for(score.cohort)
-            for each in self.conditions
+            condition.holds(values[condition.dimension])
+            if condition.dimension in values
+            else condition.holds_for(score.cohort)
+            for condition in self.conditions
         )
 
 
@@ -61,12 +63,12 @@ def get_label(score: Score) -> str:
 
 def find_condition_refusal(condition: Condition) -> str | None:
     """Return why no score satisfies a condition; None where one may."""
-    known = _KNOWN.get(condition.dimension)
-    if known is None or condition.match is Match.PATTERN:
+    values = _KNOWN.get(condition.dimension)
+    if values is None or condition.match is Match.PATTERN:
         return None
-    unknown = next((value for value in condition.values if value not in known), None)
+    unknown = next((value for value in condition.values if value not in values), None)
     if unknown is None:
         return None
-    near = get_close_matches(unknown, known, n=1)
+    near = get_close_matches(unknown, values, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"there is no {condition.dimension} {unknown!r}; {hint}known: {', '.join(known)}"
+    return f"there is no {condition.dimension} {unknown!r}; {hint}known: {', '.join(values)}"

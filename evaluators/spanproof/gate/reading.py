@@ -49,9 +49,9 @@ def iter_scores(
 
 
 def _iter_line_scores(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
-    given = _get_object(line)
-    if "cases" in given:
-        for case in map(_get_object, _get_list(given["cases"])):
+    document = _get_object(line)
+    if "cases" in document:
+        for case in map(_get_object, _get_list(document["cases"])):
             if "runs" not in case:
                 raise MalformedDocument(
                     f"case {case.get('id')!r} has no scores: run the suite again with this version"
@@ -60,10 +60,10 @@ def _iter_line_scores(line: object, runs: _Runs | None) -> Iterator[Score | Case
                 yield _parse_trials(case)
             yield from _iter_line_scores(case, runs)
         return
-    if "error" in given:
-        raise MalformedDocument(f"the trace was not evaluated: {given['error']}")
-    trace_id = str(given["trace_id"])
-    for run in map(_get_object, _get_list(given["runs"])):
+    if "error" in document:
+        raise MalformedDocument(f"the trace was not evaluated: {document['error']}")
+    trace_id = str(document["trace_id"])
+    for run in map(_get_object, _get_list(document["runs"])):
         cohort = _parse_cohort(run)
         if runs is not None and run.get("snippets"):
             runs[trace_id, str(run["span_id"])] = run
@@ -88,19 +88,19 @@ def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
 
 
 def _parse_cohort(run: Mapping[str, object]) -> Cohort:
-    given = _get_object(run.get("cohort") or {})
-    known = {name: str(value) for name, value in given.items() if name in _DIMENSIONS}
-    return Cohort(**{"agent": str(run.get("name") or ""), **known})
+    cohort = _get_object(run.get("cohort") or {})
+    dimensions = {name: str(value) for name, value in cohort.items() if name in _DIMENSIONS}
+    return Cohort(**{"agent": str(run.get("name") or ""), **dimensions})
 
 
 def _parse_score(
-    trace_id: str, run_span_id: str, cohort: Cohort, given: Mapping[str, object], position: int
+    trace_id: str, run_span_id: str, cohort: Cohort, row: Mapping[str, object], position: int
 ) -> Score:
-    layer, name, span_id = Layer(str(given["layer"])), str(given["name"]), str(given["span_id"])
-    score_id = given.get("id") or digest(
+    layer, name, span_id = Layer(str(row["layer"])), str(row["name"]), str(row["span_id"])
+    score_id = row.get("id") or digest(
         "score-line", trace_id, run_span_id, span_id, layer, name, str(position)
     )
-    snippet_id = given.get("snippet_id")
+    snippet_id = row.get("snippet_id")
     return Score(
         id=str(score_id),
         trace_id=trace_id,
@@ -109,45 +109,45 @@ def _parse_score(
         snippet_id=str(snippet_id) if snippet_id else None,
         layer=layer,
         name=name,
-        evaluator=str(given.get("evaluator") or ""),
-        version=str(given.get("version") or ""),
-        outcome=_parse_outcome(given),
+        evaluator=str(row.get("evaluator") or ""),
+        version=str(row.get("version") or ""),
+        outcome=_parse_outcome(row),
         cohort=cohort,
         span_time_ns=0,
         input_digest="",
     )
 
 
-def _parse_outcome(given: Mapping[str, object]) -> Outcome:
-    outcome, explanation = given["outcome"], str(given.get("explanation") or "")
-    why = str(given.get("reason") or explanation)
-    detail = str(given.get("detail") or "")
+def _parse_outcome(row: Mapping[str, object]) -> Outcome:
+    outcome, explanation = row["outcome"], str(row.get("explanation") or "")
+    why = str(row.get("reason") or explanation)
+    detail = str(row.get("detail") or "")
     if outcome == "scored":
-        label, raw = given.get("label"), given.get("raw")
+        label, raw = row.get("label"), row.get("raw")
         return Scored(
-            _parse_number(given, "value"),
+            _parse_number(row, "value"),
             Label(str(label)) if label else None,
             explanation,
-            raw=_parse_number(given, "raw") if raw is not None else None,
-            unit=str(given.get("unit") or ""),
-            cause=_find_cause(given),
+            raw=_parse_number(row, "raw") if raw is not None else None,
+            unit=str(row.get("unit") or ""),
+            cause=_find_cause(row),
             detail=detail,
         )
     if outcome == "skipped":
-        return Skipped(why, _find_cause(given) or Cause.EVALUATOR, detail)
+        return Skipped(why, _find_cause(row) or Cause.EVALUATOR, detail)
     if outcome == "errored":
-        return Errored(str(given.get("error_type") or "error"), why)
+        return Errored(str(row.get("error_type") or "error"), why)
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")
 
 
-def _find_cause(given: Mapping[str, object]) -> Cause | None:
+def _find_cause(row: Mapping[str, object]) -> Cause | None:
     """Return why a score is open or skipped; None where the line says nothing, as those of older versions."""
-    cause = given.get("cause")
+    cause = row.get("cause")
     return Cause(str(cause)) if cause else None
 
 
-def _parse_number(given: Mapping[str, object], field: str) -> float:
-    value = given[field]
+def _parse_number(row: Mapping[str, object], field: str) -> float:
+    value = row[field]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise MalformedDocument(f"field {field!r} must be a number, got {value!r}")
     return float(value)

@@ -167,11 +167,11 @@ class GateReport:
         Args:
             runs: runs with their code, so that rows point into it.
         """
-        passed = sum(each.verdict is Verdict.PASSED for each in self.assertions)
+        passed = sum(report.verdict is Verdict.PASSED for report in self.assertions)
         layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
         assertions = format_count(len(self.assertions), "assertion")
         headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
-        rows = tuple(_build_row(each, runs) for each in self.assertions)
+        rows = tuple(_build_row(report, runs) for report in self.assertions)
         return ResultTable(
             "spanproof gate", self.passed, headline, rows, open=self.open, open_remark=self.open_policy.remark
         )

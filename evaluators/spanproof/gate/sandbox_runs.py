@@ -55,13 +55,13 @@ def select_sandbox_scores(scores: Mapping[_Name, Sequence[Score]]) -> Sequence[S
     by_harness = [*scores.get(_HARNESS["tests_passed"], ()), *scores.get(_HARNESS["exit_code"], ())]
     if by_harness:
         return [_with_label(score) for score in by_harness]
-    replayed = [each for each in scores.get(_REPRODUCED, ()) if not isinstance(each.outcome, Skipped)]
+    replayed = [score for score in scores.get(_REPRODUCED, ()) if not isinstance(score.outcome, Skipped)]
     if not replayed:
         return ()
     # What ended as on record may have given another output, and a replay that agrees with a record of failure
     # shows that the code fails.
     others = [*scores.get(_AGREES, ()), *scores.get(_EXECUTION, ())]
-    return [*replayed, *(each for each in others if not isinstance(each.outcome, Skipped))]
+    return [*replayed, *(score for score in others if not isinstance(score.outcome, Skipped))]
 
 
 def _with_label(score: Score) -> Score:
@@ -88,14 +88,16 @@ def get_failure_fields(
 
 
 def _read_field(scores: Mapping[_Name, Sequence[Score]], field: str) -> JsonValue:
-    given = [each.outcome for each in scores.get(_HARNESS[field], ()) if isinstance(each.outcome, Scored)]
-    if not given and field == "execution_seconds":
-        given = [each.outcome for each in scores.get(_WALL, ()) if isinstance(each.outcome, Scored)]
-    if not given and field == "tests_passed":
-        given = [each.outcome for each in scores.get(_TESTS, ()) if isinstance(each.outcome, Scored)]
-    if not given:
+    outcomes = [
+        score.outcome for score in scores.get(_HARNESS[field], ()) if isinstance(score.outcome, Scored)
+    ]
+    if not outcomes and field == "execution_seconds":
+        outcomes = [score.outcome for score in scores.get(_WALL, ()) if isinstance(score.outcome, Scored)]
+    if not outcomes and field == "tests_passed":
+        outcomes = [score.outcome for score in scores.get(_TESTS, ()) if isinstance(score.outcome, Scored)]
+    if not outcomes:
         return None
-    worst = min(given, key=lambda outcome: outcome.value)
+    worst = min(outcomes, key=lambda outcome: outcome.value)
     if field == "stderr_class":
         return worst.explanation
     return worst.value if worst.raw is None else worst.raw

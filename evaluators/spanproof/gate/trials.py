@@ -42,7 +42,7 @@ class CaseTrials:
 
     def is_about(self, assertion: TrialsAssertion) -> bool:
         """Whether it is one of the assertion's cases."""
-        return self.cohort is None or all(each.holds_for(self.cohort) for each in assertion.where)
+        return self.cohort is None or all(condition.holds_for(self.cohort) for condition in assertion.where)
 
     def with_open_counted(self, policy: OpenPolicy) -> CaseTrials:
         """Return the trials, open ones counted as the policy says; those it leaves undecided stay open."""
@@ -83,7 +83,7 @@ def evaluate_trials(
     text = f"{assertion.subject} is {low:.1%} over {_describe_trials(about, open_policy)}, {interval}"
     limit, compared = assertion.limit, None
     if isinstance(limit, Bound):
-        ends = {is_satisfied(each, limit.comparison, limit.threshold) for pair in rates for each in pair}
+        ends = {is_satisfied(rate, limit.comparison, limit.threshold) for pair in rates for rate in pair}
     else:
         old = _select_about(assertion, before or ())
         then = [case.with_open_counted(open_policy) for case in old]
@@ -145,7 +145,7 @@ def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> _
 
     def average(*, unjudged_pass: bool, open_pass: bool) -> float:
         passed = (case.passed + case.unjudged * unjudged_pass + case.open * open_pass for case in cases)
-        rates = (estimate(case.trials, each, k) for case, each in zip(cases, passed, strict=True))
+        rates = (estimate(case.trials, passes, k) for case, passes in zip(cases, passed, strict=True))
         return fsum(rates) / len(cases)
 
     return (

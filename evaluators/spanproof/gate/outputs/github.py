@@ -37,8 +37,8 @@ def _iter_row_annotations(row: ResultRow) -> Iterator[str]:
         code = (f"{mark.uri}:{mark.line} {mark.rule} {mark.message}".rstrip() for mark in row.marks[:5])
         yield _format_annotation(row, {"file": row.file} if row.file else {}, "\n".join((message, *code)))
     for mark in marks:
-        place = {"file": mark.uri, "line": str(mark.line), "endLine": str(mark.end_line)}
-        yield _format_annotation(row, place, mark.message or message)
+        location = {"file": mark.uri, "line": str(mark.line), "endLine": str(mark.end_line)}
+        yield _format_annotation(row, location, mark.message or message)
 
 
 def _select_marks(row: ResultRow) -> tuple[CodeMark, ...]:
@@ -49,8 +49,8 @@ def _select_marks(row: ResultRow) -> tuple[CodeMark, ...]:
     return tuple(mark for mark in row.marks if folder in PurePosixPath(mark.uri).parents)
 
 
-def _format_annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
-    properties = {**place, "title": format_shortened(row.name, 200)}
+def _format_annotation(row: ResultRow, location: dict[str, str], message: str) -> str:
+    properties = {**location, "title": format_shortened(row.name, 200)}
     written = ",".join(f"{key}={_format_property(value)}" for key, value in properties.items())
     return f"::{_COMMANDS[row.verdict]} {written}::{_format_message(format_shortened(message, _MAX_MESSAGE))}"
 

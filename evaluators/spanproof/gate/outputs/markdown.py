@@ -32,7 +32,7 @@ def format_markdown(table: ResultTable) -> str:
     head += [f"- {_format_code(name)}: {_format_code(value)}" for name, value in table.all_facts]
     head += ["", "| verdict | what | why |", "|---|---|---|"]
     lines, length, left_out = list(head), sum(len(line) + 1 for line in head), 0
-    for row in sorted(table.rows, key=lambda each: _ORDER.index(each.verdict)):
+    for row in sorted(table.rows, key=lambda row: _ORDER.index(row.verdict)):
         line = _format_row(row)
         if length + len(line) > MAX_CHARACTERS:
             left_out += 1
@@ -65,7 +65,8 @@ def _iter_reasons(row: ResultRow) -> Iterator[str]:
 
 def _format_code(text: str, limit: int = _MAX_CELL) -> str:
     line = " ".join(format_printable(format_shortened(text, limit)).split())
-    return f"<code>{''.join(each if _is_harmless(each) else f'&#{ord(each)};' for each in line)}</code>"
+    escaped = (character if _is_harmless(character) else f"&#{ord(character)};" for character in line)
+    return f"<code>{''.join(escaped)}</code>"
 
 
 def _is_harmless(character: str) -> bool:

@@ -32,7 +32,9 @@ def format_sarif(table: ResultTable) -> str:
                 "name": "Spanproof",
                 "version": version("spanproof"),
                 "informationUri": "https://github.com/spanproof/spanproof",
-                "rules": [_build_rule(name) for name in dict.fromkeys(each["ruleId"] for each in results)],
+                "rules": [
+                    _build_rule(name) for name in dict.fromkeys(result["ruleId"] for result in results)
+                ],
             }
         },
         "automationDetails": {"id": f"{format_printable(table.title)}/"},
