@@ -31,6 +31,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python tests/lint/words.py
 	$(BIN)/python tests/lint/function_names.py
+	$(BIN)/python tests/lint/verb_shapes.py
 	$(BIN)/python tests/lint/figures.py --check
 
 types: $(VENV)/.dev

@@ -34,7 +34,7 @@ from playwright.sync_api import Page, sync_playwright
 from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.evaluators.engine import Engine
-from spanproof.gate import check, parse
+from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store, open_store
@@ -173,7 +173,7 @@ def fill_workspace(store: Store, folder: Path, trials: int) -> None:
              "--tools", "recorded", "--trials", str(trials), "--out", str(folder / "experiments" / name)],
             cwd=folder, check=False,
         )  # fmt: skip
-    report = check([parse(each) for each in _ASSERTIONS], store.scores())
+    report = evaluate_assertions([parse_assertion(each) for each in _ASSERTIONS], store.scores())
     (folder / "gate.json").write_text(json.dumps(report.to_json()))
 
 

@@ -17,7 +17,7 @@ from spanproof.alerts.rules import read
 from spanproof.api import ConsoleSettings, make_app
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.evaluators.score_rows import make_run_row
-from spanproof.gate import check, parse
+from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.store import open_store
@@ -46,7 +46,7 @@ HEADLINES = {
     State.ERRORED: "ERROR",
 }
 SECOND = 10**9
-PASSES = [parse(f"{layer}.score == pass for all cases") for layer in Layer]
+PASSES = [parse_assertion(f"{layer}.score == pass for all cases") for layer in Layer]
 
 
 def find_expected(states) -> State:
@@ -83,7 +83,7 @@ def test_a_gate_passes_only_what_was_judged_and_is_right(policy):
     counted_as = {OpenPolicy.PASS: State.PASS, OpenPolicy.FAIL: State.FAIL, OpenPolicy.IGNORE: State.SKIPPED}
     for states in product(State, repeat=len(Layer)):
         (run,) = evaluate(dict(zip(Layer, states, strict=True))).runs
-        report = check(PASSES, run.scores, open_policy=policy)
+        report = evaluate_assertions(PASSES, run.scores, open_policy=policy)
         for state, assertion in zip(states, report.assertions, strict=True):
             state = counted_as.get(policy, state) if state is State.OPEN else state
             assert (assertion.verdict is Verdict.PASSED) is (state is State.PASS), (states, assertion)

@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from spanproof.evaluators.engine import Engine
-from spanproof.failures import Signature, cluster, explain
-from spanproof.failures.extract import extract_failures
+from spanproof.failures import Signature, build_explanation, group_signatures
+from spanproof.failures.extract import list_failures
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     ExecutedCode,
@@ -201,15 +201,15 @@ def measure(runs_per_cause: int, seed: int = 1) -> Clustered:
     runs = 0
     for label, trace in iter_runs(random, runs_per_cause):
         runs += 1
-        for failure in extract_failures(ENGINE.evaluate(trace)):
+        for failure in list_failures(ENGINE.evaluate(trace)):
             signatures.setdefault(failure.signature.fingerprint, failure.signature)
             members.append((label, failure.signature.fingerprint))
-    found = cluster(signatures)
+    found = group_signatures(signatures)
     labels, groups = [label for label, _ in members], [found[fingerprint] for _, fingerprint in members]
     unexplained = {
         label
         for label, group in zip(labels, groups, strict=True)
-        if not all((explain(signatures[group]).cause, explain(signatures[group]).fix))
+        if not all((build_explanation(signatures[group]).cause, build_explanation(signatures[group]).fix))
     }
     index = _load_bench("failures").adjusted_rand(labels, groups)
     return Clustered(len(set(groups)), index, len(members) / runs, tuple(sorted(unexplained)))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import yaml
 
-from spanproof.failures import Signature, cluster, read_raised, sign
+from spanproof.failures import Signature, build_signature, group_signatures, read_raised
 from spanproof.trace import Layer, digest
 
 KINDS = Path(__file__).with_name("failures_kinds.yaml")
@@ -88,13 +88,13 @@ def measure(name: str, rows: Sequence[Row]) -> list[dict[str, object]]:
 def rand_without(rows: Sequence[Row], unknown: AbstractSet[str]) -> float:
     """Return the index of the clusters, where no rule is tried on errors of these causes."""
     signatures = [signature_of(text, rules=label not in unknown) for label, text in rows]
-    found = cluster({each.fingerprint: each for each in signatures})
+    found = group_signatures({each.fingerprint: each for each in signatures})
     return adjusted_rand([label for label, _ in rows], [found[each.fingerprint] for each in signatures])
 
 
 def signature_of(text: str, *, rules: bool = True) -> Signature:
     raised = read_raised(text)
-    return sign(
+    return build_signature(
         Layer.EXECUTION, "outcome", failure_class="exception", error_type=raised.error_type,
         message=raised.message, package=raised.package, rules=rules,
     )  # fmt: skip

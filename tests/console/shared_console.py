@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.api.report import format_gate_report, format_suite_report, format_trace_report
 from spanproof.evaluators.score_rows import make_run_row
-from spanproof.gate import check, parse
+from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.store import Store, open_store
 from spanproof.suites import CaseReport, CaseStatus, SuiteReport, load_suite
@@ -126,7 +126,9 @@ def suite_report(store: Store, workspace: Path) -> str:
 
 def gate_report(store: Store, text: str) -> str:
     """Return the report of an assertion over all but the long trace, with the code of the failing runs."""
-    report = check([parse(text)], (score for score in store.scores() if score.trace_id != LONG))
+    report = evaluate_assertions(
+        [parse_assertion(text)], (score for score in store.scores() if score.trace_id != LONG)
+    )
     failing = list(store.evaluations([case.trace_id for each in report.assertions for case in each.failing]))
     rows = {
         (each.trace.trace_id, run.run.span_id): make_run_row(run) for each in failing for run in each.runs

@@ -205,6 +205,11 @@ def f(x): look(); return x
             "import numpy as np\ndef f(n): return np.arange(n)",
             "assert (f(3) == [0, 1, 2]).all()\nassert f(2).dtype == np.int64",
         ),
+        # The process that holds the tests is no child of the program's.
+        (
+            "import os\ntry: os.wait()\nexcept ChildProcessError: has_children = False",
+            "assert has_children is False\nassert not has_children",
+        ),
         ("def sum(a, b): return a * b", "assert sum(2, 3) == 6\nassert sum(1, 1) == 1"),
         (
             "def f(): return input()",

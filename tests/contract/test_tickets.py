@@ -10,7 +10,7 @@ import pytest
 from spanproof.alerts import notifier_for
 from spanproof.alerts.tickets import Occurrence, Release, TicketUpdater, find_occurrence, sync_tickets
 from spanproof.config.tickets import Tickets
-from spanproof.failures import ClusterState, sign
+from spanproof.failures import ClusterState, build_signature
 from spanproof.store import CohortShare, FailingRun, FailRate, FailureCluster, StoreError
 from spanproof.store.filters import Filter
 from spanproof.trace import Layer
@@ -22,10 +22,12 @@ HOUR = 3600 * 10**9
 TRACKERS = ("github", "gitlab", "linear", "jira", "pagerduty")
 SETTINGS = Tickets(min_runs=3, min_release_runs=20)
 
-RATE_LIMIT = sign(
+RATE_LIMIT = build_signature(
     Layer.EXECUTION, "call", error_type="RateLimitError", message="Error code: 429", subject="quotes"
 )
-UNKNOWN = sign(Layer.EXECUTION, "call", error_type="ShopError", message="order 7 is odd", subject="refund")
+UNKNOWN = build_signature(
+    Layer.EXECUTION, "call", error_type="ShopError", message="order 7 is odd", subject="refund"
+)
 
 
 @dataclass

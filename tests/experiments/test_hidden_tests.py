@@ -20,7 +20,7 @@ from spanproof.experiments import (
     run_experiment,
 )
 from spanproof.experiments.scores import collect_scores
-from spanproof.gate import Verdict, check, parse
+from spanproof.gate import Verdict, evaluate_assertions, parse_assertion
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 SETTINGS = Settings(timeout_s=60)
@@ -103,7 +103,7 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
     assert found.to_json()["counts"]["errored"] == 4
 
     # The gate reads the same, and a stored trial is read as it was written.
-    (report,) = check([parse("pass@1 >= 0.5")], collect_scores(found)).assertions
+    (report,) = evaluate_assertions([parse_assertion("pass@1 >= 0.5")], collect_scores(found)).assertions
     assert (report.verdict, report.value) == (Verdict.FAILED, 0.2)
     again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
     assert {each.case: each.verdict for each in again.trials} == {

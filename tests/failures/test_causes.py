@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from spanproof.evaluators.scores import SCORES
-from spanproof.failures import explain, kinds, rate_run, sign
+from spanproof.failures import build_explanation, build_signature, list_ratings, load_kinds
 from spanproof.failures.causes import load_causes
 from spanproof.failures.taxonomy import CAP, load_dimensions
 from spanproof.sandbox import FailureClass
@@ -24,13 +24,13 @@ def score(layer: Layer, name: str, value: float, label: Label | None = Label.PAS
 
 
 def test_there_are_thirty_kinds_in_five_categories():
-    assert len(kinds()) == 30
-    assert len({kind.category for kind in kinds().values()}) == 5
+    assert len(load_kinds()) == 30
+    assert len({kind.category for kind in load_kinds().values()}) == 5
 
 
 def test_every_kind_has_a_rule_or_says_what_finds_it():
     found = {cause.kind for cause in load_causes().values()}
-    missing = [kind.id for kind in kinds().values() if kind.id not in found and not kind.given]
+    missing = [kind.id for kind in load_kinds().values() if kind.id not in found and not kind.given]
     assert not missing, f"no rule gives: {missing}"
 
 
@@ -53,15 +53,15 @@ def test_classes_and_layers_of_rules_exist():
 
 
 def test_a_failure_that_a_rule_explains_has_name_cause_and_fix():
-    signature = sign(
+    signature = build_signature(
         Layer.EXECUTION, "outcome", failure_class="exception", error_type="AttributeError",
         message="'DataFrame' object has no attribute 'group'",
     )  # fmt: skip
-    found = explain(signature)
+    found = build_explanation(signature)
     assert found.name == "Attribute that DataFrame does not have"
     assert found.cause
     assert found.fix
-    assert found.kind is kinds()["invalid_code"]
+    assert found.kind is load_kinds()["invalid_code"]
 
 
 def test_every_rule_reads_as_a_sentence():
@@ -73,10 +73,10 @@ def test_every_rule_reads_as_a_sentence():
 
 
 def test_a_failure_without_a_rule_is_named_by_its_words():
-    signature = sign(
+    signature = build_signature(
         Layer.EXECUTION, "call", error_type="ShopError", message="no order 17 (yet)", subject="refund"
     )
-    assert explain(signature).name == "ShopError: no order <value> (yet) (tool refund)"
+    assert build_explanation(signature).name == "ShopError: no order <value> (yet) (tool refund)"
 
 
 @pytest.mark.parametrize("dimension", load_dimensions(), ids=lambda each: each.id)
@@ -86,7 +86,7 @@ def test_dimensions_rest_on_registered_scores(dimension):
 
 
 def test_a_run_is_rated_from_one_to_five_with_what_it_rests_on():
-    ratings = rate_run(
+    ratings = list_ratings(
         [score(Layer.GROUNDEDNESS, "groundedness", 1.0), score(Layer.BOUNDARY, "boundary", 0.5, None)]
     )
     by_id = {rating.dimension.id: rating for rating in ratings}
@@ -98,14 +98,14 @@ def test_a_run_is_rated_from_one_to_five_with_what_it_rests_on():
 
 def test_a_failed_decisive_score_caps_its_dimension():
     failed = score(Layer.BOUNDARY, "boundary", 0.9, Label.FAIL)
-    (rating,) = [each for each in rate_run([failed]) if each.dimension.id == "privacy_and_safety"]
+    (rating,) = [each for each in list_ratings([failed]) if each.dimension.id == "privacy_and_safety"]
     assert rating.value == CAP
     assert rating.capped_by == ("boundary.score",)
 
 
 def test_skipped_scores_rate_nothing():
     skipped = replace(score(Layer.BOUNDARY, "boundary", 0.0), outcome=Skipped("no code"))
-    assert all(rating.value is None for rating in rate_run([skipped]))
+    assert all(rating.value is None for rating in list_ratings([skipped]))
 
 
 def load_bench(name: str) -> ModuleType:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.failures import Signature, sign
-from spanproof.failures import cluster as cluster_by_fingerprint
+from spanproof.failures import Signature, build_signature
+from spanproof.failures import group_signatures as cluster_by_fingerprint
 from spanproof.failures.clusters import compute_similarity
 from spanproof.trace import Layer
 
@@ -18,7 +18,9 @@ def cluster(signatures: Sequence[Signature], moved: Mapping[str, str] | None = N
 
 
 def raised(message: str, error_type: str = "ShopError") -> Signature:
-    return sign(Layer.EXECUTION, "outcome", failure_class="exception", error_type=error_type, message=message)
+    return build_signature(
+        Layer.EXECUTION, "outcome", failure_class="exception", error_type=error_type, message=message
+    )
 
 
 def test_equal_messages_but_for_values_are_one_failure():
@@ -37,7 +39,9 @@ def test_nearly_equal_messages_are_one_cluster_under_the_id_of_the_first():
 
 def test_another_type_status_or_tool_is_another_cluster():
     def call(tool: str) -> Signature:
-        return sign(Layer.EXECUTION, "call", error_type="ShopError", message="no stock", subject=tool)
+        return build_signature(
+            Layer.EXECUTION, "call", error_type="ShopError", message="no stock", subject=tool
+        )
 
     signatures = [
         raised("no stock is left"), raised("no stock is left", "BankError"), raised("status 404 of the shop"),

@@ -8,8 +8,8 @@ import pytest
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import Replay, ReplayedStep, TraceEvaluation
-from spanproof.failures import Failure, explain
-from spanproof.failures.extract import extract_failures
+from spanproof.failures import Failure, build_explanation
+from spanproof.failures.extract import list_failures
 from spanproof.failures.targets import classify_host, classify_path
 from spanproof.sandbox import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -60,13 +60,11 @@ def names(found: Sequence[Failure]) -> list[tuple[str, str, str]]:
 
 
 def test_a_run_that_passes_has_no_failure():
-    assert extract_failures(evaluated([code(1, "print(45)", printed="45\n")], "The total is 45.")) == []
+    assert list_failures(evaluated([code(1, "print(45)", printed="45\n")], "The total is 45.")) == []
 
 
 def test_code_that_raised_is_one_failure_of_all_layers_that_fail_for_it():
-    found = extract_failures(
-        evaluated([code(1, "rows[9]", SpanError("IndexError", "list index out of range"))])
-    )
+    found = list_failures(evaluated([code(1, "rows[9]", SpanError("IndexError", "list index out of range"))]))
     assert names(found) == [("execution", "index", "")]
     assert found[0].sample == "IndexError: list index out of range"
     assert found[0].span_id == f"{1:016x}"
@@ -78,7 +76,7 @@ def test_what_follows_from_the_first_mistake_is_no_failure_of_its_own():
         code(1, "rows = load()", SpanError("RuntimeError", "HTTP 403 from crm")),
         *(code(number, "print(rows)", undefined) for number in range(2, 7)),
     ]
-    (found,) = extract_failures(evaluated(steps))
+    (found,) = list_failures(evaluated(steps))
     assert (found.signature.cause, found.span_id) == ("http-403", f"{1:016x}")
 
 
@@ -87,7 +85,7 @@ def test_a_mistake_that_was_mended_is_not_the_cause_of_a_wrong_answer():
         code(1, "print(orders[0]['sum'])", SpanError("KeyError", "'sum'")),
         code(2, "print(orders[0]['total'])", printed="total: $45.00\n"),
     ]
-    (found,) = extract_failures(evaluated(steps, "The total of order 12 is $54.00."))
+    (found,) = list_failures(evaluated(steps, "The total of order 12 is $54.00."))
     assert found.signature.layer is Layer.GROUNDEDNESS
 
 
@@ -96,12 +94,11 @@ def test_a_tool_that_raised_is_named():
         1, SpanKind.TOOL, "orders", tool=ToolCall("orders", {"id": 12}),
         error=SpanError("OrderNotFound", "no order 12 for customer Ada Lovelace"),
     )  # fmt: skip
-    (found,) = [
-        each for each in extract_failures(evaluated([call])) if each.signature.layer is Layer.EXECUTION
-    ]
+    (found,) = [each for each in list_failures(evaluated([call])) if each.signature.layer is Layer.EXECUTION]
     assert found.signature.subject == "orders"
     assert (
-        explain(found.signature).name == "OrderNotFound: no order <value> for customer <value> (tool orders)"
+        build_explanation(found.signature).name
+        == "OrderNotFound: no order <value> for customer <value> (tool orders)"
     )
 
 
@@ -109,20 +106,20 @@ def test_the_same_failure_has_the_same_fingerprint_in_another_run():
     def fingerprint(order: int, customer: str) -> str:
         error = SpanError("OrderNotFound", f"no order {order} for customer {customer}")
         call = span(1, SpanKind.TOOL, "orders", tool=ToolCall("orders", {"id": order}), error=error)
-        return extract_failures(evaluated([call]))[0].signature.fingerprint
+        return list_failures(evaluated([call]))[0].signature.fingerprint
 
     assert fingerprint(12, "Ada Lovelace") == fingerprint(9_113, "Ben")
 
 
 def test_a_contradicted_claim_is_named_by_its_kind():
     steps = [code(1, "print(total)", printed="total: $45.00\n")]
-    found = extract_failures(evaluated(steps, "The total of order 12 is $54.00."))
+    found = list_failures(evaluated(steps, "The total of order 12 is $54.00."))
     assert names(found) == [("groundedness", "claim-contradicted", "currency")]
 
 
 def test_denied_code_is_a_failure_of_its_rule():
     source = "import socket\nsocket.create_connection(('203.0.113.9', 4444))"
-    found = extract_failures(evaluated([code(1, source, printed="")], "Done."))
+    found = list_failures(evaluated([code(1, source, printed="")], "Done."))
     boundary = [each for each in found if each.signature.layer is Layer.BOUNDARY]
     assert boundary
     assert all(each.signature.check == "scan" and each.signature.subject for each in boundary)
@@ -140,14 +137,12 @@ def test_an_attempt_is_named_by_the_kind_of_its_target():
         replace(score, outcome=fails) if score.layer is Layer.BOUNDARY and score.name != "scan" else score
         for score in run.scores
     ]
-    (found,) = extract_failures(
-        replace(evaluation, runs=(replace(run, replay=replay, scores=tuple(scores)),))
-    )
+    (found,) = list_failures(replace(evaluation, runs=(replace(run, replay=replay, scores=tuple(scores)),)))
     assert names([found]) == [("boundary", "attempt-network", "metadata service")]
 
 
 def test_a_run_that_failed_by_itself_is_named_by_its_exception():
-    found = extract_failures(evaluated([], error=SpanError("RateLimitError", "Error code: 429")))
+    found = list_failures(evaluated([], error=SpanError("RateLimitError", "Error code: 429")))
     assert [(each.signature.layer, each.signature.cause) for each in found] == [
         (Layer.TRAJECTORY, "rate-limit")
     ]
@@ -157,13 +152,13 @@ def test_a_score_of_the_users_own_is_a_failure():
     evaluation = evaluated([code(1, "print(45)", printed="45\n")], "The total is 45.")
     (run,) = evaluation.runs
     own = replace(run.scores[0], name="tone", layer=Layer.TRAJECTORY, outcome=Scored(0, Label.FAIL, "rude"))
-    found = extract_failures(replace(evaluation, runs=(replace(run, scores=(*run.scores, own)),)))
+    found = list_failures(replace(evaluation, runs=(replace(run, scores=(*run.scores, own)),)))
     assert [(each.signature.check, each.signature.failure_class) for each in found] == [("tone", "fail")]
 
 
 def test_secrets_are_masked_in_samples():
     error = SpanError("ShopError", "refused: key sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc")
-    (found, *_) = extract_failures(evaluated([code(1, "quote()", error)]))
+    (found, *_) = list_failures(evaluated([code(1, "quote()", error)]))
     assert "4eC39HqLyjWDarjtT1zdp7dc" not in found.sample
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.failures import mask, read_raised
+from spanproof.failures import format_masked, read_raised
 from spanproof.failures.messages import MAX_TOKENS
 
 TRACEBACK = """Traceback (most recent call last):
@@ -18,7 +18,7 @@ AttributeError: 'DataFrame' object has no attribute 'group'. Did you mean: 'drop
 def test_a_traceback_gives_type_message_and_the_package_that_raised():
     raised = read_raised(TRACEBACK)
     assert (raised.error_type, raised.package) == ("AttributeError", "pandas")
-    assert mask(raised.message) == "DataFrame object has no attribute <value>"
+    assert format_masked(raised.message) == "DataFrame object has no attribute <value>"
 
 
 def test_a_frame_of_the_agents_code_is_of_no_package():
@@ -68,7 +68,7 @@ def test_a_type_that_is_known_apart_stays():
     ],
 )
 def test_values_are_masked(one, other):
-    assert mask(one) == mask(other)
+    assert format_masked(one) == format_masked(other)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_values_are_masked(one, other):
     ],
 )
 def test_what_names_the_cause_is_kept(one, other):
-    assert mask(one) != mask(other)
+    assert format_masked(one) != format_masked(other)
 
 
 @given(st.text(max_size=600))
 def test_any_text_is_read_and_masked_to_bounded_words(text):
     raised = read_raised(text)
-    assert len(mask(raised.message).split()) <= MAX_TOKENS * 2
-    assert mask(raised.message) == mask(raised.message)
+    assert len(format_masked(raised.message).split()) <= MAX_TOKENS * 2
+    assert format_masked(raised.message) == format_masked(raised.message)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from spanproof.failures import cluster, explain, mask, sign
+from spanproof.failures import build_explanation, build_signature, format_masked, group_signatures
 from spanproof.failures.causes import load_causes
 from spanproof.failures.model import Signature
 from spanproof.trace import Layer
@@ -36,7 +36,7 @@ SAID = {
 
 
 def sign_call(error_type: str, message: str) -> Signature:
-    return sign(
+    return build_signature(
         Layer.EXECUTION,
         "call",
         failure_class="exception",
@@ -70,7 +70,7 @@ def test_occurrences_of_one_cause_are_one_cluster():
             signature = sign_call(error_type, words.format(n=random.randrange(10_000)))
             signatures[signature.fingerprint] = signature
             truth.setdefault(cause, set()).add(signature.fingerprint)
-    clusters = cluster(signatures)
+    clusters = group_signatures(signatures)
     of_cause = [{clusters[fingerprint] for fingerprint in found} for found in truth.values()]
     assert all(len(found) == 1 for found in of_cause)
     assert len(set.union(*of_cause)) == len(SAID)
@@ -86,8 +86,8 @@ def test_occurrences_of_one_cause_are_one_cluster():
     ],
 )
 def test_masking_keeps_the_words_of_the_cause(message, kept):
-    assert kept in mask(message)
-    assert "tenant_12" not in mask(message)
+    assert kept in format_masked(message)
+    assert "tenant_12" not in format_masked(message)
 
 
 WIDER = re.compile(
@@ -114,7 +114,9 @@ STOPPED = [
 
 @pytest.mark.parametrize(("check", "failure_class", "subject", "stopped"), STOPPED)
 def test_what_the_policy_stopped_is_named_with_whom_to_ask(check, failure_class, subject, stopped):
-    found = explain(sign(Layer.BOUNDARY, check, failure_class=failure_class, subject=subject))
+    found = build_explanation(
+        build_signature(Layer.BOUNDARY, check, failure_class=failure_class, subject=subject)
+    )
     assert f"policy stopped {stopped}" in found.cause.replace("a connection, ", "").replace(
         "an access, ", ""
     ).replace("a program or a right, ", "")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.gate import GateError, OpenPolicy, parse, parse_gate, read_assertions, read_gate_file
+from spanproof.gate import GateError, OpenPolicy, parse_assertion, parse_gate, read_assertions, read_gate_file
 
 FIELD = """
 assertions:
@@ -31,17 +31,17 @@ def written(folder: Path, text: str, name: str = "gate.yaml") -> Path:
 
 def test_yaml_says_the_same_as_the_grammar(tmp_path):
     assert read_assertions(written(tmp_path, FIELD)) == [
-        parse("groundedness.score >= 0.85 for at_least 90% of cases"),
-        parse("correctness.score >= 0.85 for all cases"),
-        parse(
+        parse_assertion("groundedness.score >= 0.85 for at_least 90% of cases"),
+        parse_assertion("correctness.score >= 0.85 for all cases"),
+        parse_assertion(
             'boundary.score == pass for at_least 95% of cases where agent = "checkout"'
             ' and task = "say \\"hi\\""'
         ),
-        parse("p95(execution.wall_s) <= 10s"),
-        parse("groundedness.score >= 0.85 for all"),
-        parse("pass@5 >= 0.8"),
-        parse('pass^3 >= 0.5 where agent = "checkout"'),
-        parse("sandbox_pass_rate >= 95%"),
+        parse_assertion("p95(execution.wall_s) <= 10s"),
+        parse_assertion("groundedness.score >= 0.85 for all"),
+        parse_assertion("pass@5 >= 0.8"),
+        parse_assertion('pass^3 >= 0.5 where agent = "checkout"'),
+        parse_assertion("sandbox_pass_rate >= 95%"),
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_file_says_what_open_counts_as(tmp_path):
 
 def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     path = written(tmp_path, "# release\nboundary.score == pass for all\n", "gate.txt")
-    assert read_assertions(path) == [parse("boundary.score == pass for all")]
+    assert read_assertions(path) == [parse_assertion("boundary.score == pass for all")]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ RELEASE = {
 )
 def test_a_release_gate_is_a_mapping(tmp_path, has_baseline, presence):
     found = parse_gate(RELEASE, has_baseline=has_baseline)
-    assert found.assertions == (parse("sandbox_pass_rate >= 95%"), parse(presence))
+    assert found.assertions == (parse_assertion("sandbox_pass_rate >= 95%"), parse_assertion(presence))
     assert found.failure_fields == ("tests_passed", "exit_code", "stderr_class", "execution_seconds")
     path = written(tmp_path, json.dumps(RELEASE), "gate.json")
     assert read_gate_file(path, has_baseline=has_baseline) == found
@@ -107,7 +107,7 @@ def test_a_release_gate_is_a_mapping(tmp_path, has_baseline, presence):
 
 def test_presence_may_be_that_of_a_score():
     found = parse_gate({"presence_eval": "trajectory.steps"}).assertions
-    assert found == (parse("presence_rate(trajectory.steps) > 0"),)
+    assert found == (parse_assertion("presence_rate(trajectory.steps) > 0"),)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
+from spanproof.gate import (
+    BadScores,
+    CaseState,
+    NoBaseline,
+    Verdict,
+    evaluate_assertions,
+    iter_scores,
+    parse_assertion,
+)
 from spanproof.gate.outputs import format_junit
 from spanproof.trace import (
     OPEN_VALUE,
@@ -49,7 +57,7 @@ def score(case: int, outcome: Outcome, name: str = "groundedness", agent: str = 
 
 
 def verdict(text: str, *scores: Score) -> tuple[Verdict, str]:
-    (report,) = check([parse(text)], scores).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], scores).assertions
     return report.verdict, report.reason
 
 
@@ -68,7 +76,7 @@ def test_the_count_needed_is_the_exact_share_rounded_up(passed, failed, permille
     scores = [score(number, PASS if number < passed else FAIL) for number in range(judged)]
     percent = Fraction(permille, 10)
     text = f"groundedness.score == pass for at_least {permille // 10}.{permille % 10}% of cases"
-    (report,) = check([parse(text)], scores).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], scores).assertions
     assert report.needed == -(-percent * judged // 100)
     if judged:
         assert (report.verdict is Verdict.PASSED) == (Fraction(passed * 100) >= percent * judged)
@@ -163,7 +171,9 @@ def test_an_open_verdict_is_distinguished_from_a_skipped_one():
 
 def test_a_case_without_the_value_every_case_has_counts_as_wrong():
     scores = [score(1, PASS), score(2, PASS, name="recovery")]
-    (report,) = check([parse("groundedness.score >= 0.5 for all cases")], scores).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("groundedness.score >= 0.5 for all cases")], scores
+    ).assertions
     assert report.verdict is Verdict.FAILED
     assert [case.state for case in report.failing] == [CaseState.MISSING]
 
@@ -201,10 +211,10 @@ def test_no_verdict_is_neither_pass_nor_fail():
 
 
 def test_the_report_says_which_layer_fails_and_why():
-    report = check(
+    report = evaluate_assertions(
         [
-            parse("groundedness.score >= 0.85 for all cases"),
-            parse("trajectory.recovery == pass for all cases"),
+            parse_assertion("groundedness.score >= 0.85 for all cases"),
+            parse_assertion("trajectory.recovery == pass for all cases"),
         ],
         [score(1, FAIL), score(1, PASS, name="recovery")],
     )
@@ -218,10 +228,10 @@ def test_the_report_says_which_layer_fails_and_why():
 
 def test_junit_distinguishes_failures_from_errors_and_holds_hostile_text():
     hostile = Scored(0.0, Label.FAIL, "a\x00b\ud800 <![CDATA[ ]]> &")
-    report = check(
+    report = evaluate_assertions(
         [
-            parse("groundedness.score == pass for all cases"),
-            parse("trajectory.recovery == pass for all cases"),
+            parse_assertion("groundedness.score == pass for all cases"),
+            parse_assertion("trajectory.recovery == pass for all cases"),
         ],
         [score(1, hostile), score(1, Errored("Broken", "x"), name="recovery")],
     )
@@ -241,7 +251,7 @@ def metric(case: int, raw: float | None, name: str = "steps", unit: str = "steps
 def test_a_metric_is_compared_by_its_raw_value():
     runs = [metric(1, 5), metric(2, 7)]
     assert verdict("trajectory.steps <= 7 steps for all cases", *runs)[0] is Verdict.PASSED
-    (report,) = check([parse("trajectory.steps <= 6 for all cases")], runs).assertions
+    (report,) = evaluate_assertions([parse_assertion("trajectory.steps <= 6 for all cases")], runs).assertions
     assert (report.verdict, report.satisfied) == (Verdict.FAILED, 1)
     assert report.failing[0].value == 7
     assert verdict("trajectory.steps_score >= 0.5 for all cases", *runs)[0] is Verdict.PASSED
@@ -249,7 +259,9 @@ def test_a_metric_is_compared_by_its_raw_value():
 
 
 def test_a_metric_that_was_stored_without_its_raw_value_is_skipped():
-    (report,) = check([parse("trajectory.steps <= 6 for all cases")], [metric(1, None)]).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("trajectory.steps <= 6 for all cases")], [metric(1, None)]
+    ).assertions
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.cases[0].state is CaseState.SKIPPED
     assert report.cases[0].explanation == "stored without its raw value: evaluate the trace again"
@@ -316,7 +328,7 @@ def test_an_aggregate_of_nothing_is_inconclusive_and_one_that_no_case_has_fails(
 
 
 def compared(text: str, now: list[Score], before: list[Score]) -> tuple[Verdict, str]:
-    (report,) = check([parse(text)], now, before).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], now, before).assertions
     return report.verdict, report.reason
 
 
@@ -338,7 +350,9 @@ def test_an_aggregate_may_be_worse_than_the_baseline_by_the_margin_and_no_more()
 def test_a_rate_beside_its_baseline_says_what_a_test_shows(failed, shown):
     now = [score(number, FAIL if number < failed else PASS) for number in range(6)]
     before = [score(number, PASS) for number in range(6)]
-    (report,) = check([parse("fail_rate(groundedness.score) no_worse_than baseline")], now, before).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("fail_rate(groundedness.score) no_worse_than baseline")], now, before
+    ).assertions
     assert report.verdict is Verdict.FAILED, "the margin decides"
     assert report.reason.endswith(shown)
     assert report.p_value == pytest.approx(float(shown.split()[-1].rstrip(")")), rel=0.01)
@@ -347,14 +361,18 @@ def test_a_rate_beside_its_baseline_says_what_a_test_shows(failed, shown):
 def test_errors_of_one_case_count_as_one_in_the_interval():
     outcomes = [Errored("Broken", "oops") if case < 2 else PASS for case in range(8)]
     scores = [score(case, outcome, part=part) for case, outcome in enumerate(outcomes) for part in range(10)]
-    (report,) = check([parse("error_rate(groundedness.score) <= 90%")], scores).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("error_rate(groundedness.score) <= 90%")], scores
+    ).assertions
     assert report.value == 0.25
     assert report.interval.low <= compute_wilson_interval(2, 8).low
 
 
 def test_the_verdicts_of_one_case_count_as_one_where_they_are_alike():
     def find_interval(*scores: Score):
-        (report,) = check([parse("fail_rate(groundedness.score) <= 90%")], scores).assertions
+        (report,) = evaluate_assertions(
+            [parse_assertion("fail_rate(groundedness.score) <= 90%")], scores
+        ).assertions
         return report.interval
 
     one_each = [score(case, FAIL if case < 2 else PASS) for case in range(8)]
@@ -384,7 +402,7 @@ def test_more_of_a_metric_or_of_a_fail_rate_is_worse():
 def test_a_baseline_that_is_needed_is_required_and_an_empty_one_decides_nothing():
     text = "avg(groundedness.score) no_worse_than baseline"
     with pytest.raises(NoBaseline, match=r"compares with a baseline, and none is given"):
-        check([parse(text)], [score(1, PASS)])
+        evaluate_assertions([parse_assertion(text)], [score(1, PASS)])
     assert compared(text, [score(1, PASS)], []) == (
         Verdict.INCONCLUSIVE,
         "avg is 1 over 1 scores; the baseline has no scores of groundedness.score",
@@ -415,7 +433,9 @@ def test_a_share_that_means_all_of_so_few_cases_says_so():
 )
 def test_conditions_choose_the_cases(condition, agents):
     scores = [score(number, PASS, agent=name) for number, name in enumerate(("shop-a", "shop-b", "desk"))]
-    (report,) = check([parse(f"groundedness.score == pass for all where {condition}")], scores).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion(f"groundedness.score == pass for all where {condition}")], scores
+    ).assertions
     assert {case.agent for case in report.cases} == agents
 
 
@@ -451,7 +471,7 @@ LINE = (
 
 
 def test_lines_of_eval_are_read_as_scores():
-    scores = list(read_scores([LINE, b"\n"]))
+    scores = list(iter_scores([LINE, b"\n"]))
     assert [item.outcome for item in scores] == [
         Scored(0.2, Label.FAIL, "misquote"),
         Skipped("hidden"),
@@ -465,16 +485,16 @@ def test_a_report_of_a_suite_is_read_as_scores():
     case = json.loads(LINE) | {"id": "case-1", "status": "reproduced"}
     case["runs"][0]["cohort"] = {"agent": "pricer", "model": "m"}
     suite = json.dumps({"suite": "shop", "passed": False, "cases": [case]})
-    found = list(read_scores([suite]))
-    assert [each.outcome for each in found] == [each.outcome for each in read_scores([LINE])]
+    found = list(iter_scores([suite]))
+    assert [each.outcome for each in found] == [each.outcome for each in iter_scores([LINE])]
     assert {(each.trace_id, each.cohort.agent, each.cohort.model) for each in found} == {("t", "pricer", "m")}
     with pytest.raises(BadScores, match="case 'old' has no scores: run the suite again"):
-        list(read_scores(['{"suite": "shop", "cases": [{"id": "old"}]}']))
+        list(iter_scores(['{"suite": "shop", "cases": [{"id": "old"}]}']))
 
 
 def test_raw_values_are_read_with_their_unit():
     line = LINE.replace(b'"value":0.2', b'"value":0.2,"raw":7,"unit":"steps"')
-    outcome = next(read_scores([line])).outcome
+    outcome = next(iter_scores([line])).outcome
     assert (outcome.raw, outcome.unit) == (7.0, "steps")
 
 
@@ -494,7 +514,7 @@ def test_raw_values_are_read_with_their_unit():
 )
 def test_a_line_that_is_none_is_an_error_that_names_it(line, words):
     with pytest.raises(BadScores) as caught:
-        list(read_scores([LINE, line], "scores.jsonl"))
+        list(iter_scores([LINE, line], "scores.jsonl"))
     assert str(caught.value).startswith("scores.jsonl, line 2: ")
     assert words in str(caught.value)
 
@@ -518,7 +538,7 @@ json_values = st.recursive(
 @given(json_values)
 def test_any_line_of_json_is_scores_or_one_clear_error(value):
     try:
-        found = list(read_scores([json.dumps(value)]))
+        found = list(iter_scores([json.dumps(value)]))
     except BadScores as problem:
         found = []
         reported = str(problem)
@@ -551,13 +571,15 @@ PASSES, FAILS = Scored(1.0, Label.PASS, "2 of 2"), Scored(0.5, Label.FAIL, "1 of
 def test_the_sandbox_pass_rate_is_over_the_runs_that_bear_code(runs, verdict, reason):
     scores = [each for trace, tests in enumerate(runs) for each in code_run(trace, tests)]
     scores.append(score(99, Scored(1.0, Label.PASS, "no code here")))
-    (report,) = check([parse("sandbox_pass_rate >= 75%")], scores).assertions
+    (report,) = evaluate_assertions([parse_assertion("sandbox_pass_rate >= 75%")], scores).assertions
     assert report.verdict is verdict
     assert reason in report.reason
 
 
 def test_without_code_the_sandbox_pass_rate_is_not_passed():
-    (report,) = check([parse("sandbox_pass_rate >= 75%")], [score(1, PASSES)]).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("sandbox_pass_rate >= 75%")], [score(1, PASSES)]
+    ).assertions
     assert (report.verdict, report.reason) == (Verdict.FAILED, "there is no case that bears code to check")
 
 
@@ -603,7 +625,9 @@ SECONDS = (Layer.EXECUTION, "execution_seconds", Scored(0.9, None, "", raw=2.5, 
     ],
 )
 def test_live_code_works_by_ones_own_harness_or_by_a_replay_that_agrees(found, state):
-    (report,) = check([parse("sandbox_pass_rate >= 0.5")], live_run(1, *found)).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("sandbox_pass_rate >= 0.5")], live_run(1, *found)
+    ).assertions
     assert [case.state for case in report.cases] == ([] if state is None else [state])
     expected = {CaseState.SATISFIED: Verdict.PASSED}.get(state, Verdict.FAILED)
     assert report.verdict is expected, report.reason
@@ -617,7 +641,7 @@ def test_a_report_says_by_what_code_was_tried_and_lists_the_facts_of_what_fails(
         *live_run(4, has_code=False),
     ]
     fields = ("exit_code", "stderr_class", "execution_seconds")
-    found = check([parse("sandbox_pass_rate >= 95%")], scores, failure_fields=fields)
+    found = evaluate_assertions([parse_assertion("sandbox_pass_rate >= 95%")], scores, failure_fields=fields)
     (report,) = found.assertions
     assert report.reason.startswith("sandbox_pass_rate is 50.0% over 2 cases with code, 95% interval ")
     assert "1 by your harness, 1 by replay; 1 more bears code and no tests" in report.reason
@@ -645,10 +669,14 @@ def test_code_presence_is_compared_with_a_baseline():
         *before[:6],
         *(each for trace in range(6, 10) for each in live_run(trace, ENDED_WELL, has_code=False)),
     ]
-    (report,) = check([parse("code_presence no_worse_than baseline by 5%")], now, before).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("code_presence no_worse_than baseline by 5%")], now, before
+    ).assertions
     assert report.verdict is Verdict.FAILED
     assert report.reason.startswith("code_presence is 60.0% over 10 cases")
-    assert check([parse("code_presence no_worse_than baseline")], before, before).passed
+    assert evaluate_assertions(
+        [parse_assertion("code_presence no_worse_than baseline")], before, before
+    ).passed
     none = live_run(1, ENDED_WELL, has_code=False)
     assert verdict("code_presence > 0", *none) == (
         Verdict.FAILED,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.scores import ALIASES, SCORES
-from spanproof.gate import Function, GateError, parse, parse_lines
+from spanproof.gate import Function, GateError, parse_assertion, parse_lines
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def test_the_errors_of_the_page_are_those_of_the_parser():
     assert len(shown) == 2
     for text in shown:
         with pytest.raises(GateError) as caught:
-            parse(text)
+            parse_assertion(text)
         assert str(caught.value) in PAGE
 
 

@@ -24,23 +24,23 @@ from spanproof.gate import (
     NoWorse,
     ScoreRef,
     TrialsAssertion,
-    parse,
+    parse_assertion,
     parse_lines,
     parse_query,
 )
-from spanproof.gate.assertion import compare, decide
-from spanproof.gate.limits import refuse_function
+from spanproof.gate.assertion import evaluate_range, is_satisfied
+from spanproof.gate.limits import find_function_refusal
 from spanproof.trace import Label, Layer
 
 
 def test_the_form_of_the_readme_is_read():
-    assert parse("groundedness.score >= 0.85 for at_least 90% of cases") == CaseAssertion(
+    assert parse_assertion("groundedness.score >= 0.85 for at_least 90% of cases") == CaseAssertion(
         ScoreRef(Layer.GROUNDEDNESS, "groundedness"), Comparison.AT_LEAST, 0.85, AtLeastShare(Fraction(90))
     )
 
 
 def test_verdicts_counts_and_cohorts_are_read():
-    assert parse(
+    assert parse_assertion(
         'trajectory.recovery==pass for all cases where agent="a \\"b\\"" and model = "m"'
     ) == CaseAssertion(
         ScoreRef(Layer.TRAJECTORY, "recovery"),
@@ -49,7 +49,7 @@ def test_verdicts_counts_and_cohorts_are_read():
         AllCases(),
         (Condition("agent", Match.EQUAL, ('a "b"',)), Condition("model", Match.EQUAL, ("m",))),
     )
-    assert parse("boundary.score == pass for at_least 20 cases").quantifier == AtLeastCount(20)
+    assert parse_assertion("boundary.score == pass for at_least 20 cases").quantifier == AtLeastCount(20)
 
 
 numbers = st.decimals(min_value=0, max_value=1, places=6, allow_nan=False).map(float)
@@ -98,7 +98,7 @@ def case_assertions(draw: st.DrawFn) -> CaseAssertion:
         comparison, threshold = draw(st.sampled_from([Comparison.EQUAL, Comparison.UNEQUAL])), draw(labels)
     else:
         comparison, threshold = draw(comparisons), draw(numbers)
-        assume(decide(comparison, threshold, 0, score.high) is None)
+        assume(evaluate_range(comparison, threshold, 0, score.high) is None)
     return CaseAssertion(score, comparison, threshold, draw(quantifiers), draw(conditions))
 
 
@@ -109,11 +109,11 @@ def aggregate_assertions(draw: st.DrawFn) -> AggregateAssertion:
         score = ScoreRef(Layer.CORRECTNESS, "tests_pass")
     if function is Function.CODE_PRESENCE:
         score = ScoreRef(Layer.CORRECTNESS, "compiles")
-    assume(refuse_function(function, score) is None)
+    assume(find_function_refusal(function, score) is None)
     limit = draw(st.one_of(st.builds(Bound, comparisons, numbers), st.builds(NoWorse, numbers)))
     found = AggregateAssertion(function, score, limit, draw(conditions))
     if isinstance(limit, Bound):
-        assume(decide(limit.comparison, limit.threshold, 0, found.high) is None)
+        assume(evaluate_range(limit.comparison, limit.threshold, 0, found.high) is None)
     else:
         assume(limit.by < found.high)
     return found
@@ -135,12 +135,12 @@ assertions = st.one_of(case_assertions(), aggregate_assertions(), trials_asserti
 
 @given(assertions)
 def test_an_assertion_written_and_read_is_the_same(assertion):
-    assert parse(str(assertion)) == assertion
+    assert parse_assertion(str(assertion)) == assertion
 
 
 def problem_of(text: str) -> AssertionSyntaxError | AssertionRefused | None:
     try:
-        parse(text)
+        parse_assertion(text)
     except (AssertionSyntaxError, AssertionRefused) as problem:
         return problem
     return None
@@ -199,7 +199,7 @@ def test_an_assertion_cut_off_anywhere_names_a_column_within_it(assertion, cut):
 )
 def test_an_error_names_the_column_and_what_should_stand_there(text, column, words):
     with pytest.raises(AssertionSyntaxError) as caught:
-        parse(text)
+        parse_assertion(text)
     assert caught.value.column == column
     assert words in str(caught.value)
 
@@ -235,7 +235,7 @@ def test_a_file_holds_an_assertion_a_line_with_comments():
     ],
 )
 def test_short_forms_and_units_have_one_canonical_text(text, canonical):
-    assert str(parse(text)) == canonical
+    assert str(parse_assertion(text)) == canonical
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_short_forms_and_units_have_one_canonical_text(text, canonical):
 )
 def test_what_can_never_fail_or_never_hold_is_refused_with_the_remedy(text, column, words):
     with pytest.raises(AssertionRefused) as caught:
-        parse(text)
+        parse_assertion(text)
     assert words in str(caught.value)
     assert caught.value.column == column
     assert isinstance(caught.value, GateError)
@@ -310,14 +310,14 @@ def test_what_can_never_fail_or_never_hold_is_refused_with_the_remedy(text, colu
 @given(comparisons, st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, 1.5]), st.sampled_from([1.0, 0.5]))
 def test_a_comparison_is_decided_exactly_where_no_value_changes_it(comparison, threshold, high):
     values = [high * step / 100 for step in range(101)]
-    found = {compare(value, comparison, threshold) for value in values}
+    found = {is_satisfied(value, comparison, threshold) for value in values}
     expected = None if len(found) == 2 else found.pop()
-    assert decide(comparison, threshold, 0.0, high) == expected
+    assert evaluate_range(comparison, threshold, 0.0, high) == expected
 
 
 def test_single_quotes_say_the_same_as_double_ones():
-    double = parse(r'boundary.score == pass for all where agent = "say \"it\u0027s\" \\ x"')
-    assert parse(r"""boundary.score == pass for all where agent = 'say "it\'s" \\ x'""") == double
+    double = parse_assertion(r'boundary.score == pass for all where agent = "say \"it\u0027s\" \\ x"')
+    assert parse_assertion(r"""boundary.score == pass for all where agent = 'say "it\'s" \\ x'""") == double
 
 
 @given(st.text())

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.gate import GateError, OpenPolicy, Verdict, check, parse, read_gate_file
+from spanproof.gate import (
+    GateError,
+    OpenPolicy,
+    Verdict,
+    evaluate_assertions,
+    parse_assertion,
+    read_gate_file,
+)
 from spanproof.trace import OPEN_VALUE, Cause, Cohort, Label, Layer, Score, Scored, Skipped
 
 PASS = Scored(1.0, Label.PASS, "fine")
@@ -32,7 +39,7 @@ def gate(text: str, *outcomes, policy: OpenPolicy = OpenPolicy.NOT_PASSED, **mor
         )
         for number, outcome in enumerate(outcomes)
     ]
-    (report,) = check([parse(text)], scores, open_policy=policy, **more).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], scores, open_policy=policy, **more).assertions
     return report
 
 
@@ -69,7 +76,7 @@ def test_a_case_that_fails_stays_failed():
 @pytest.mark.parametrize("share", ["0%", "0.0% of cases", "0 cases"])
 def test_at_least_nothing_is_refused(share):
     with pytest.raises(GateError, match="holds whatever was found"):
-        parse(f"groundedness.score == pass for at_least {share}")
+        parse_assertion(f"groundedness.score == pass for at_least {share}")
 
 
 def test_a_file_states_the_least_share(tmp_path):

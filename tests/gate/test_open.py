@@ -21,12 +21,12 @@ from spanproof.gate import (
     GateReport,
     OpenPolicy,
     Verdict,
-    check,
-    parse,
-    read_scores,
+    evaluate_assertions,
+    iter_scores,
+    parse_assertion,
 )
 from spanproof.gate.outputs import format_annotations, format_junit, format_markdown, format_sarif
-from spanproof.gate.pass_rates import pass_at_k
+from spanproof.gate.pass_rates import compute_pass_at_k
 from spanproof.trace import OPEN_VALUE, Cause, Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 OUTCOMES: dict[CaseState, Outcome] = {
@@ -61,7 +61,7 @@ def score(
 
 def gate(text: str, *outcomes: Outcome, policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> GateReport:
     scores = [score(number, outcome) for number, outcome in enumerate(outcomes)]
-    return check([parse(text)], scores, open_policy=policy, least_judged=0.0)
+    return evaluate_assertions([parse_assertion(text)], scores, open_policy=policy, least_judged=0.0)
 
 
 def verdict(text: str, *outcomes: Outcome, policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> Verdict:
@@ -151,7 +151,9 @@ def test_pass_at_k_is_decided_where_open_trials_cannot_change_it(counts, policy,
         CaseTrials(str(number), passed + failed + unsettled, passed, open=unsettled)
         for number, (passed, failed, unsettled) in enumerate(counts)
     ]
-    (report,) = check([parse(f"pass@1 >= {percent}%")], cases, open_policy=policy).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion(f"pass@1 >= {percent}%")], cases, open_policy=policy
+    ).assertions
     ignored = policy is OpenPolicy.IGNORE
     if any(passed + failed + (0 if ignored else unsettled) == 0 for passed, failed, unsettled in counts):
         assert report.verdict is Verdict.FAILED
@@ -160,7 +162,7 @@ def test_pass_at_k_is_decided_where_open_trials_cannot_change_it(counts, policy,
     ends = set()
     for add in adds:
         rates = [
-            pass_at_k(passed + failed + (0 if ignored else unsettled), passed + add * unsettled, 1)
+            compute_pass_at_k(passed + failed + (0 if ignored else unsettled), passed + add * unsettled, 1)
             for passed, failed, unsettled in counts
         ]
         ends.add(sum(rates) / len(rates) >= percent / 100)
@@ -218,12 +220,12 @@ def test_the_open_rate_is_over_verdicts_and_open_ones():
     assert verdict("open_rate(groundedness.score) <= 50%", *outcomes) is Verdict.PASSED
     for text in ("open_rate(trajectory.steps) <= 5%", "open_rate(trajectory.politeness) <= 5%"):
         with pytest.raises(AssertionRefused, match="never"):
-            parse(text)
+            parse_assertion(text)
 
 
 def compare(text: str, now: list[Outcome], before: list[Outcome]) -> Verdict:
     scores, old = ([score(n, each) for n, each in enumerate(outcomes)] for outcomes in (now, before))
-    (report,) = check([parse(text)], scores, old, least_judged=0.0).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], scores, old, least_judged=0.0).assertions
     return report.verdict
 
 
@@ -242,17 +244,23 @@ def test_a_verdict_of_a_person_settles_the_layer():
     unknown, wrong = OUTCOMES[CaseState.OPEN], OUTCOMES[CaseState.VIOLATED]
     yes = score(0, Scored(1.0, Label.PASS, "looked up"), "verdict", "external.review")
     other = score(0, Scored(1.0, Label.PASS, "an evaluator's own"), "verdict", "mine")
-    assert check([parse(ALL)], [score(0, unknown), yes]).passed
-    assert check([parse(ALL)], [yes, score(0, wrong)]).passed
-    assert check([parse("fail_rate(groundedness.score) <= 1%")], [score(0, unknown), yes]).passed
-    assert not check([parse(ALL)], [score(0, unknown), other]).passed
+    assert evaluate_assertions([parse_assertion(ALL)], [score(0, unknown), yes]).passed
+    assert evaluate_assertions([parse_assertion(ALL)], [yes, score(0, wrong)]).passed
+    assert evaluate_assertions(
+        [parse_assertion("fail_rate(groundedness.score) <= 1%")], [score(0, unknown), yes]
+    ).passed
+    assert not evaluate_assertions([parse_assertion(ALL)], [score(0, unknown), other]).passed
 
 
 def test_a_score_of_the_users_own_without_a_label_is_advice_and_not_open():
     advice = replace(score(0, Scored(0.9, None, "polite"), "politeness"), layer=Layer.TRAJECTORY)
-    (report,) = check([parse("trajectory.politeness == pass for all cases")], [advice]).assertions
+    (report,) = evaluate_assertions(
+        [parse_assertion("trajectory.politeness == pass for all cases")], [advice]
+    ).assertions
     assert (report.open, report.cases[0].state) == (0, CaseState.SKIPPED)
-    assert check([parse("trajectory.politeness >= 0.5 for all cases")], [advice]).passed
+    assert evaluate_assertions(
+        [parse_assertion("trajectory.politeness >= 0.5 for all cases")], [advice]
+    ).passed
 
 
 def test_a_case_with_one_open_score_is_open_unless_those_are_left_out():
@@ -260,10 +268,10 @@ def test_a_case_with_one_open_score_is_open_unless_those_are_left_out():
         replace(score(0, OUTCOMES[each], "compiles", part=part), layer=Layer.CORRECTNESS)
         for part, each in enumerate((CaseState.SATISFIED, CaseState.OPEN))
     ]
-    assertion = parse("correctness.compiles == pass for all cases")
-    (report,) = check([assertion], compiles).assertions
+    assertion = parse_assertion("correctness.compiles == pass for all cases")
+    (report,) = evaluate_assertions([assertion], compiles).assertions
     assert report.cases[0].state is CaseState.OPEN
-    assert check([assertion], compiles, open_policy=OpenPolicy.IGNORE).passed
+    assert evaluate_assertions([assertion], compiles, open_policy=OpenPolicy.IGNORE).passed
 
 
 @pytest.mark.parametrize("policy", OpenPolicy)
@@ -302,4 +310,4 @@ def test_every_form_of_output_counts_what_is_open_and_states_what_it_counts_as(p
 def test_open_trials_of_a_suite_run_are_read():
     verdicts = [{"verdict": each} for each in ("passed", "open", "open", "unjudged")]
     line = json.dumps({"cases": [{"id": "a", "trials": verdicts, "runs": [], "cases": []}]})
-    assert list(read_scores([line])) == [CaseTrials("a", 4, 1, 1, open=2)]
+    assert list(iter_scores([line])) == [CaseTrials("a", 4, 1, 1, open=2)]

@@ -11,16 +11,16 @@ from spanproof.gate import (
     AssertionSyntaxError,
     NoBaseline,
     Verdict,
-    check,
-    parse,
-    read_scores,
+    evaluate_assertions,
+    iter_scores,
+    parse_assertion,
 )
 from spanproof.gate.trials import CaseTrials
 from spanproof.trace import Cohort
 
 
 def verdict(text: str, *cases: CaseTrials, baseline: list[CaseTrials] | None = None) -> tuple[Verdict, str]:
-    (report,) = check([parse(text)], cases, baseline).assertions
+    (report,) = evaluate_assertions([parse_assertion(text)], cases, baseline).assertions
     return report.verdict, report.reason
 
 
@@ -69,7 +69,7 @@ def test_a_baseline_is_compared_by_the_same_estimate():
     assert found is Verdict.INCONCLUSIVE
     assert "of the baseline: there are no trials" in reason
     with pytest.raises(NoBaseline):
-        check([parse(text)], now)
+        evaluate_assertions([parse_assertion(text)], now)
 
 
 def test_conditions_choose_cases_by_their_runs_and_keep_those_that_left_none():
@@ -93,14 +93,14 @@ def test_conditions_choose_cases_by_their_runs_and_keep_those_that_left_none():
 )
 def test_a_form_that_is_none_is_answered_with_what_is_expected(text, words):
     with pytest.raises(AssertionSyntaxError) as caught:
-        parse(text)
+        parse_assertion(text)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["pass@5 >= 0", "pass^2 > 1", "pass@5 >= 80", "pass@5 >= 0.5 s"])
 def test_a_bound_that_decides_nothing_is_refused(text):
     with pytest.raises(AssertionRefused):
-        parse(text)
+        parse_assertion(text)
 
 
 def test_the_trials_of_a_suite_run_are_read_with_the_cohort_of_its_runs():
@@ -112,14 +112,14 @@ def test_the_trials_of_a_suite_run_are_read_with_the_cohort_of_its_runs():
             {"id": "b", "trials": [], "runs": [], "cases": []},
         ]
     }
-    assert list(read_scores([json.dumps(line)])) == [
+    assert list(iter_scores([json.dumps(line)])) == [
         CaseTrials("a", 3, 1, 1, Cohort(agent="shop")),
         CaseTrials("b", 0, 0),
     ]
 
 
 def test_a_report_names_the_assertion_and_no_layer():
-    report = check([parse("pass@2 >= 0.8")], [case("a", 0)])
+    report = evaluate_assertions([parse_assertion("pass@2 >= 0.8")], [case("a", 0)])
     (row,) = report.to_table().rows
     assert (row.name, row.layer, report.failed_layers) == ("pass@2 >= 0.8", "", ())
     (shown,) = report.to_json()["assertions"]

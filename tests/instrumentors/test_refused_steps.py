@@ -23,7 +23,7 @@ from smolagents import tool as smolagents_tool
 
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.evaluators.engine import Engine
-from spanproof.failures.extract import extract_failures
+from spanproof.failures.extract import list_failures
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.budgets import Budget, Budgets
 from spanproof.instrumentors.guard import Guard
@@ -108,7 +108,7 @@ class TestSmolagents:
         assert found["trajectory.recovery"] == Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)
         assert passes(found["trajectory.action_safety"])
         assert found["trajectory.consecutive_errors"].raw == 0
-        assert [failure.signature.layer.value for failure in extract_failures(evaluation)] == ["boundary"]
+        assert [failure.signature.layer.value for failure in list_failures(evaluation)] == ["boundary"]
 
     def test_the_page_of_the_run_shows_the_refusal(self, evaluated):
         agent = coder(DENIED, "final_answer(1)", additional_authorized_imports=["subprocess"])

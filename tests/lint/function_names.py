@@ -75,18 +75,18 @@ def read_words(path: Path = VERBS) -> Words:
 
 def find_unclear(source: str, words: Words, exported: frozenset[str] = frozenset()) -> Iterator[Function]:
     """Yield the functions of a module, and the private methods of its classes, that are named by no verb."""
-    for function, in_class in _functions(ast.parse(source)):
+    for function, in_class in iter_functions(ast.parse(source)):
         is_interface = not function.name.startswith("_") and (in_class or function.name in exported)
-        if not is_interface and not _is_named_by_others(function) and not _says_what_it_does(function, words):
+        if not is_interface and not is_named_by_others(function) and not _says_what_it_does(function, words):
             yield function
 
 
 def find_unclear_docstrings(source: str, words: Words) -> Iterator[Function]:
     """Yield the functions of a module, and the methods of its classes, that say first what they are."""
     known = words.verbs | words.with_object | {"see", "whether"}
-    for function, _in_class in _functions(ast.parse(source)):
+    for function, _in_class in iter_functions(ast.parse(source)):
         first = _FIRST_WORD.match(ast.get_docstring(function) or "See")
-        if (first is None or first[0].lower() not in known) and not _is_named_by_others(function):
+        if (first is None or first[0].lower() not in known) and not is_named_by_others(function):
             yield function
 
 
@@ -100,15 +100,17 @@ def exported_names(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[Function, bool]]:
+def iter_functions(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[Function, bool]]:
+    """Yield the functions of a module and the methods of its classes; whether each is a method."""
     for node in tree.body:
         if isinstance(node, Function):
             yield node, isinstance(tree, ast.ClassDef)
         elif isinstance(node, ast.ClassDef):
-            yield from _functions(node)
+            yield from iter_functions(node)
 
 
-def _is_named_by_others(function: Function) -> bool:
+def is_named_by_others(function: Function) -> bool:
+    """Whether a language, a library or a framework gives the function its name, or it is no verb at all."""
     name = function.name
     if name in ("main", "_repr_html_") or name.startswith("pytest_"):
         return True

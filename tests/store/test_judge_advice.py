@@ -13,7 +13,7 @@ from spanproof.cli.app import run
 from spanproof.collector.cluster_advice import ClusterAdvising
 from spanproof.config import added_evaluators
 from spanproof.evaluators.judge import Judge, JudgeFailed, JudgeSettings, OverBudget
-from spanproof.failures import sign
+from spanproof.failures import build_signature
 from spanproof.failures.advice_prompt import MAX_FIX, AdvicePrompt
 from spanproof.store import FailureCluster, Store, open_store
 from spanproof.trace import Layer
@@ -143,11 +143,15 @@ def test_without_a_judge_the_command_says_how_to_have_one(location, capfd):
     ],
 )
 def test_a_fix_of_something_else_than_prompt_tool_or_data_is_refused(reply):
-    prompt = AdvicePrompt(sign(Layer.EXECUTION, "call", error_type="ShopError", message="odd"), ["odd"])
+    prompt = AdvicePrompt(
+        build_signature(Layer.EXECUTION, "call", error_type="ShopError", message="odd"), ["odd"]
+    )
     with pytest.raises(JudgeFailed):
         prompt.parse_reply(reply)
 
 
 def test_a_fix_is_one_line_of_text():
-    prompt = AdvicePrompt(sign(Layer.EXECUTION, "call", error_type="ShopError", message="odd"), ["odd"])
+    prompt = AdvicePrompt(
+        build_signature(Layer.EXECUTION, "call", error_type="ShopError", message="odd"), ["odd"]
+    )
     assert prompt.parse_reply(make_reply("Say\n\tmore.")) == "Say more."

@@ -251,7 +251,7 @@ def test_a_store_in_use_is_reported_with_who_uses_it(location):
         )
     assert reported.returncode == 2
     assert f"(process {os.getpid()})" in reported.stderr
-    assert "remedy: Stop that process" in reported.stderr
+    assert "stop it and try again" in reported.stderr
 
 
 def test_structural_metrics_are_lines_of_the_page(tmp_path, capfd):

@@ -11,7 +11,7 @@ import yaml
 from spanproof.alerts import Alert, AlertRule, Notification, Target
 from spanproof.config.alerts import Measure, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice
-from spanproof.gate import AssertionSyntaxError, grammar, parse
+from spanproof.gate import AssertionSyntaxError, grammar, parse_assertion
 from spanproof.store.schema import TABLES
 from spanproof.suites import CaseStatus
 from spanproof.trace.codec import from_plain
@@ -52,7 +52,7 @@ def test_the_documented_error_is_the_parsers():
         line for line in (DOCS / "gate.md").read_text().splitlines() if line.startswith("assertion 'ground")
     ]
     with pytest.raises(AssertionSyntaxError) as caught:
-        parse("groundedness.score => 0.85 for all cases")
+        parse_assertion("groundedness.score => 0.85 for all cases")
     assert str(caught.value) == shown
 
 

@@ -11,6 +11,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.store import open_store
 from spanproof.trace import (
     ExecutedCode,
     Payload,
@@ -86,7 +87,8 @@ def misquote(answer: str = "A box of tea costs $54.00.") -> Trace:
     )
 
 
-@pytest.fixture(scope="module")
+# One jail serves all tests here: what it is given cannot change it.
+@pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """The real engine; with a replay where this machine gives the jail what it needs."""
     with open_sandbox("jail") as sandbox:
@@ -98,9 +100,18 @@ def engine() -> Iterator[Engine]:
         )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evaluation(engine: Engine) -> TraceEvaluation:
     return engine.evaluate(misquote())
+
+
+@pytest.fixture(scope="session")
+def stored(evaluation: TraceEvaluation, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with the evaluation, which is only read."""
+    folder = tmp_path_factory.mktemp("stored") / "store"
+    with open_store(folder) as store:
+        store.write([evaluation])
+    return str(folder)
 
 
 @pytest.fixture

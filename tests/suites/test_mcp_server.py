@@ -8,20 +8,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from mcp import Client, StdioServerParameters
 
 from spanproof.store import open_store
 from spanproof.trace import Cause, Layer, Scored
 
 READING = {"list_traces", "show_trace", "check_code", "list_cases", "run_suite"}
-
-
-@pytest.fixture
-def arguments(tmp_path: Path, evaluation) -> list[str]:
-    with open_store(tmp_path / "store") as store:
-        store.write([evaluation])
-    return ["--store", str(tmp_path / "store"), "--suites", str(tmp_path / "suites")]
 
 
 def call_all(arguments: list[str], *calls: tuple[str, dict[str, object]]) -> tuple[dict[str, object], list]:
@@ -41,10 +33,10 @@ def call_all(arguments: list[str], *calls: tuple[str, dict[str, object]]) -> tup
     return asyncio.run(talk())
 
 
-def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path):
+def test_a_failing_run_is_found_shown_promoted_and_run_again(stored, tmp_path):
     suite = {"suite": "shop"}
     tools, answers = call_all(
-        [*arguments, "--allow-writes"],
+        ["--store", stored, "--suites", str(tmp_path / "suites"), "--allow-writes"],
         ("list_traces", {"layer": "groundedness"}),
         ("show_trace", {"trace": "5555"}),
         ("promote_run", {"trace": "5555", **suite}),
@@ -65,7 +57,7 @@ def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path
     assert json.loads(report)["counts"]["reproduced"] == 1
 
 
-def test_an_open_run_is_listed_with_its_reason_and_is_no_pass(tmp_path, evaluation):
+def test_a_server_without_writes_lists_open_runs_scans_and_names_remedies(tmp_path, evaluation):
     (whole,) = evaluation.runs
     left_open = Scored(0.5, None, "no source has $77.31", cause=Cause.VALUE_NOT_FOUND)
     scores = tuple(
@@ -74,37 +66,25 @@ def test_an_open_run_is_listed_with_its_reason_and_is_no_pass(tmp_path, evaluati
     )
     with open_store(tmp_path / "store") as store:
         store.write([replace(evaluation, runs=(replace(whole, scores=scores),))])
-    _, answers = call_all(
-        ["--store", str(tmp_path / "store")],
-        ("list_traces", {}),
-        ("list_traces", {"states": ["open"], "layer": "groundedness"}),
-        ("list_traces", {"states": ["pass"]}),
-        ("list_traces", {"states": []}),
-    )
-    assert not any(failed for _, failed in answers), answers
-    listed, chosen, passed, every = (text for text, _ in answers)
-    (run,) = json.loads(listed)["runs"]
-    assert (run["state"], run["verdicts"]["groundedness"]) == ("open", "open")
-    assert run["why"]["groundedness"] == "no source has $77.31"
-    assert chosen == listed == every
-    assert "trace_id" not in passed
-
-
-def test_without_writes_a_snippet_is_scanned_and_errors_name_the_remedy(arguments):
     tools, answers = call_all(
-        arguments,
+        ["--store", str(tmp_path / "store"), "--suites", str(tmp_path / "suites")],
         ("check_code", {"source": "open('/etc/shadow').read()", "language": "python"}),
         ("promote_run", {"trace": "5555", "suite": "shop"}),
         ("show_trace", {"trace": "9999"}),
         ("list_traces", {"since": "yesterday"}),
         ("list_cases", {"suite": "../../etc"}),
         ("list_traces", {"limit": 0}),
+        ("list_traces", {}),
+        ("list_traces", {"states": ["open"], "layer": "groundedness"}),
+        ("list_traces", {"states": ["pass"]}),
+        ("list_traces", {"states": []}),
     )
     assert set(tools) == READING
     assert all(tool.annotations.read_only_hint for tool in tools.values())
-
-    assert [failed for _, failed in answers] == [False, True, True, True, True, True]
-    scanned, _not_offered, unknown, since, outside, limit = (text for text, _ in answers)
+    assert [failed for _, failed in answers] == [False, *[True] * 5, *[False] * 4], answers
+    scanned, _not_offered, unknown, since, outside, limit, listed, chosen, passed, every = (
+        text for text, _ in answers
+    )
     verdict = json.loads(scanned)
     assert verdict["verdict"] == "deny"
     assert verdict["findings"][0]["line"] == 1
@@ -112,3 +92,8 @@ def test_without_writes_a_snippet_is_scanned_and_errors_name_the_remedy(argument
     assert "Write 90s, 15m, 24h or 7d" in since
     assert "lies outside" in outside
     assert "greater than or equal to 1" in limit
+    (run,) = json.loads(listed)["runs"]
+    assert (run["state"], run["verdicts"]["groundedness"]) == ("open", "open")
+    assert run["why"]["groundedness"] == "no source has $77.31"
+    assert chosen == listed == every
+    assert "trace_id" not in passed

@@ -20,7 +20,7 @@ from .conftest import RUN_ID, misquote
 OPEN_ANSWER = "The box of tea is on its way to Lisbon."
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def unsettled(engine) -> TraceEvaluation:
     found = engine.evaluate(misquote(OPEN_ANSWER))
     (run,) = found.runs
@@ -94,15 +94,14 @@ def test_a_suite_says_what_open_counts_as_and_the_option_comes_first(unsettled, 
     promote(unsettled, RUN_ID, suite)
     write_frozen(suite, "pass")
     assert run_command(["suite", "run", str(suite)]) == 1
-    assert run_command(["suite", "run", str(suite), "--open", "ignore"]) == 0
     out = capfd.readouterr().out
     assert "groundedness.groundedness: expected pass, found open" in out
     assert "1 with an open layer" in out
-    assert "open is left out (--open ignore)" in out
     head = suite / "suite.yaml"
     head.write_text(head.read_text() + "open: ignore\n")
     assert read_suite_policy(suite) is OpenPolicy.IGNORE
     assert run_command(["suite", "run", str(suite)]) == 0
+    assert "open is left out (--open ignore)" in capfd.readouterr().out
     assert run_command(["suite", "run", str(suite), "--open", "not-passed"]) == 1
     head.write_text(head.read_text().replace("open: ignore", "open: maybe"))
     with pytest.raises(SuiteError, match="open must be one of not-passed, pass, fail, ignore, got 'maybe'"):

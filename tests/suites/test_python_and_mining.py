@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from spanproof.cli.app import run
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.suites import Case, Suite, SuiteError, load_suite
 
@@ -63,12 +63,13 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_bug_fix_with_a_test_becomes_a_case(repository: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "spanproof.cli", "suite", "mine", str(repository)]
+def test_a_bug_fix_with_a_test_becomes_a_case(
+    repository: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     suite = tmp_path / "suite"
-    ran = subprocess.run([*command, "--suite", str(suite), "--json"], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
+    command = ["suite", "mine", str(repository), "--suite", str(suite)]
+    assert run([*command, "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
     assert [each["reason"] for each in found["left_out"]] == [
         "its tests do not pass in the sandbox after it: 0 of 1 passed",
         "its tests pass before it, too",
@@ -80,5 +81,5 @@ def test_a_bug_fix_with_a_test_becomes_a_case(repository: Path, tmp_path: Path) 
     assert case.tests.unit is not None
     assert "test_all" in case.tests.unit
     assert "test_none" not in case.tests.unit
-    again = subprocess.run([*command, "--suite", str(suite)], capture_output=True, text=True)
-    assert "0 added, 1 known" in again.stdout
+    assert run(command) == 0
+    assert "0 added, 1 known" in capfd.readouterr().out

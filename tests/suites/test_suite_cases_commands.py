@@ -146,7 +146,7 @@ def test_a_frozen_run_is_exported_with_its_recorded_calls(evaluation, suite, tmp
 
 
 def unsafe(
-    number: int, task: str, start_ns: int, code: str = "open('/etc/shadow').read()"
+    engine: Engine, number: int, task: str, start_ns: int, code: str = "open('/etc/shadow').read()"
 ) -> TraceEvaluation:
     """A run whose code reads a file that it may not, judged without a sandbox."""
     trace_id = f"{number:032x}"
@@ -163,24 +163,31 @@ def unsafe(
             span(1, RUN_ID, "Step 1", SpanKind.CHAIN, step=StepInfo(1), code=executed, observation="x"),
         ]
     )
-    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not needed here")
     return engine.evaluate(trace)
 
 
-@pytest.fixture
-def production(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Four failing runs, two of which behave the same, an old one, and a harmless one."""
-    monkeypatch.setattr("spanproof.cli.options.store.time.time_ns", lambda: NOW_NS)
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with four failing runs, two of which behave the same, an old one, and a harmless one."""
+    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not needed here")
     evaluations = [
-        unsafe(1, "Look up order 17", NOW_NS - 4 * 10**9),
-        unsafe(2, "Look up order 18", NOW_NS - 3 * 10**9),
-        unsafe(3, "Delete all orders", NOW_NS - 2 * 10**9),
-        unsafe(4, "Look up order 9", NOW_NS - 30 * DAY_NS),
-        unsafe(5, "Add two numbers", NOW_NS - 10**9, "print(1 + 1)"),
+        unsafe(engine, 1, "Look up order 17", NOW_NS - 4 * 10**9),
+        unsafe(engine, 2, "Look up order 18", NOW_NS - 3 * 10**9),
+        unsafe(engine, 3, "Delete all orders", NOW_NS - 2 * 10**9),
+        unsafe(engine, 4, "Look up order 9", NOW_NS - 30 * DAY_NS),
+        unsafe(engine, 5, "Add two numbers", NOW_NS - 10**9, "print(1 + 1)"),
     ]
-    with open_store(tmp_path / "store") as store:
+    folder = tmp_path_factory.mktemp("production") / "store"
+    with open_store(folder) as store:
         store.write(evaluations)
-    return str(tmp_path / "store")
+    return str(folder)
+
+
+@pytest.fixture
+def production(location: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The store, a moment after its newest run."""
+    monkeypatch.setattr("spanproof.cli.options.store.time.time_ns", lambda: NOW_NS)
+    return location
 
 
 def promoted(

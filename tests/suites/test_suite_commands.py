@@ -18,15 +18,8 @@ from spanproof.store import open_store
 RUN_ID = "a" * 16
 
 
-@pytest.fixture
-def location(tmp_path: Path, evaluation) -> str:
-    with open_store(tmp_path / "store") as store:
-        store.write([evaluation])
-    return str(tmp_path / "store")
-
-
-def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(location, suite, capfd):
-    assert run(["promote", "5555", "--suite", str(suite), "--store", location]) == 0
+def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(stored, suite, capfd):
+    assert run(["promote", "5555", "--suite", str(suite), "--store", stored]) == 0
     out = capfd.readouterr().out
     assert "case pricing-agent-" in out
     assert "2 snippets, 1 tool call on tape" in out
@@ -38,8 +31,8 @@ def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(locatio
     assert out.rstrip().endswith("1 case: 1 reproduced")
 
 
-def test_the_newest_trace_is_promoted_by_last_and_a_second_time_it_is_unchanged(location, suite, capfd):
-    promote = ["promote", "--last", "--suite", str(suite), "--store", location]
+def test_the_newest_trace_is_promoted_by_last_and_a_second_time_it_is_unchanged(stored, suite, capfd):
+    promote = ["promote", "--last", "--suite", str(suite), "--store", stored]
     assert run(promote) == 0
     first = capfd.readouterr()
     assert "case pricing-agent-" in first.out
@@ -67,8 +60,8 @@ def test_a_store_without_a_trace_says_so_and_what_to_do(suite, tmp_path, capfd):
     assert f"no trace in {empty} is evaluated yet" in capfd.readouterr().err
 
 
-def test_commands_report_machines_in_json(location, suite, tmp_path, capfd):
-    assert run(["promote", "5555", "--suite", str(suite), "--store", location, "--json"]) == 0
+def test_commands_report_machines_in_json(stored, suite, tmp_path, capfd):
+    assert run(["promote", "5555", "--suite", str(suite), "--store", stored, "--json"]) == 0
     case = json.loads(capfd.readouterr().out)
     assert Path(case["folder"], "case.yaml").is_file()
     assert case["expectation"]["groundedness"] == "fail"
@@ -78,8 +71,8 @@ def test_commands_report_machines_in_json(location, suite, tmp_path, capfd):
     assert ET.fromstring(junit.read_text()).find("testsuite").get("failures") == "0"
 
 
-def test_a_verdict_that_changed_exits_1_and_is_shown_beside_the_frozen_one(location, suite, capfd):
-    run(["promote", "5555", "--suite", str(suite), "--store", location])
+def test_a_verdict_that_changed_exits_1_and_is_shown_beside_the_frozen_one(stored, suite, capfd):
+    run(["promote", "5555", "--suite", str(suite), "--store", stored])
     (path,) = suite.glob("cases/*/case.yaml")
     path.write_text(
         path.read_text().replace(
@@ -93,19 +86,19 @@ def test_a_verdict_that_changed_exits_1_and_is_shown_beside_the_frozen_one(locat
     assert "groundedness.groundedness: expected pass, found fail" in out
 
 
-def test_misuse_exits_2(location, suite, tmp_path, capfd):
+def test_misuse_exits_2(stored, suite, tmp_path, capfd):
     assert run(["suite", "run", str(tmp_path)]) == 2
     assert "is no suite" in capfd.readouterr().err
-    assert run(["promote", "5555", "--run", "nobody", "--suite", str(suite), "--store", location]) == 2
+    assert run(["promote", "5555", "--run", "nobody", "--suite", str(suite), "--store", stored]) == 2
     assert f"Name one with --run: {RUN_ID} pricing agent" in capfd.readouterr().err
     (tmp_path / "file").write_text("")
-    assert run(["promote", "5555", "--suite", str(tmp_path / "file" / "x"), "--store", location]) == 2
+    assert run(["promote", "5555", "--suite", str(tmp_path / "file" / "x"), "--store", stored]) == 2
     assert "Not a directory" in capfd.readouterr().err
 
 
 @pytest.fixture
-def promoted(location, suite, capfd) -> Path:
-    run(["promote", "5555", "--suite", str(suite), "--store", location])
+def promoted(stored, suite, capfd) -> Path:
+    run(["promote", "5555", "--suite", str(suite), "--store", stored])
     capfd.readouterr()
     return suite
 

@@ -28,6 +28,8 @@ def test_plain_data_comes_back_as_it_was(value):
 def test_an_integer_of_any_length_is_no_float(digits, sign):
     number = int(f"{sign}{'9' * digits}")
     assert load_json(f'{{"wei": [{number}, 1.5]}}') == {"wei": [number, 1.5]}
+    assert load_json(f'{{"wei":{number}}}') == load_json(f'{{"wei":\n\t{number}}}') == {"wei": number}
+    assert load_json(str(number)) == number
 
 
 def test_digits_in_a_text_are_a_text():

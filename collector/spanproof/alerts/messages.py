@@ -67,7 +67,7 @@ def describe_cohort(cohort: Mapping[str, str]) -> str:
 def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
     """Return the bound of a rule in words."""
     if rule.limit is not None:
-        return f"bound {rule.limit.text(rule.watched.unit)}"
+        return f"bound {rule.limit.format_limit(rule.watched.unit)}"
     if not rule.measure.is_rate:
         return f"bound {rule.min_count} in a row"
     lower = " for the lower end of its interval" if rule.needs_evidence else ""

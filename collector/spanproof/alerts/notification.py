@@ -22,7 +22,7 @@ from spanproof.alerts.messages import (
     format_utc,
 )
 from spanproof.alerts.model import Alert, Status, build_labels
-from spanproof.failures import mask
+from spanproof.failures import format_masked
 from spanproof.trace.codec import to_plain
 
 JSON_VERSION = 2
@@ -188,7 +188,7 @@ def find_common_cause(firing: Sequence[Alert]) -> CommonCause | None:
     for alert in firing:
         masked = {}
         for failure in alert.failures:
-            masked[mask(failure.text)] = failure.text
+            masked[format_masked(failure.text)] = failure.text
         members.update(masked.keys())
         for form, text in masked.items():
             texts.setdefault(form, Counter())[text] += 1

@@ -15,7 +15,7 @@ from typing import Protocol
 from spanproof.alerts.evidence import Standing, classify_interval, classify_share, compute_quantile
 from spanproof.config.alerts import AlertRule, BurnRate, BurnWindow, Measure, NoData
 from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
-from spanproof.gate.assertion import compare
+from spanproof.gate.assertion import is_satisfied
 from spanproof.store import AlertLog, CauseCount, FailRate, FailsWhen
 from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Measures, Share, Values
@@ -228,7 +228,7 @@ def _make_plain_reading(
         limit = rule.limit
         assert limit is not None, "the configuration gives every amount a bound"
         value = counted.value if counted.count >= rule.min_count else None
-        reached = value is not None and compare(value, limit.comparison, limit.threshold)
+        reached = value is not None and is_satisfied(value, limit.comparison, limit.threshold)
         standing = Standing.ABOVE if reached else Standing.BELOW
         return Reading(rule, group, start, end, standing, counted.value, None, counted.count)
     share = _to_share(rule, counted)

@@ -16,7 +16,7 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import runs_of
 from spanproof.experiments import Trial
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.gate import read_scores
+from spanproof.gate import iter_scores
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, Expectation, SuiteError
@@ -41,7 +41,7 @@ def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvalu
     if trace is None:
         return None
     scores: dict[str, list[Score]] = {}
-    for score in read_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
+    for score in iter_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
         if isinstance(score, Score):
             scores.setdefault(score.run_span_id, []).append(score)
     return _build_evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import socket
 import threading
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 _GRACE_S = 3
+
+# Objects made before the youngest are collected. An evaluation of 24,000 spans is a million of them, none
+# in a cycle: with Python's 700 it takes 2.3 s of processor time to read instead of 1.4 s.
+_YOUNG_OBJECTS = 20_000
 
 
 class ConsoleServer:
@@ -128,6 +133,13 @@ class _LazyApp:
             self._app = make_app(self._open_store, self._settings)
             self._on_load()
         await self._app(scope, receive, send)
+
+
+def collect_garbage_seldom() -> None:
+    """Exempt what is loaded from garbage collections, which would hold up every request for 0.1 s."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS)
 
 
 def bind_console(host: str, port: int, *, fall_back: bool) -> socket.socket:

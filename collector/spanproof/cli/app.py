@@ -160,7 +160,9 @@ def _describe_misuse(problem: click.ClickException) -> UsageProblem:
     if context is None:
         return UsageProblem(problem.format_message())
     path = context.command_path.removeprefix("spanproof").strip()
-    what = f"{path}: {problem.format_message()}" if path else problem.format_message()
+    # click lists the values of a missing argument on lines of their own.
+    message = " ".join(problem.format_message().split())
+    what = f"{path}: {message}" if path else message
     if isinstance(context.command, click.Group) and not isinstance(problem, click.NoSuchOption):
         known = context.command.list_commands(context)
         near = difflib.get_close_matches(str(getattr(problem, "command_name", "")), known, n=1)

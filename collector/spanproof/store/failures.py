@@ -15,7 +15,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.failures import ClusterState, Explanation, Signature, cluster, explain
+from spanproof.failures import ClusterState, Explanation, Signature, build_explanation, group_signatures
 from spanproof.store.cells import clean_text
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
@@ -88,7 +88,7 @@ class FailureCluster:
     @property
     def explanation(self) -> Explanation:
         """What is known about the cause."""
-        return explain(self.signature)
+        return build_explanation(self.signature)
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ def fetch_failure_clusters(
     seen = _read_fingerprints(client, database)
     decided = _read_triage(client, database)
     moved = {subject: row[0] for (subject, action), row in decided.items() if action is TriageAction.MOVE}
-    found = cluster({name: each.signature for name, each in seen.items()}, moved)
+    found = group_signatures({name: each.signature for name, each in seen.items()}, moved)
     counts = _count_runs(client, database, found, start_ns, end_ns, cohort)
     newest = _find_newest_release(client, database, cohort)
     members: dict[str, list[str]] = {}

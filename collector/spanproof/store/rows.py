@@ -57,13 +57,13 @@ def build_rows(
     `more` are scores of it that its document does not hold.
     """
     # Here and not above: it loads every evaluator, which a reader of the store does without.
-    from spanproof.failures.extract import extract_failures
+    from spanproof.failures.extract import list_failures
 
     rows: dict[Table, list[Row]] = {
         SCORES: [build_score_row(score, written_ns) for score in more],
         SNIPPETS: [],
         REPLAYS: [],
-        FAILURES: [_build_failure_row(failure, written_ns) for failure in extract_failures(evaluation)],
+        FAILURES: [_build_failure_row(failure, written_ns) for failure in list_failures(evaluation)],
         TRACES: [_build_trace_row(evaluation, written_ns, more)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
-from spanproof.gate.outputs import CodeMark, ResultRow, Verdict, count, mark_code
+from spanproof.gate.outputs import CodeMark, ResultRow, Verdict, format_count, list_code_marks
 from spanproof.suites import Case
 from spanproof.suites.requirements import Finding
 from spanproof.trace import Cause
@@ -261,12 +261,12 @@ def _mark_failure(result: CaseResult, row: Mapping[str, Any] | None) -> tuple[Co
     failure, runs = result.first_failure, (row or {}).get("runs")
     if failure is None or not runs:
         return ()
-    return mark_code(runs[0], failure.layer, f"traces/{result.case.id}-{failure.number:03d}")
+    return list_code_marks(runs[0], failure.layer, f"traces/{result.case.id}-{failure.number:03d}")
 
 
 def _describe_trials(result: CaseResult) -> Iterator[str]:
     unsettled = f", {result.open} open" if result.open else ""
-    yield f"{result.passed} of {count(len(result.trials), 'trial')} passed{unsettled}"
+    yield f"{result.passed} of {format_count(len(result.trials), 'trial')} passed{unsettled}"
     for trial in result.trials:
         trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"
         yield f"trial {trial.number}: {trial.verdict.value} {trial.reason}".rstrip() + f"; {trace}"

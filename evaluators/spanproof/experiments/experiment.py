@@ -36,8 +36,8 @@ from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import has_fallen
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count
-from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count
+from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
 from spanproof.suites import Case
 from spanproof.suites.conditions import shorten
 from spanproof.trace import Cohort, Label, Layer, State
@@ -129,7 +129,9 @@ class Experiment:
     def conclusion(self) -> str:
         """The verdict and why, in one sentence."""
         passed = sum(each.status in GOOD_STATUSES for each in self.cases)
-        text = f"{self.verdict.value}: {passed} of {count(len(self.cases), 'case')} passed in every trial"
+        text = (
+            f"{self.verdict.value}: {passed} of {format_count(len(self.cases), 'case')} passed in every trial"
+        )
         unsettled = sum(each.open > 0 for each in self.cases)
         parts = [text + (f", {unsettled} open" if unsettled else "")]
         if self.verdict is Verdict.INCONCLUSIVE:
@@ -147,7 +149,7 @@ class Experiment:
             if not each.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
         )
         reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
-        return f"{count(trials, 'trial')}: {shorten(reason)}" if reason else ""
+        return f"{format_count(trials, 'trial')}: {shorten(reason)}" if reason else ""
 
     @cached_property
     def shortfalls(self) -> tuple[str, ...]:
@@ -181,12 +183,20 @@ class Experiment:
     def pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        return (
+            fmean(compute_pass_at_k(each.counted, each.counted_passed, k) for each in cases)
+            if cases
+            else None
+        )
 
     def pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        return (
+            fmean(compute_pass_hat_k(each.counted, each.counted_passed, k) for each in cases)
+            if cases
+            else None
+        )
 
     @property
     def interval(self) -> Interval | None:
@@ -400,7 +410,7 @@ class Experiment:
         yield from self._iter_rates()
         errored = sum(result.errored for result in self.cases)
         if errored:
-            yield "errored", f"{count(errored, 'trial')}, counted as not passed"
+            yield "errored", f"{format_count(errored, 'trial')}, counted as not passed"
         yield from self._iter_layer_counts()
         cause = describe_gravest_cause(cause for result in self.cases for cause in result.open_causes)
         if cause:
@@ -408,7 +418,7 @@ class Experiment:
         if self.comparison is not None:
             yield from self.comparison.iter_facts()
         for layer, cases in self.left_out_layers.items():
-            yield f"{layer} not required", f"by {count(cases, 'case')} (requires)"
+            yield f"{layer} not required", f"by {format_count(cases, 'case')} (requires)"
         if self.stopped:
             yield "stopped", self.stopped
 
@@ -425,7 +435,10 @@ class Experiment:
         for layer, counts in self.fail_rates().items():
             if counts.failed or counts.open:
                 unsettled = f", {counts.open} open" if counts.open else ""
-                yield f"{layer} failed", f"{counts.failed} of {count(counts.judged, 'trial')}{unsettled}"
+                yield (
+                    f"{layer} failed",
+                    f"{counts.failed} of {format_count(counts.judged, 'trial')}{unsettled}",
+                )
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a table with a row per trial."""

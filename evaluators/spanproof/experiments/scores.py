@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from spanproof.experiments.experiment import Experiment
-from spanproof.gate import CaseTrials, read_scores
+from spanproof.gate import CaseTrials, iter_scores
 from spanproof.trace import Score
 
 
 def collect_scores(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
     """Return the trials of every case, and the scores of those that left a run."""
     cases = json.dumps({"cases": list(experiment.json_cases())})
-    return tuple(read_scores([cases], experiment.folder))
+    return tuple(iter_scores([cases], experiment.folder))

@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spanproof.failures.causes import Explanation, explain, sign
-    from spanproof.failures.clusters import cluster
-    from spanproof.failures.messages import Raised, mask, read_raised
+    from spanproof.failures.causes import Explanation, build_explanation, build_signature
+    from spanproof.failures.clusters import group_signatures
+    from spanproof.failures.messages import Raised, format_masked, read_raised
     from spanproof.failures.model import ClusterState, Failure, Signature
-    from spanproof.failures.taxonomy import Kind, Rating, kinds, rate_run
+    from spanproof.failures.taxonomy import Kind, Rating, list_ratings, load_kinds
 
 __all__ = [
     "ClusterState",
@@ -18,13 +18,13 @@ __all__ = [
     "Raised",
     "Rating",
     "Signature",
-    "cluster",
-    "explain",
-    "kinds",
-    "mask",
-    "rate_run",
+    "build_explanation",
+    "build_signature",
+    "format_masked",
+    "group_signatures",
+    "list_ratings",
+    "load_kinds",
     "read_raised",
-    "sign",
 ]
 
 _MODULES = {
@@ -35,13 +35,13 @@ _MODULES = {
     "Raised": "messages",
     "Rating": "taxonomy",
     "Signature": "model",
-    "cluster": "clusters",
-    "explain": "causes",
-    "kinds": "taxonomy",
-    "mask": "messages",
-    "rate_run": "taxonomy",
+    "group_signatures": "clusters",
+    "build_explanation": "causes",
+    "load_kinds": "taxonomy",
+    "format_masked": "messages",
+    "list_ratings": "taxonomy",
     "read_raised": "messages",
-    "sign": "causes",
+    "build_signature": "causes",
 }
 
 

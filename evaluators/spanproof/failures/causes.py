@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from spanproof.failures.messages import MAX_MESSAGE_CHARS, mask
+from spanproof.failures.messages import MAX_MESSAGE_CHARS, format_masked
 from spanproof.failures.model import Signature
 from spanproof.failures.packaged import load_packaged
-from spanproof.failures.taxonomy import Kind, kinds
+from spanproof.failures.taxonomy import Kind, load_kinds
 from spanproof.trace import Layer
 
 _MAX_KEY_CHARS = 60
@@ -41,7 +41,7 @@ class Cause:
     cause: str
     fix: str
 
-    def match(self, signature: Signature, message: str) -> re.Match[str] | None:
+    def find_match(self, signature: Signature, message: str) -> re.Match[str] | None:
         """Return the match of the message's pattern where the rule explains this failure."""
         fits = (
             (not self.layers or signature.layer.value in self.layers)
@@ -63,7 +63,7 @@ class Explanation:
     kind: Kind | None = None
 
 
-def sign(
+def build_signature(
     layer: Layer,
     check: str,
     *,
@@ -87,9 +87,9 @@ def sign(
         rules: False leaves `causes.yaml` out: failures are then one by their messages alone.
     """
     error_type = error_type.rpartition(".")[2]
-    bare = Signature(layer, check, failure_class, error_type, mask(message), subject, package)
+    bare = Signature(layer, check, failure_class, error_type, format_masked(message), subject, package)
     for cause in load_causes().values() if rules else ():
-        found = cause.match(bare, message)
+        found = cause.find_match(bare, message)
         if found is not None:
             return replace(bare, cause=cause.id, key=_build_key(cause, bare, found))
     return bare
@@ -101,7 +101,7 @@ def _build_key(cause: Cause, signature: Signature, found: re.Match[str]) -> str:
     return " ".join(part for part in parts if part)[:_MAX_KEY_CHARS]
 
 
-def explain(signature: Signature) -> Explanation:
+def build_explanation(signature: Signature) -> Explanation:
     """Return what people read about a failure."""
     cause = load_causes().get(signature.cause)
     of_tool = f" (tool {signature.subject})" if _is_of_tool(signature) else ""
@@ -112,7 +112,7 @@ def explain(signature: Signature) -> Explanation:
         for name in ("key", "subject", "error_type", "package", "check", "failure_class")
     }
     words = [text.format_map(fields).replace(" ()", "") for text in (cause.title, cause.cause, cause.fix)]
-    return Explanation(words[0] + of_tool, words[1], words[2], kinds()[cause.kind])
+    return Explanation(words[0] + of_tool, words[1], words[2], load_kinds()[cause.kind])
 
 
 def _is_of_tool(signature: Signature) -> bool:
@@ -132,10 +132,10 @@ def _build_plain_name(signature: Signature) -> str:
 def load_causes() -> Mapping[str, Cause]:
     """Return the rules by id, in the order in which they are tried."""
     rules = load_packaged("causes.yaml")
-    return {rule["id"]: _read(rule) for rule in rules}
+    return {rule["id"]: _parse_cause(rule) for rule in rules}
 
 
-def _read(rule: Mapping[str, object]) -> Cause:
+def _parse_cause(rule: Mapping[str, object]) -> Cause:
     def words(name: str) -> frozenset[str]:
         listed = rule.get(name, ())
         assert isinstance(listed, list | tuple), f"{rule['id']}: {name} is a list"
@@ -143,7 +143,7 @@ def _read(rule: Mapping[str, object]) -> Cause:
 
     unknown = rule.keys() - _KEYS
     assert not unknown, f"{rule['id']}: no key {min(unknown)!r}; quote a text with a comma or a colon"
-    assert rule["kind"] in kinds(), f"{rule['id']}: {rule['kind']} is no kind of taxonomy.yaml"
+    assert rule["kind"] in load_kinds(), f"{rule['id']}: {rule['kind']} is no kind of taxonomy.yaml"
     key = rule.get("key", ())
     assert isinstance(key, list | tuple)
     return Cause(

@@ -33,7 +33,9 @@ _WORD = re.compile(r"[^\W_]+")
 _Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None = None) -> dict[str, str]:
+def group_signatures(
+    signatures: Mapping[str, Signature], moved: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the id of the cluster of each fingerprint.
 
     Args:
@@ -55,7 +57,7 @@ def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None
             earlier.append((own, words))
         elif own not in decided:
             found[own] = alike
-    return {own: _follow(leader, decided) for own, leader in found.items()}
+    return {own: _get_final_cluster(leader, decided) for own, leader in found.items()}
 
 
 def _split_words(message: str) -> list[str]:
@@ -75,7 +77,7 @@ def compute_similarity(words: Sequence[str], others: Sequence[str]) -> float:
     return 2 * row[-1] / (len(words) + len(others))
 
 
-def _follow(cluster_id: str, moved: Mapping[str, str]) -> str:
+def _get_final_cluster(cluster_id: str, moved: Mapping[str, str]) -> str:
     """Return where a cluster ends after every move; moves in a circle end where they began."""
     seen = set()
     while cluster_id in moved and cluster_id not in seen:

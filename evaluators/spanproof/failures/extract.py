@@ -20,7 +20,7 @@ from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.scores import find
-from spanproof.failures.causes import sign
+from spanproof.failures.causes import build_signature
 from spanproof.failures.messages import read_raised
 from spanproof.failures.model import Failure, Signature
 from spanproof.failures.targets import classify_target
@@ -77,50 +77,54 @@ class _Found:
     rank: _Rank = _Rank.MISTAKE
 
 
-def extract_failures(evaluation: TraceEvaluation) -> list[Failure]:
+def list_failures(evaluation: TraceEvaluation) -> list[Failure]:
     """Return the failure of every run of a trace; none of runs whose every layer passes."""
-    return [failure for run in evaluation.runs for failure in extract_run_failures(evaluation.trace, run)]
+    return [failure for run in evaluation.runs for failure in list_run_failures(evaluation.trace, run)]
 
 
-def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
+def list_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
     """Return the failure of one run, its root cause; none where it passes."""
-    failed = [score for score in evaluated.scores if _fails(score)]
+    failed = [score for score in evaluated.scores if _is_failed(score)]
     if not failed:
         return []
     run = evaluated.run
     account = build_account(trace, run, evaluated.scans, evaluated.replay)
     layers = {score.layer for score in failed if score.name == score.layer.value}
-    found = _find_outcome_failures(evaluated, account) if layers & _CODE_LAYERS else []
+    found = _list_outcome_failures(evaluated, account) if layers & _CODE_LAYERS else []
     if Layer.CORRECTNESS in layers:
-        found += _find_correctness_failures(failed, {failure.span_id for failure in found})
-    found += _find_boundary_failures(evaluated, failed)
+        found += _iter_correctness_failures(failed, {failure.span_id for failure in found})
+    found += _iter_boundary_failures(evaluated, failed)
     if Layer.GROUNDEDNESS in layers:
-        found += _find_groundedness_failures(failed, account)
+        found += _iter_groundedness_failures(failed, account)
     if Layer.TRAJECTORY in layers:
-        found += _find_trajectory_failures(run, failed, {failure.signature.layer for failure in found})
+        found += _iter_trajectory_failures(run, failed, {failure.signature.layer for failure in found})
     found += [
-        _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id, rank=_Rank.OWN_EVALUATOR)
+        _Found(
+            build_signature(score.layer, score.name, failure_class="fail"),
+            score.span_id,
+            rank=_Rank.OWN_EVALUATOR,
+        )
         for score in failed
         if not _is_built_in(score)
     ]
     if not found:
         return []
     # Of one rank and time the first layer counts: `min` keeps the order.
-    root = min(found, key=lambda failure: (failure.rank, _find_mistake_time(trace, run, failure.span_id)))
+    root = min(found, key=lambda failure: (failure.rank, _get_mistake_time(trace, run, failure.span_id)))
     return [
         Failure(
             signature=root.signature,
             trace_id=run.trace_id,
             run_span_id=run.span_id,
             span_id=root.span_id,
-            sample=_shorten_sample(root.sample),
-            time_ns=_find_time(trace, run, root.span_id),
+            sample=_format_sample(root.sample),
+            time_ns=_get_time(trace, run, root.span_id),
             cohort=run.cohort,
         )
     ]
 
 
-def _fails(score: Score) -> bool:
+def _is_failed(score: Score) -> bool:
     return isinstance(score.outcome, Scored) and score.outcome.label is Label.FAIL
 
 
@@ -128,7 +132,7 @@ def _is_built_in(score: Score) -> bool:
     return find(score.layer, score.name) is not None
 
 
-def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
+def _list_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
     """Return the code and the calls that failed, with those that a later step mended."""
     mended = {
         recovery.failure.span_id
@@ -137,11 +141,11 @@ def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_
     }
     return [
         replace(failure, rank=_Rank.MENDED) if failure.span_id in mended else failure
-        for failure in _list_failed_parts(evaluated, account)
+        for failure in _iter_failed_parts(evaluated, account)
     ]
 
 
-def _list_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
+def _iter_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
     for step in evaluated.run.steps:
         of_code: set[str | None] = set()
         has_part = False
@@ -159,7 +163,7 @@ def _list_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_
             yield _build_outcome_failure("call", outcome, call.error, call.span_id or step.span_id, call.tool)
         own = account.steps.get(step.number)
         if not has_part and own is not None and own.state in FAILING:
-            yield _build_outcome_failure("call", own, step.error, step.span_id, _find_requested_tool(step))
+            yield _build_outcome_failure("call", own, step.error, step.span_id, _get_requested_tool(step))
 
 
 def _build_snippet_failure(evaluated: RunEvaluation, snippet: Snippet, outcome: StepOutcome) -> _Found:
@@ -187,7 +191,7 @@ def _build_outcome_failure(
 ) -> _Found:
     words_of_error = error.message if error is not None and error.message else text or outcome.quote
     raised = read_raised(words_of_error, outcome.error_type)
-    signature = sign(
+    signature = build_signature(
         Layer.EXECUTION,
         check,
         failure_class=str(outcome.failure_class or ""),
@@ -200,41 +204,41 @@ def _build_outcome_failure(
     return _Found(signature, span_id, words or str(outcome.failure_class or ""))
 
 
-def _find_requested_tool(step: Step) -> str:
+def _get_requested_tool(step: Step) -> str:
     return step.requested[0].name if step.requested else ""
 
 
-def _find_correctness_failures(scores: Iterable[Score], raised: set[str]) -> Iterator[_Found]:
+def _iter_correctness_failures(scores: Iterable[Score], raised: set[str]) -> Iterator[_Found]:
     for score in scores:
         of_layer = score.layer is Layer.CORRECTNESS and score.name != Layer.CORRECTNESS.value
         if of_layer and score.span_id not in raised and _is_built_in(score):
-            yield _Found(sign(score.layer, score.name), score.span_id)
+            yield _Found(build_signature(score.layer, score.name), score.span_id)
 
 
-def _find_boundary_failures(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[_Found]:
+def _iter_boundary_failures(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[_Found]:
     checks: dict[str, set[str]] = {}
     for score in scores:
         if score.layer is Layer.BOUNDARY:
             checks.setdefault(score.snippet_id or "", set()).add(score.name)
             if score.name == "no_code":
-                yield _Found(sign(score.layer, score.name), score.span_id)
+                yield _Found(build_signature(score.layer, score.name), score.span_id)
     for snippet in evaluated.run.snippets:
         names = checks.get(snippet.id, set())
         if "scan" in names:
-            yield from _find_scan_failures(evaluated, snippet)
+            yield from _iter_scan_failures(evaluated, snippet)
         elif "attempts" in names:
-            yield from _find_attempt_failures(evaluated, snippet)
+            yield from _iter_attempt_failures(evaluated, snippet)
 
 
-def _find_scan_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+def _iter_scan_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
     scan = evaluated.scans.get(snippet.id)
     for finding in scan.findings if scan is not None else ():
         if finding.verdict is Verdict.DENY:
-            signature = sign(Layer.BOUNDARY, "scan", failure_class="deny", subject=finding.rule)
+            signature = build_signature(Layer.BOUNDARY, "scan", failure_class="deny", subject=finding.rule)
             yield _Found(signature, snippet.span_id, finding.message)
 
 
-def _find_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+def _iter_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
     replay = evaluated.replay
     step = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
     refused: list[Attempt] = [
@@ -242,22 +246,26 @@ def _find_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterat
     ]
     for attempt in refused:
         subject = classify_target(attempt.kind, attempt.target)
-        signature = sign(Layer.BOUNDARY, "attempts", failure_class=attempt.kind.value, subject=subject)
+        signature = build_signature(
+            Layer.BOUNDARY, "attempts", failure_class=attempt.kind.value, subject=subject
+        )
         yield _Found(signature, snippet.span_id, attempt.target)
     if not refused:
-        yield _Found(sign(Layer.BOUNDARY, "attempts"), snippet.span_id)
+        yield _Found(build_signature(Layer.BOUNDARY, "attempts"), snippet.span_id)
 
 
-def _find_groundedness_failures(scores: Iterable[Score], account: Account) -> Iterator[_Found]:
+def _iter_groundedness_failures(scores: Iterable[Score], account: Account) -> Iterator[_Found]:
     of_layer = [score for score in scores if score.layer is Layer.GROUNDEDNESS]
     if account.fabricated:
         for origin in account.fabricated:
             subject = origin.kind.value
-            signature = sign(Layer.GROUNDEDNESS, "origin", failure_class="fabricated", subject=subject)
+            signature = build_signature(
+                Layer.GROUNDEDNESS, "origin", failure_class="fabricated", subject=subject
+            )
             yield _Found(signature, origin.span_id or of_layer[0].span_id, origin.value)
         return
     if any(score.name == "drift" for score in of_layer):
-        yield _Found(sign(Layer.GROUNDEDNESS, "drift"), of_layer[0].span_id)
+        yield _Found(build_signature(Layer.GROUNDEDNESS, "drift"), of_layer[0].span_id)
         return
     for score in of_layer:
         if score.name != Layer.GROUNDEDNESS.value or not isinstance(score.outcome, Scored):
@@ -265,13 +273,13 @@ def _find_groundedness_failures(scores: Iterable[Score], account: Account) -> It
         marks = [fact.claim for fact in score.outcome.evidence if fact.claim is not None]
         wrong = [mark for mark in marks if mark.verdict is ClaimVerdict.CONTRADICTED]
         for mark in wrong:
-            signature = sign(score.layer, "claim", failure_class="contradicted", subject=mark.kind)
+            signature = build_signature(score.layer, "claim", failure_class="contradicted", subject=mark.kind)
             yield _Found(signature, score.span_id, mark.found or "")
         if not wrong:
-            yield _Found(sign(score.layer, "claim", failure_class="unsupported"), score.span_id)
+            yield _Found(build_signature(score.layer, "claim", failure_class="unsupported"), score.span_id)
 
 
-def _find_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[Layer]) -> Iterator[_Found]:
+def _iter_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[Layer]) -> Iterator[_Found]:
     for score in scores:
         if score.layer is not Layer.TRAJECTORY or score.name == score.layer.value or not _is_built_in(score):
             continue
@@ -281,7 +289,7 @@ def _find_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[
             continue
         error = run.error if ending == Ending.FAILED.value else None
         raised = read_raised(error.message, error.type) if error is not None else read_raised("")
-        signature = sign(
+        signature = build_signature(
             score.layer,
             score.name,
             failure_class=ending,
@@ -299,16 +307,16 @@ def _classify_ending(run: Run) -> str:
     return "reported" if run.answer is not None and run.answer.text.strip() else ""
 
 
-def _find_time(trace: Trace, run: Run, span_id: str) -> int:
+def _get_time(trace: Trace, run: Run, span_id: str) -> int:
     span = trace.by_id.get(span_id)
     return span.start_ns if span is not None else run.start_ns
 
 
-def _find_mistake_time(trace: Trace, run: Run, span_id: str) -> int:
+def _get_mistake_time(trace: Trace, run: Run, span_id: str) -> int:
     """Return the time of a mistake; what is found in a run as a whole comes after its steps."""
-    return run.end_ns if span_id == run.span_id else _find_time(trace, run, span_id)
+    return run.end_ns if span_id == run.span_id else _get_time(trace, run, span_id)
 
 
-def _shorten_sample(sample: str) -> str:
+def _format_sample(sample: str) -> str:
     masked = mask_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
     return masked if len(masked) <= MAX_SAMPLE_CHARS else f"{masked[: MAX_SAMPLE_CHARS - 1]}…"

@@ -98,11 +98,11 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
     traceback = parse_python_traceback(text)
     if traceback is not None:
         line, name = traceback
-        return Raised(name, _strip_type(line, name), _find_package(text))
+        return Raised(name, _parse_message(line, name), _parse_package(text))
     thrown = parse_thrown_error(text)
     if thrown is not None:
         line, thrown_type = thrown
-        return Raised(thrown_type or error_type or "", _strip_type(line, thrown_type or ""))
+        return Raised(thrown_type or error_type or "", _parse_message(line, thrown_type or ""))
     bare = unwrap(text)
     own_type = (error_type or "").rpartition(".")[2]
     inner = _INDEXED.match(bare.partition(": ")[2] if own_type and bare.startswith(own_type) else bare)
@@ -112,14 +112,14 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         bare, own_type = inner["cause"], ""
     prefixed = _PREFIX.match(bare)
     if prefixed is not None and (not own_type or prefixed["type"] == own_type or bare != text.strip()):
-        return Raised(prefixed["type"], _find_first_line(prefixed["message"]))
-    return Raised(own_type, _find_first_line(bare))
+        return Raised(prefixed["type"], _get_first_line(prefixed["message"]))
+    return Raised(own_type, _get_first_line(bare))
 
 
-def mask(message: str) -> str:
+def format_masked(message: str) -> str:
     """Return a message with its values replaced by placeholders: equal for every occurrence of one cause."""
     text = _QUOTED_STATUS.sub(r"\g<status>", _HINT.sub("", message[:MAX_MESSAGE_CHARS]))
-    text = _OWNER.sub(r"\g<owner>", _keep_types(text))
+    text = _OWNER.sub(r"\g<owner>", _format_types(text))
     for pattern in _VALUES:
         text = pattern.sub(VALUE, text)
     text = _CALLED.sub(lambda found: found[0] if found["path"] in _BUILTIN else VALUE, text)
@@ -131,7 +131,7 @@ def mask(message: str) -> str:
     return " ".join(_TOKEN.findall(_REPEATED.sub(VALUE, text))[:MAX_TOKENS])
 
 
-def _keep_types(text: str) -> str:
+def _format_types(text: str) -> str:
     """Take the quotes off names of built-in types: `'int' and 'str'` is the cause, not a value."""
     return re.sub(
         r"(?<!\w)(?P<quote>['\"])(?P<name>[A-Za-z]+)(?P=quote)(?!\w)",
@@ -140,18 +140,18 @@ def _keep_types(text: str) -> str:
     )
 
 
-def _strip_type(line: str, name: str) -> str:
+def _parse_message(line: str, name: str) -> str:
     _, colon, message = line.partition(": ")
     return (
         message.strip() if colon and name in line.partition(": ")[0] else "" if line.endswith(name) else line
     )
 
 
-def _find_first_line(text: str) -> str:
+def _get_first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")[:MAX_MESSAGE_CHARS]
 
 
-def _find_package(traceback: str) -> str:
+def _parse_package(traceback: str) -> str:
     """Return the package that the innermost frame of a traceback is in."""
     frames = _FRAME.findall(traceback[-20_000:])
     found = _INSTALLED.search(frames[-1]) if frames else None

@@ -57,7 +57,7 @@ class Rating:
     capped_by: tuple[str, ...] = ()
 
 
-def rate_run(scores: Iterable[Score]) -> tuple[Rating, ...]:
+def list_ratings(scores: Iterable[Score]) -> tuple[Rating, ...]:
     """Return the rating of a run in each dimension, from its scores.
 
     Of a score that each snippet has, the lowest counts.
@@ -70,10 +70,10 @@ def rate_run(scores: Iterable[Score]) -> tuple[Rating, ...]:
             values[name] = min(score.outcome.value, values.get(name, 1.0))
             if score.outcome.label is Label.FAIL:
                 failed.add(name)
-    return tuple(_rate_dimension(dimension, values, failed) for dimension in load_dimensions())
+    return tuple(_compute_rating(dimension, values, failed) for dimension in load_dimensions())
 
 
-def _rate_dimension(dimension: Dimension, values: Mapping[str, float], failed: set[str]) -> Rating:
+def _compute_rating(dimension: Dimension, values: Mapping[str, float], failed: set[str]) -> Rating:
     capped = tuple(sorted(failed & dimension.decisive))
     weights = {name: weight for name, weight in dimension.scores.items() if name in values}
     if not weights and not capped:
@@ -89,7 +89,7 @@ def _rate_dimension(dimension: Dimension, values: Mapping[str, float], failed: s
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def load_kinds() -> Mapping[str, Kind]:
     """Return the kinds of failures by id, in the order of the file."""
     return {
         kind["id"]: Kind(category=category["name"], **kind)

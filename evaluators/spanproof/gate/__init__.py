@@ -17,7 +17,7 @@ from spanproof.gate.assertion import (
     ScoreRef,
     TrialsAssertion,
 )
-from spanproof.gate.check import check
+from spanproof.gate.check import evaluate_assertions
 from spanproof.gate.errors import (
     AssertionRefused,
     AssertionSyntaxError,
@@ -27,12 +27,12 @@ from spanproof.gate.errors import (
     NoBaseline,
 )
 from spanproof.gate.files import GateFile, parse_gate, read_assertions, read_gate_file
-from spanproof.gate.grammar import parse, parse_lines, parse_query, parse_score
+from spanproof.gate.grammar import parse_assertion, parse_lines, parse_query, parse_score
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall
 from spanproof.gate.open_policy import OpenPolicy, describe_gravest_cause, parse_open_policy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.query import ScoreQuery
-from spanproof.gate.reading import read_scores
+from spanproof.gate.reading import iter_scores
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, RunRows
 from spanproof.gate.trials import CaseTrials
 
@@ -69,10 +69,11 @@ __all__ = [
     "ScoreRef",
     "TrialsAssertion",
     "Verdict",
-    "check",
     "describe_gravest_cause",
     "describe_shortfall",
-    "parse",
+    "evaluate_assertions",
+    "iter_scores",
+    "parse_assertion",
     "parse_gate",
     "parse_lines",
     "parse_open_policy",
@@ -80,5 +81,4 @@ __all__ = [
     "parse_score",
     "read_assertions",
     "read_gate_file",
-    "read_scores",
 ]

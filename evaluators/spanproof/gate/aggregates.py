@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
 from spanproof.evaluators.scores import find_state, is_open
-from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
+from spanproof.gate.assertion import AggregateAssertion, Bound, Function, is_satisfied
 from spanproof.gate.differences import LEVEL, Counts, compute_difference_p_value
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
 from spanproof.gate.sandbox_runs import SandboxEvidence, get_sandbox_evidence
-from spanproof.gate.statistics import aggregate
+from spanproof.gate.statistics import compute_aggregate
 from spanproof.trace import Cause, Errored, Label, Score, Scored, Skipped, State, fold_outcomes
 
 _Cases = Sequence[Sequence[Score]]
@@ -65,7 +65,7 @@ class _Found:
         return (self.value, *self.ends)
 
 
-def report_aggregate(
+def evaluate_aggregate(
     assertion: AggregateAssertion,
     cases: _Cases,
     before: _Cases | None,
@@ -81,10 +81,10 @@ def report_aggregate(
         open_policy: what open verdicts count as.
         least_judged: the share of the scores that could be judged that must be.
     """
-    found = _compute(assertion, cases, open_policy)
-    baseline = _compute(assertion, before, open_policy) if before is not None else None
+    found = _compute_result(assertion, cases, open_policy)
+    baseline = _compute_result(assertion, before, open_policy) if before is not None else None
     p_value = compute_difference_p_value(baseline.counts, found.counts) if baseline is not None else None
-    verdict, reason = _conclude(assertion, found, baseline)
+    verdict, reason = _evaluate_limit(assertion, found, baseline)
     if baseline is not None and p_value is not None:
         reason += f"; {_describe_change(assertion, found, baseline, p_value)}"
     if verdict is Verdict.PASSED and assertion.function not in _OVER_UNJUDGED:
@@ -126,7 +126,7 @@ def _describe_shortfall(scores: Sequence[Score], policy: OpenPolicy, least_judge
     return describe_shortfall("scores", scored - len(open_ones), unjudged, least_judged)
 
 
-def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:
+def _compute_result(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:
     scores = [score for case in cases for score in case]
     scored = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
     errored = sum(isinstance(score.outcome, Errored) for score in scores)
@@ -135,14 +135,14 @@ def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -
             found = _compute_fail_rate(scores, errored, policy)
             counts = [State.FAIL, State.PASS, *([State.OPEN] if policy in _VALUES else [])]
             parts = [State.FAIL, *([State.OPEN] if policy is OpenPolicy.FAIL else [])]
-            return _count_by_case(found, cases, parts, counts)
+            return _with_counts_by_case(found, cases, parts, counts)
         case Function.OPEN_RATE:
             open_ones = _select_open(scores)
             judged = sum(outcome.label is not None for outcome in scored)
             remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
             noun = "verdicts, open ones among them"
             found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
-            found = _count_by_case(found, cases, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
+            found = _with_counts_by_case(found, cases, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
             return replace(found, open=len(open_ones), remark=remark)
         case Function.ERROR_RATE:
             found = _compute_rate(errored, errored + len(scored), "scores that were not skipped")
@@ -169,7 +169,9 @@ def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
     return replace(found, noun="verdicts", errored=errored)
 
 
-def _count_by_case(found: _Found, cases: _Cases, parts: Sequence[State], counts: Sequence[State]) -> _Found:
+def _with_counts_by_case(
+    found: _Found, cases: _Cases, parts: Sequence[State], counts: Sequence[State]
+) -> _Found:
     """Return a rate with its counts and its interval by case.
 
     Args:
@@ -241,12 +243,12 @@ def _compute_number(
     """Return a mean, a percentile or the largest number; open verdicts are left out of it."""
     open_ones = _select_open(scores)
     judged = [score.outcome for score in scores if isinstance(score.outcome, Scored) and not is_open(score)]
-    numbers = [number for outcome in judged if (number := assertion.score.number_of(outcome)) is not None]
+    numbers = [number for outcome in judged if (number := assertion.score.find_number(outcome)) is not None]
     if policy in _VALUES:
         numbers += [_VALUES[policy]] * len(open_ones)
 
     def compute(*more: float) -> float | None:
-        return aggregate(assertion.function, [*numbers, *more]) if numbers or more else None
+        return compute_aggregate(assertion.function, [*numbers, *more]) if numbers or more else None
 
     is_undecided = policy is OpenPolicy.NOT_PASSED
     fillings = ([value] * len(open_ones) if is_undecided else [] for value in _VALUES.values())
@@ -294,7 +296,9 @@ def _compute_rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
     return _Found(value, total, noun, errored, compute_wilson_interval(part, total), ends=(value, value))
 
 
-def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | None) -> tuple[Verdict, str]:
+def _evaluate_limit(
+    assertion: AggregateAssertion, found: _Found, baseline: _Found | None
+) -> tuple[Verdict, str]:
     if found.value is None:
         left_out = "".join(
             [f"; {found.remark}" if found.open else "", f"; {found.errored} errored" if found.errored else ""]
@@ -307,7 +311,9 @@ def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | N
     limit = assertion.limit
     if isinstance(limit, Bound):
         holds = {
-            compare(value, limit.comparison, limit.threshold) for value in found.possible if value is not None
+            is_satisfied(value, limit.comparison, limit.threshold)
+            for value in found.possible
+            if value is not None
         }
     elif baseline is None or baseline.value is None:
         return Verdict.INCONCLUSIVE, f"{text}; the baseline has no {found.noun} of {assertion.score}"
@@ -317,7 +323,7 @@ def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | N
             return Verdict.INCONCLUSIVE, f"{baseline.errored} scores of the baseline errored; {text}"
         holds = {loss <= limit.by for loss in _compute_losses(assertion, found, baseline)}
     if found.errored:
-        return Verdict.INCONCLUSIVE, f"{_count_errored(found)}; {text}"
+        return Verdict.INCONCLUSIVE, f"{_format_errored(found)}; {text}"
     if len(holds) > 1:
         return Verdict.INCONCLUSIVE, f"what is open would decide; {text}"
     return (Verdict.PASSED if holds == {True} else Verdict.FAILED), text
@@ -334,7 +340,7 @@ def _compute_losses(assertion: AggregateAssertion, found: _Found, baseline: _Fou
     ]
 
 
-def _count_errored(found: _Found) -> str:
+def _format_errored(found: _Found) -> str:
     return "1 score errored" if found.errored == 1 else f"{found.errored} scores errored"
 
 

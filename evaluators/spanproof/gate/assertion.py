@@ -46,12 +46,12 @@ _COMPARE: dict[Comparison, Callable[[Any, Any], bool]] = {
 }
 
 
-def compare(value: float, comparison: Comparison, threshold: float) -> bool:
+def is_satisfied(value: float, comparison: Comparison, threshold: float) -> bool:
     """Whether the comparison holds."""
     return _COMPARE[comparison](value, threshold)
 
 
-def decide(comparison: Comparison, threshold: float, low: float, high: float) -> bool | None:
+def evaluate_range(comparison: Comparison, threshold: float, low: float, high: float) -> bool | None:
     """Return whether the comparison holds for every value from `low` to `high`: True, False for none.
 
     None where it depends on the value.
@@ -77,7 +77,7 @@ def decide(comparison: Comparison, threshold: float, low: float, high: float) ->
 class AllCases:
     """Every judged case."""
 
-    def needed(self, judged: int) -> int:
+    def count_needed(self, judged: int) -> int:
         """Return how many of so many judged cases must satisfy the assertion."""
         return judged
 
@@ -91,7 +91,7 @@ class AtLeastShare:
 
     percent: Fraction
 
-    def needed(self, judged: int) -> int:
+    def count_needed(self, judged: int) -> int:
         """Return how many of so many judged cases must satisfy the assertion; exact, rounded up."""
         return -((-self.percent * judged) // 100)
 
@@ -110,7 +110,7 @@ class AtLeastCount:
 
     count: int
 
-    def needed(self, judged: int) -> int:
+    def count_needed(self, judged: int) -> int:
         """Return how many cases must satisfy the assertion."""
         return self.count
 
@@ -203,7 +203,7 @@ class ScoreRef:
         """The largest number it can have; the smallest is 0."""
         return self.spec.high if self.spec else 1.0
 
-    def number_of(self, scored: Scored) -> float | None:
+    def find_number(self, scored: Scored) -> float | None:
         """Return the number that is compared; None where a metric was stored without its raw value."""
         return scored.raw if self.is_raw else scored.value
 
@@ -234,12 +234,12 @@ class CaseAssertion:
     quantifier: Quantifier = AllCases()
     where: tuple[Condition, ...] = ()
 
-    def satisfied_by(self, scored: Scored) -> bool | None:
+    def evaluate(self, scored: Scored) -> bool | None:
         """Whether this score satisfies it; None where it lacks the verdict or the raw value needed."""
         if isinstance(self.threshold, Label):
             return None if scored.label is None else _COMPARE[self.comparison](scored.label, self.threshold)
-        number = self.score.number_of(scored)
-        return None if number is None else compare(number, self.comparison, self.threshold)
+        number = self.score.find_number(scored)
+        return None if number is None else is_satisfied(number, self.comparison, self.threshold)
 
     def __str__(self) -> str:
         threshold = format_threshold(self.threshold, self.score.unit)
@@ -282,7 +282,7 @@ class Bound:
     comparison: Comparison
     threshold: float
 
-    def text(self, unit: Unit) -> str:
+    def format_limit(self, unit: Unit) -> str:
         """Return its canonical text."""
         return f"{self.comparison.value} {format_threshold(self.threshold, unit)}"
 
@@ -293,7 +293,7 @@ class NoWorse:
 
     by: float = 0.0
 
-    def text(self, unit: Unit) -> str:
+    def format_limit(self, unit: Unit) -> str:
         """Return its canonical text."""
         return "no_worse_than baseline" + (f" by {format_threshold(self.by, unit)}" if self.by else "")
 
@@ -329,7 +329,7 @@ class AggregateAssertion:
         return self.score.unit is Unit.NONE
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.limit.text(self.unit)}{_format_where(self.where)}"
+        return f"{self.subject} {self.limit.format_limit(self.unit)}{_format_where(self.where)}"
 
     @property
     def subject(self) -> str:
@@ -356,7 +356,7 @@ class TrialsAssertion:
     high: ClassVar[float] = 1.0
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.limit.text(self.unit)}{_format_where(self.where)}"
+        return f"{self.subject} {self.limit.format_limit(self.unit)}{_format_where(self.where)}"
 
     @property
     def subject(self) -> str:

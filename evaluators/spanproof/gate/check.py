@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.evaluators.run_state import is_person_verdict
 from spanproof.evaluators.scores import is_open
-from spanproof.gate.aggregates import report_aggregate
+from spanproof.gate.aggregates import evaluate_aggregate
 from spanproof.gate.assertion import (
     AggregateAssertion,
     Assertion,
@@ -32,18 +32,18 @@ from spanproof.gate.assertion import (
 )
 from spanproof.gate.errors import NoBaseline
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
-from spanproof.gate.missing import explain_missing
+from spanproof.gate.missing import describe_missing
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
 from spanproof.gate.sandbox_runs import (
     FAILURE_FIELDS,
     SANDBOX_SCORES,
-    collect_failure_fields,
+    get_failure_fields,
     has_harness_results,
     select_sandbox_scores,
 )
-from spanproof.gate.trials import CaseTrials, report_trials
+from spanproof.gate.trials import CaseTrials, evaluate_trials
 from spanproof.trace import (
     Cause,
     Errored,
@@ -123,7 +123,7 @@ class _Gathered:
     trials: Sequence[CaseTrials]
 
 
-def check(
+def evaluate_assertions(
     assertions: Sequence[Assertion],
     scores: Iterable[Score | CaseTrials],
     baseline: Iterable[Score | CaseTrials] | None = None,
@@ -148,10 +148,10 @@ def check(
     compared = [each for each in assertions if _needs_baseline(each)]
     if compared and baseline is None:
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
-    found = _gather(assertions, scores)
-    before = _gather(compared, baseline) if compared and baseline is not None else None
+    found = _read_needed_scores(assertions, scores)
+    before = _read_needed_scores(compared, baseline) if compared and baseline is not None else None
     reports = (
-        _report(assertion, found, before, open_policy, least_judged, failure_fields)
+        _evaluate_assertion(assertion, found, before, open_policy, least_judged, failure_fields)
         for assertion in assertions
     )
     return GateReport(tuple(reports), open_policy)
@@ -161,7 +161,7 @@ def _needs_baseline(assertion: Assertion) -> bool:
     return not isinstance(assertion, CaseAssertion) and isinstance(assertion.limit, NoWorse)
 
 
-def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials]) -> _Gathered:
+def _read_needed_scores(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials]) -> _Gathered:
     wanted = {
         (assertion.score.layer, assertion.score.row_name)
         for assertion in assertions
@@ -187,7 +187,7 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
     return _Gathered(tuple(cases.values()), names, trials)
 
 
-def _report(
+def _evaluate_assertion(
     assertion: Assertion,
     found: _Gathered,
     before: _Gathered | None,
@@ -196,7 +196,7 @@ def _report(
     failure_fields: Sequence[str],
 ) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
-        return report_trials(assertion, found.trials, before.trials if before else None, policy)
+        return evaluate_trials(assertion, found.trials, before.trials if before else None, policy)
     cases = _select_cases(assertion, found)
     if not cases:
         code = " that bears code" if _is_about_sandbox(assertion) else ""
@@ -204,19 +204,20 @@ def _report(
         return AssertionReport(assertion, Verdict.FAILED, f"there is no case{code} to check{cohort}")
     is_presence = isinstance(assertion, AggregateAssertion) and assertion.function is Function.CODE_PRESENCE
     if not any(cases) and not is_presence:
-        return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
+        return AssertionReport(assertion, Verdict.FAILED, describe_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
-        report = report_aggregate(
+        report = evaluate_aggregate(
             assertion, cases, _select_cases(assertion, before) if before else None, policy, least_judged
         )
         if _is_about_sandbox(assertion):
             report = replace(report, cases=_list_tried_cases(assertion, found, failure_fields))
         return report
     firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
-    return _report_cases(
+    return _evaluate_cases(
         assertion,
         tuple(
-            _judge_case(assertion, first, scores, policy) for first, scores in zip(firsts, cases, strict=True)
+            _evaluate_case(assertion, first, scores, policy)
+            for first, scores in zip(firsts, cases, strict=True)
         ),
         policy,
         least_judged,
@@ -259,7 +260,7 @@ def _list_tried_cases(
         state = _STATES[fold_outcomes(score.outcome for score in deciding)]
         against = [each for each in deciding if _STATES[get_state(each.outcome)] is state]
         values = [each.outcome.value for each in deciding if isinstance(each.outcome, Scored)]
-        fields = {} if state is CaseState.SATISFIED else collect_failure_fields(case.scores, failure_fields)
+        fields = {} if state is CaseState.SATISFIED else get_failure_fields(case.scores, failure_fields)
         listed.append(
             CaseResult(
                 case.first.trace_id,
@@ -267,7 +268,7 @@ def _list_tried_cases(
                 case.first.cohort.agent,
                 state,
                 min(values, default=None),
-                "; ".join([_explain_score(against[0]), *_format_fields(fields)]),
+                "; ".join([_describe_score(against[0]), *_list_field_texts(fields)]),
                 tuple(score.id for score in deciding),
                 _find_cause(against[0]) if state is CaseState.OPEN else None,
                 fields,
@@ -276,7 +277,7 @@ def _list_tried_cases(
     return tuple(listed)
 
 
-def _explain_score(score: Score) -> str:
+def _describe_score(score: Score) -> str:
     match score.outcome:
         case Scored(explanation=explanation):
             return explanation or f"{score.layer.value}.{score.name}"
@@ -286,7 +287,7 @@ def _explain_score(score: Score) -> str:
             return f"{error_type}: {message}"
 
 
-def _format_fields(fields: Mapping[str, JsonValue]) -> list[str]:
+def _list_field_texts(fields: Mapping[str, JsonValue]) -> list[str]:
     return [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in fields.items()
@@ -294,12 +295,13 @@ def _format_fields(fields: Mapping[str, JsonValue]) -> list[str]:
     ]
 
 
-def _judge_case(
+def _evaluate_case(
     assertion: CaseAssertion, first: Score, scores: Sequence[Score], policy: OpenPolicy
 ) -> CaseResult:
     order = _PRECEDENCE_WITHOUT_OPEN if policy is OpenPolicy.IGNORE else _PRECEDENCE
     judged = sorted(
-        ((*_judge_score(assertion, score), score) for score in scores), key=lambda each: order.index(each[0])
+        ((*_evaluate_score(assertion, score), score) for score in scores),
+        key=lambda each: order.index(each[0]),
     )
     lacking = CaseState.MISSING if assertion.score.is_own_value else CaseState.SKIPPED
     state, value, explanation = judged[0][:3] if judged else (lacking, None, f"no {assertion.score} score")
@@ -319,15 +321,15 @@ def _find_cause(score: Score) -> Cause | None:
     return score.outcome.cause if isinstance(score.outcome, Scored | Skipped) else None
 
 
-def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
+def _evaluate_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
     """Return state, compared number and explanation of one score."""
     match score.outcome:
         case Scored(explanation=explanation):
-            number = assertion.score.number_of(score.outcome)
+            number = assertion.score.find_number(score.outcome)
             # The number of an open verdict says nothing, whatever it is compared with.
             if is_open(score):
                 return CaseState.OPEN, number, explanation
-            satisfies = assertion.satisfied_by(score.outcome)
+            satisfies = assertion.evaluate(score.outcome)
             if satisfies is None and number is None:
                 return CaseState.SKIPPED, None, "stored without its raw value: evaluate the trace again"
             if satisfies is None:
@@ -358,7 +360,7 @@ class _Tally:
         return self.satisfied + self.violated + self.unsettled
 
 
-def _count_cases(report: AssertionReport) -> _Tally:
+def _compute_tally(report: AssertionReport) -> _Tally:
     """Return the tally of a report's cases, open ones counted as its policy says."""
     satisfied, unsettled = report.satisfied, report.open
     violated = report.judged - satisfied
@@ -374,23 +376,23 @@ def _count_cases(report: AssertionReport) -> _Tally:
             return _Tally(satisfied, violated, 0, errored)
 
 
-def _report_cases(
+def _evaluate_cases(
     assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy, least_judged: float
 ) -> AssertionReport:
     unsettled = sum(case.state is CaseState.OPEN for case in cases)
     blank = AssertionReport(
         assertion, Verdict.INCONCLUSIVE, "", cases=cases, open=unsettled, open_policy=policy
     )
-    tally = _count_cases(blank)
-    verdict = _conclude(assertion, tally)
-    reason = _explain(blank, assertion, tally, verdict)
+    tally = _compute_tally(blank)
+    verdict = _evaluate_tally(assertion, tally)
+    reason = _describe_verdict(blank, assertion, tally, verdict)
     if verdict is Verdict.PASSED and (shortfall := _describe_shortfall(blank, least_judged)):
         verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return replace(
         blank,
         verdict=verdict,
         reason=reason,
-        needed=assertion.quantifier.needed(tally.counted),
+        needed=assertion.quantifier.count_needed(tally.counted),
         share=tally.satisfied / tally.counted if tally.counted else None,
         interval=compute_wilson_interval(tally.satisfied, tally.counted),
     )
@@ -409,8 +411,8 @@ def _describe_shortfall(report: AssertionReport, least_judged: float) -> str:
     return describe_shortfall("cases", judged, unjudged, least_judged)
 
 
-def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:
-    needed = assertion.quantifier.needed
+def _evaluate_tally(assertion: CaseAssertion, tally: _Tally) -> Verdict:
+    needed = assertion.quantifier.count_needed
     may_satisfy = tally.satisfied + tally.unsettled + tally.errored
     if may_satisfy < needed(tally.counted + tally.errored):
         return Verdict.FAILED
@@ -420,25 +422,27 @@ def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:
     return Verdict.PASSED
 
 
-def _explain(report: AssertionReport, assertion: CaseAssertion, tally: _Tally, verdict: Verdict) -> str:
+def _describe_verdict(
+    report: AssertionReport, assertion: CaseAssertion, tally: _Tally, verdict: Verdict
+) -> str:
     """Return why the verdict is what it is, what decides first."""
     counted, errored = tally.counted, tally.errored
     unsettled = _format_open(report)
     left_out = "; ".join(filter(None, [unsettled, _format_left_out(report.cases)]))
     is_judged = tally.satisfied + tally.violated > 0
     if verdict is Verdict.INCONCLUSIVE and not (errored or is_judged):
-        return f"no case could be judged: {left_out}{_advise(assertion, report.cases)}"
+        return f"no case could be judged: {left_out}{_describe_advice(assertion, report.cases)}"
     of = "cases" if report.open and report.open_policy is not OpenPolicy.IGNORE else "judged cases"
     interval = compute_wilson_interval(tally.satisfied, counted)
     parts = [
-        f"{tally.satisfied} of {counted} {of} satisfy it, {assertion.quantifier.needed(counted)} must",
+        f"{tally.satisfied} of {counted} {of} satisfy it, {assertion.quantifier.count_needed(counted)} must",
         f"{tally.satisfied / counted:.1%}, {interval}" if interval else "",
-        _explain_share(assertion, counted),
+        _describe_share(assertion, counted),
     ]
     if verdict is Verdict.INCONCLUSIVE and not errored:
         parts = [unsettled, *parts, _format_left_out(report.cases)]
     else:
-        parts.append(left_out + ("" if is_judged else _advise(assertion, report.cases)))
+        parts.append(left_out + ("" if is_judged else _describe_advice(assertion, report.cases)))
     text = "; ".join(filter(None, parts))
     if verdict is Verdict.INCONCLUSIVE and errored:
         return f"{errored} of {len(report.cases)} cases errored; {text}"
@@ -451,10 +455,10 @@ def _format_open(report: AssertionReport) -> str:
     return report.open_policy.format_open(len(causes), causes) if causes else ""
 
 
-def _explain_share(assertion: CaseAssertion, counted: int) -> str:
+def _describe_share(assertion: CaseAssertion, counted: int) -> str:
     """Return a remark where so few cases leave no room for a failure, and how many would; else ''."""
     quantifier = assertion.quantifier
-    if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.needed(counted) < counted:
+    if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.count_needed(counted) < counted:
         return ""
     slack = quantifier.first_with_slack
     if slack is None:
@@ -477,7 +481,7 @@ def _format_left_out(cases: Sequence[CaseResult]) -> str:
     return ", ".join(parts)
 
 
-def _advise(assertion: CaseAssertion, cases: Sequence[CaseResult]) -> str:
+def _describe_advice(assertion: CaseAssertion, cases: Sequence[CaseResult]) -> str:
     """Return what to write where a user's score never has a verdict."""
     if assertion.score.is_own_value or not isinstance(assertion.threshold, Label):
         return ""

@@ -34,13 +34,13 @@ def compute_difference_p_value(before: Counts, now: Counts) -> float | None:
     if not before or not now:
         return None
     if all(total == 1 for _, total in (*before, *now)):
-        return _compute_fisher(_sum_counts(before), _sum_counts(now))
+        return _compute_fisher(_count_totals(before), _count_totals(now))
     if comb(len(before) + len(now), len(now)) <= _MOST_DIVISIONS:
         return _compute_by_divisions(before, now)
     return _compute_by_normal(before, now)
 
 
-def _sum_counts(counts: Counts) -> tuple[int, int]:
+def _count_totals(counts: Counts) -> tuple[int, int]:
     return sum(part for part, _ in counts), sum(total for _, total in counts)
 
 
@@ -50,23 +50,27 @@ def _compute_fisher(before: tuple[int, int], now: tuple[int, int]) -> float:
     fewest, most = max(0, part - before[1]), min(part, now[1])
 
     def compute_log_chance(in_now: int) -> float:
-        return _log_comb(now[1], in_now) + _log_comb(before[1], part - in_now) - _log_comb(total, part)
+        return (
+            _compute_log_comb(now[1], in_now)
+            + _compute_log_comb(before[1], part - in_now)
+            - _compute_log_comb(total, part)
+        )
 
     limit = compute_log_chance(now[0]) + _TOLERANCE
     chances = (compute_log_chance(each) for each in range(fewest, most + 1))
     return min(1.0, sum(exp(chance) for chance in chances if chance <= limit))
 
 
-def _log_comb(whole: int, part: int) -> float:
+def _compute_log_comb(whole: int, part: int) -> float:
     return lgamma(whole + 1) - lgamma(part + 1) - lgamma(whole - part + 1)
 
 
 def _compute_by_divisions(before: Counts, now: Counts) -> float:
     cases = [*before, *now]
-    part, total = _sum_counts(cases)
+    part, total = _count_totals(cases)
 
     def compute_difference(chosen: Counts) -> float:
-        chosen_part, chosen_total = _sum_counts(chosen)
+        chosen_part, chosen_total = _count_totals(chosen)
         return abs(chosen_part / chosen_total - (part - chosen_part) / (total - chosen_total))
 
     observed = compute_difference(now) - _TOLERANCE
@@ -76,11 +80,11 @@ def _compute_by_divisions(before: Counts, now: Counts) -> float:
 
 def _compute_by_normal(before: Counts, now: Counts) -> float:
     cases = [*before, *now]
-    part, total = _sum_counts(cases)
+    part, total = _count_totals(cases)
     share = part / total
     variance = sum((each - share * of) ** 2 for each, of in cases) / (len(cases) - 1)
     if not variance:
         return 1.0
     error = sqrt(variance * (1 / len(before) + 1 / len(now))) * len(cases) / total
-    (old_part, old_total), (new_part, new_total) = _sum_counts(before), _sum_counts(now)
+    (old_part, old_total), (new_part, new_total) = _count_totals(before), _count_totals(now)
     return erfc(abs(new_part / new_total - old_part / old_total) / error / sqrt(2))

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from spanproof.gate.assertion import Assertion, Function
 from spanproof.gate.errors import BadAssertions, GateError
-from spanproof.gate.grammar import parse, parse_lines
+from spanproof.gate.grammar import parse_assertion, parse_lines
 from spanproof.gate.open_policy import OpenPolicy, parse_open_policy
 from spanproof.gate.sandbox_runs import FAILURE_FIELDS
 from spanproof.sandbox.untrusted_files import (
@@ -117,7 +117,7 @@ def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False)
     if not isinstance(given, dict) or set(given) - set(_TOP):
         raise BadAssertions(
             f"{path}: expected a mapping with {', '.join(_TOP[:-1])} or {_TOP[-1]},"
-            f" got {_shorten_value(given)}"
+            f" got {_format_value(given)}"
         )
     entries = given.get("assertions") or []
     if not isinstance(entries, list):
@@ -133,13 +133,13 @@ def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False)
     found = []
     for each in texts:
         try:
-            found.append(parse(each))
+            found.append(parse_assertion(each))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
     return GateFile(
         tuple(found),
-        _read_open_policy(path, given),
-        _read_least_judged(path, given),
+        _find_open_policy(path, given),
+        _find_least_judged(path, given),
         _read_failure_fields(path, given),
     )
 
@@ -147,7 +147,7 @@ def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False)
 def _format_presence(path: str, given: object, *, has_baseline: bool) -> str:
     """Return what `presence_eval` asserts: code is as frequent as in the baseline, or is there at all."""
     if not isinstance(given, str):
-        raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_shorten_value(given)}")
+        raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_format_value(given)}")
     is_code = re.sub(r"[^a-z]", "", given.lower()) in _PRESENCE_NAMES
     subject = Function.CODE_PRESENCE.value if is_code else f"{Function.PRESENCE_RATE.value}({given})"
     if has_baseline:
@@ -163,11 +163,11 @@ def _read_failure_fields(path: str, given: Mapping[str, Any]) -> tuple[str, ...]
     unknown = [each for each in fields if each not in FAILURE_FIELDS] if is_list else fields
     if unknown or not is_list:
         known = ", ".join(FAILURE_FIELDS)
-        raise BadAssertions(f"{path}: failure_fields must list any of {known}; got {_shorten_value(unknown)}")
+        raise BadAssertions(f"{path}: failure_fields must list any of {known}; got {_format_value(unknown)}")
     return tuple(fields)
 
 
-def _read_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
+def _find_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
     if given.get("open") is None:
         return None
     try:
@@ -176,7 +176,7 @@ def _read_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
         raise BadAssertions(str(problem)) from problem
 
 
-def _read_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
+def _find_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
     share = given.get("least_judged")
     if share is None:
         return None
@@ -193,7 +193,7 @@ def _format_entry(place: str, entry: object) -> str:
         raise BadAssertions(
             f"{place}: expected an assertion as text, or metric and threshold with any of"
             f" {', '.join(key for key in _KEYS if key not in ('metric', 'threshold'))};"
-            f" got {_shorten_value(entry)}"
+            f" got {_format_value(entry)}"
         )
     metric, aggregation = str(entry["metric"]), entry.get("aggregation")
     if metric in list(Layer):
@@ -223,11 +223,11 @@ def _format_where(place: str, where: object) -> str:
         return f" where {where.removeprefix('where ')}"
     if not isinstance(where, Mapping):
         raise BadAssertions(
-            f"{place}: where must be text, or dimensions with values; got {_shorten_value(where)}"
+            f"{place}: where must be text, or dimensions with values; got {_format_value(where)}"
         )
     return " where " + " and ".join(f"{name} = {json.dumps(str(value))}" for name, value in where.items())
 
 
-def _shorten_value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 120 else f"{text[:119]}…"

@@ -25,12 +25,12 @@ from spanproof.gate.assertion import (
     Function,
     ScoreRef,
     TrialsAssertion,
-    decide,
+    evaluate_range,
     format_threshold,
 )
 
 
-def refuse_score(score: ScoreRef) -> str | None:
+def find_score_refusal(score: ScoreRef) -> str | None:
     """Return why there is no such score; None where there is, or where a user's evaluator may give it."""
     if score.spec is not None:
         return None
@@ -44,7 +44,7 @@ def refuse_score(score: ScoreRef) -> str | None:
     )
 
 
-def refuse_verdict(score: ScoreRef) -> str | None:
+def find_verdict_refusal(score: ScoreRef) -> str | None:
     """Return why a verdict of this score cannot be compared; None where it has verdicts."""
     if score.spec is None or not score.spec.advisory:
         return None
@@ -52,7 +52,7 @@ def refuse_verdict(score: ScoreRef) -> str | None:
     return f"{score} has no verdict: compare its value, as in {example}"
 
 
-def refuse_comparison(
+def find_comparison_refusal(
     name: str, comparison: Comparison, threshold: float, unit: Unit, high: float, score: ScoreRef | None
 ) -> str | None:
     """Return why this comparison is useless; None where it can hold and can fail.
@@ -65,18 +65,18 @@ def refuse_comparison(
         high: the largest number there can be; the smallest is 0.
         score: the score behind it, for the remedy; None where there is none.
     """
-    decided = decide(comparison, threshold, 0.0, high)
+    decided = evaluate_range(comparison, threshold, 0.0, high)
     if decided is None:
         return None
     how = "always holds" if decided else "can never hold"
     compared = f"{name} {comparison.value} {format_threshold(threshold, unit)}"
     if score is not None and score.spec is None and threshold > 1:
-        return f"{compared} {how}: {_explain_own(score)}"
+        return f"{compared} {how}: {_describe_own_score(score)}"
     span = f"from 0 {unit.value}".rstrip() + " upwards" if isinf(high) else f"from 0 to {high:g}"
-    return f"{compared} {how}: its values are {span}; {_propose_remedy(score, comparison, threshold, high)}"
+    return f"{compared} {how}: its values are {span}; {_describe_remedy(score, comparison, threshold, high)}"
 
 
-def refuse_margin(assertion: AggregateAssertion | TrialsAssertion, by: float) -> str | None:
+def find_margin_refusal(assertion: AggregateAssertion | TrialsAssertion, by: float) -> str | None:
     """Return why this margin to the baseline is useless; None where it can be exceeded."""
     if by < assertion.high:
         return None
@@ -87,7 +87,7 @@ def refuse_margin(assertion: AggregateAssertion | TrialsAssertion, by: float) ->
     )
 
 
-def refuse_function(function: Function, score: ScoreRef) -> str | None:
+def find_function_refusal(function: Function, score: ScoreRef) -> str | None:
     """Return why this function cannot be computed over the score; None where it can."""
     if function not in (Function.FAIL_RATE, Function.OPEN_RATE):
         return None
@@ -101,14 +101,14 @@ def refuse_function(function: Function, score: ScoreRef) -> str | None:
     return None
 
 
-def _explain_own(score: ScoreRef) -> str:
+def _describe_own_score(score: ScoreRef) -> str:
     """Return what a score that is not built in may be, and which metrics have larger values."""
     metrics = [spec.id for spec in list_layer_scores(score.layer) if spec.kind is ScoreKind.METRIC]
     known = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
     return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{known}"
 
 
-def _propose_remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:
+def _describe_remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:
     """Return what to write instead."""
     metric = _find_metric(score) if score is not None else None
     if metric is not None and threshold > 1:

@@ -13,7 +13,7 @@ from spanproof.gate.assertion import ScoreRef
 from spanproof.trace import Layer
 
 
-def explain_missing(score: ScoreRef, names: Mapping[Layer, AbstractSet[str]]) -> str:
+def describe_missing(score: ScoreRef, names: Mapping[Layer, AbstractSet[str]]) -> str:
     """Return one sentence; `names` are those of the scores that are there, by layer."""
     article = "an" if score.layer.value[0] in "aeiou" else "a"
     missing = f"no case has {article} {score} score"

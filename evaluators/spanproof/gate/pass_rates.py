@@ -10,26 +10,26 @@ from fractions import Fraction
 from math import comb
 
 
-def pass_at_k(trials: int, passed: int, k: int) -> float:
+def compute_pass_at_k(trials: int, passed: int, k: int) -> float:
     """Return the chance that at least one of `k` trials passes.
 
     Raises:
         ValueError: `k` is not from 1 to the number of trials.
     """
-    _check(trials, passed, k)
+    _check_counts(trials, passed, k)
     return float(1 - Fraction(comb(trials - passed, k), comb(trials, k)))
 
 
-def pass_hat_k(trials: int, passed: int, k: int) -> float:
+def compute_pass_hat_k(trials: int, passed: int, k: int) -> float:
     """Return the chance that all of `k` trials pass.
 
     Raises:
         ValueError: `k` is not from 1 to the number of trials.
     """
-    _check(trials, passed, k)
+    _check_counts(trials, passed, k)
     return float(Fraction(comb(passed, k), comb(trials, k)))
 
 
-def _check(trials: int, passed: int, k: int) -> None:
+def _check_counts(trials: int, passed: int, k: int) -> None:
     if not (0 <= passed <= trials and 1 <= k <= trials):
         raise ValueError(f"pass@{k} needs at least {k} trials, got {trials} of which {passed} passed")

@@ -46,7 +46,7 @@ class ScoreQuery:
         values = {
             "layer": score.layer.value,
             "name": "score" if is_own_value else score.name,
-            "label": label_of(score),
+            "label": get_label(score),
         }
         return all(
             each.holds(values[each.dimension]) if each.dimension in values else each.holds_for(score.cohort)
@@ -54,12 +54,12 @@ class ScoreQuery:
         )
 
 
-def label_of(score: Score) -> str:
+def get_label(score: Score) -> str:
     """Return one of `LABELS`."""
     return get_state(score.outcome).value
 
 
-def refuse_condition(condition: Condition) -> str | None:
+def find_condition_refusal(condition: Condition) -> str | None:
     """Return why no score satisfies a condition; None where one may."""
     known = _KNOWN.get(condition.dimension)
     if known is None or condition.match is Match.PATTERN:

@@ -22,7 +22,7 @@ _DIMENSIONS = frozenset(field.name for field in fields(Cohort))
 _Runs = MutableMapping[tuple[str, str], RunRow]
 
 
-def read_scores(
+def iter_scores(
     lines: Iterable[str | bytes], source: str = "scores", runs: _Runs | None = None
 ) -> Iterator[Score | CaseTrials]:
     """Yield the scores of these lines, and the trials of the cases that have them.
@@ -39,7 +39,7 @@ def read_scores(
         if not line.strip():
             continue
         try:
-            yield from _parse_scores(load_json(line), runs)
+            yield from _iter_line_scores(load_json(line), runs)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)
             raise BadScores(
@@ -48,36 +48,36 @@ def read_scores(
             ) from problem
 
 
-def _parse_scores(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
-    given = _expect_object(line)
+def _iter_line_scores(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
+    given = _get_object(line)
     if "cases" in given:
-        for case in map(_expect_object, _expect_list(given["cases"])):
+        for case in map(_get_object, _get_list(given["cases"])):
             if "runs" not in case:
                 raise MalformedDocument(
                     f"case {case.get('id')!r} has no scores: run the suite again with this version"
                 )
             if "trials" in case:
                 yield _parse_trials(case)
-            yield from _parse_scores(case, runs)
+            yield from _iter_line_scores(case, runs)
         return
     if "error" in given:
         raise MalformedDocument(f"the trace was not evaluated: {given['error']}")
     trace_id = str(given["trace_id"])
-    for run in map(_expect_object, _expect_list(given["runs"])):
+    for run in map(_get_object, _get_list(given["runs"])):
         cohort = _parse_cohort(run)
         if runs is not None and run.get("snippets"):
             runs[trace_id, str(run["span_id"])] = run
-        for position, score in enumerate(_expect_list(run["scores"])):
-            yield _parse_score(trace_id, str(run["span_id"]), cohort, _expect_object(score), position)
+        for position, score in enumerate(_get_list(run["scores"])):
+            yield _parse_score(trace_id, str(run["span_id"]), cohort, _get_object(score), position)
 
 
 def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
     """Return how often a case was run and passed, with the cohort of its first run."""
-    verdicts = [_expect_object(trial)["verdict"] for trial in _expect_list(case["trials"])]
+    verdicts = [_get_object(trial)["verdict"] for trial in _get_list(case["trials"])]
     runs = (
         run
-        for row in map(_expect_object, _expect_list(case.get("cases") or []))
-        for run in _expect_list(row.get("runs") or [])
+        for row in map(_get_object, _get_list(case.get("cases") or []))
+        for run in _get_list(row.get("runs") or [])
     )
     first = next(runs, None)
     return CaseTrials(
@@ -85,13 +85,13 @@ def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
         len(verdicts),
         verdicts.count("passed"),
         verdicts.count("unjudged"),
-        _parse_cohort(_expect_object(first)) if first is not None else None,
+        _parse_cohort(_get_object(first)) if first is not None else None,
         verdicts.count("open"),
     )
 
 
 def _parse_cohort(run: Mapping[str, object]) -> Cohort:
-    given = _expect_object(run.get("cohort") or {})
+    given = _get_object(run.get("cohort") or {})
     known = {name: str(value) for name, value in given.items() if name in _DIMENSIONS}
     return Cohort(**{"agent": str(run.get("name") or ""), **known})
 
@@ -128,17 +128,17 @@ def _parse_outcome(given: Mapping[str, object]) -> Outcome:
             str(given.get("explanation") or ""),
             raw=_parse_number(given, "raw") if given.get("raw") is not None else None,
             unit=str(given.get("unit") or ""),
-            cause=_parse_cause(given),
+            cause=_find_cause(given),
             detail=str(given.get("detail") or ""),
         )
     if outcome == "skipped":
-        return Skipped(why, _parse_cause(given) or Cause.EVALUATOR, str(given.get("detail") or ""))
+        return Skipped(why, _find_cause(given) or Cause.EVALUATOR, str(given.get("detail") or ""))
     if outcome == "errored":
         return Errored(str(given.get("error_type") or "error"), why)
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")
 
 
-def _parse_cause(given: Mapping[str, object]) -> Cause | None:
+def _find_cause(given: Mapping[str, object]) -> Cause | None:
     """Return why a score is open or skipped; None where the line says nothing, as those of older versions."""
     cause = given.get("cause")
     return Cause(str(cause)) if cause else None
@@ -151,13 +151,13 @@ def _parse_number(given: Mapping[str, object], field: str) -> float:
     return float(value)
 
 
-def _expect_object(value: object) -> Mapping[str, object]:
+def _get_object(value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise MalformedDocument(f"expected an object, got {type(value).__name__}")
     return value
 
 
-def _expect_list(value: object) -> list[object]:
+def _get_list(value: object) -> list[object]:
     if not isinstance(value, list):
         raise MalformedDocument(f"expected a list, got {type(value).__name__}")
     return value

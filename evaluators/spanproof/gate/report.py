@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from spanproof.evaluators.intervals import Interval
 from spanproof.gate.assertion import Assertion, TrialsAssertion
 from spanproof.gate.open_policy import OpenPolicy
-from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, count, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, format_count, list_code_marks
 from spanproof.trace import Cause, JsonValue, Layer
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
@@ -168,7 +168,7 @@ class GateReport:
         """
         passed = sum(each.verdict is Verdict.PASSED for each in self.assertions)
         layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
-        assertions = count(len(self.assertions), "assertion")
+        assertions = format_count(len(self.assertions), "assertion")
         headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
         rows = tuple(_build_row(each, runs) for each in self.assertions)
         return ResultTable(
@@ -194,7 +194,7 @@ def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
             mark
             for key in dict.fromkeys(keys)
             if key in runs and layer is not None
-            for mark in mark_code(runs[key], layer, f"traces/{key[0]}/{key[1]}")
+            for mark in list_code_marks(runs[key], layer, f"traces/{key[0]}/{key[1]}")
         ),
     )
 

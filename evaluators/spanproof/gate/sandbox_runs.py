@@ -54,7 +54,7 @@ def select_sandbox_scores(scores: Mapping[_Name, Sequence[Score]]) -> Sequence[S
         return scores[_TESTS]
     by_harness = [*scores.get(_HARNESS["tests_passed"], ()), *scores.get(_HARNESS["exit_code"], ())]
     if by_harness:
-        return [_give_label(score) for score in by_harness]
+        return [_with_label(score) for score in by_harness]
     replayed = [each for each in scores.get(_REPRODUCED, ()) if not isinstance(each.outcome, Skipped)]
     if not replayed:
         return ()
@@ -64,7 +64,7 @@ def select_sandbox_scores(scores: Mapping[_Name, Sequence[Score]]) -> Sequence[S
     return [*replayed, *(each for each in others if not isinstance(each.outcome, Skipped))]
 
 
-def _give_label(score: Score) -> Score:
+def _with_label(score: Score) -> Score:
     """Return a result of a harness with a verdict: without one it passed where its value is 1."""
     outcome = score.outcome
     if not isinstance(outcome, Scored) or outcome.label is not None:
@@ -80,7 +80,7 @@ def get_sandbox_evidence(deciding: Sequence[Score]) -> SandboxEvidence:
     return SandboxEvidence.HARNESS if name in _HARNESS.values() else SandboxEvidence.REPLAY
 
 
-def collect_failure_fields(
+def get_failure_fields(
     scores: Mapping[_Name, Sequence[Score]], fields: Sequence[str]
 ) -> Mapping[str, JsonValue]:
     """Return the named facts of a run, None where nothing has one."""

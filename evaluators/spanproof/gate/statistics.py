@@ -8,7 +8,7 @@ from math import ceil, fsum
 from spanproof.gate.assertion import Function
 
 
-def aggregate(function: Function, numbers: Sequence[float]) -> float:
+def compute_aggregate(function: Function, numbers: Sequence[float]) -> float:
     """Return the mean, the largest, or a percentile of at least one number.
 
     A percentile is the smallest of the numbers that so many percent of them do not exceed (nearest rank).

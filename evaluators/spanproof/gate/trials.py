@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.gate.assertion import Bound, TrialsAssertion, compare
+from spanproof.gate.assertion import Bound, TrialsAssertion, is_satisfied
 from spanproof.gate.open_policy import OpenPolicy
-from spanproof.gate.outputs import Verdict, count
-from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
+from spanproof.gate.outputs import Verdict, format_count
+from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
 from spanproof.gate.report import AssertionReport
 from spanproof.trace import Cohort
 
@@ -40,7 +40,7 @@ class CaseTrials:
         """Whether it is one of the assertion's cases."""
         return self.cohort is None or all(each.holds_for(self.cohort) for each in assertion.where)
 
-    def count_open(self, policy: OpenPolicy) -> CaseTrials:
+    def with_open_counted(self, policy: OpenPolicy) -> CaseTrials:
         """Return the trials, open ones counted as the policy says; those it leaves undecided stay open."""
         match policy:
             case OpenPolicy.NOT_PASSED:
@@ -53,7 +53,7 @@ class CaseTrials:
                 return replace(self, trials=self.trials - self.open, open=0)
 
 
-def report_trials(
+def evaluate_trials(
     assertion: TrialsAssertion,
     cases: Sequence[CaseTrials],
     before: Sequence[CaseTrials] | None,
@@ -68,26 +68,26 @@ def report_trials(
         open_policy: what open trials count as.
     """
     about = [case for case in cases if case.is_about(assertion)]
-    meant = [case.count_open(open_policy) for case in about]
+    meant = [case.with_open_counted(open_policy) for case in about]
     unsettled = sum(case.open for case in about)
     blank = AssertionReport(assertion, Verdict.INCONCLUSIVE, "", open=unsettled, open_policy=open_policy)
-    if problem := _refuse(assertion, cases, meant):
+    if problem := _describe_refusal(assertion, cases, meant):
         return replace(blank, verdict=Verdict.FAILED, reason=problem)
     rates = _compute_rates(assertion, meant)
     low = rates[0][0]
     interval = compute_wilson_interval(low * len(meant), len(meant))
-    text = f"{assertion.subject} is {low:.1%} over {_describe(about, open_policy)}, {interval}"
+    text = f"{assertion.subject} is {low:.1%} over {_describe_trials(about, open_policy)}, {interval}"
     limit, compared = assertion.limit, None
     if isinstance(limit, Bound):
-        ends = {compare(each, limit.comparison, limit.threshold) for pair in rates for each in pair}
+        ends = {is_satisfied(each, limit.comparison, limit.threshold) for pair in rates for each in pair}
     else:
         old = [case for case in before or () if case.is_about(assertion)]
-        then = [case.count_open(open_policy) for case in old]
-        if problem := _refuse(assertion, before or (), then):
+        then = [case.with_open_counted(open_policy) for case in old]
+        if problem := _describe_refusal(assertion, before or (), then):
             return replace(blank, reason=f"{text}; of the baseline: {problem}")
         rates_then = _compute_rates(assertion, then)
         compared = rates_then[0][0]
-        text += f"; baseline {compared:.1%} over {_describe(old, open_policy)}"
+        text += f"; baseline {compared:.1%} over {_describe_trials(old, open_policy)}"
         losses = (
             loss
             for (worst, best), (worst_then, best_then) in zip(rates, rates_then, strict=True)
@@ -109,7 +109,9 @@ def report_trials(
     )
 
 
-def _refuse(assertion: TrialsAssertion, cases: Sequence[CaseTrials], meant: Sequence[CaseTrials]) -> str:
+def _describe_refusal(
+    assertion: TrialsAssertion, cases: Sequence[CaseTrials], meant: Sequence[CaseTrials]
+) -> str:
     """Return why nothing can be computed; empty where it can."""
     k = assertion.k
     remedy = f"`spanproof suite run SUITE --agent … --trials {k} --json` gives them"
@@ -118,8 +120,8 @@ def _refuse(assertion: TrialsAssertion, cases: Sequence[CaseTrials], meant: Sequ
     if not meant:
         return "there is no case to check with this cohort"
     if few := sum(case.trials < k for case in meant):
-        have = f"{few} of {count(len(meant), 'case')} {'has' if few == 1 else 'have'} fewer"
-        return f"{assertion.subject} needs {count(k, 'trial')} of every case, and {have}; {remedy}"
+        have = f"{few} of {format_count(len(meant), 'case')} {'has' if few == 1 else 'have'} fewer"
+        return f"{assertion.subject} needs {format_count(k, 'trial')} of every case, and {have}; {remedy}"
     return ""
 
 
@@ -131,7 +133,7 @@ def _compute_rates(
     The first pair counts open trials as not passed, the second as passed: an open trial of the baseline
     counts as one of today does.
     """
-    estimate, k = pass_hat_k if assertion.all_of else pass_at_k, assertion.k
+    estimate, k = compute_pass_hat_k if assertion.all_of else compute_pass_at_k, assertion.k
 
     def average(*, unjudged_pass: bool, open_pass: bool) -> float:
         passed = (case.passed + case.unjudged * unjudged_pass + case.open * open_pass for case in cases)
@@ -144,12 +146,12 @@ def _compute_rates(
     )
 
 
-def _describe(cases: Sequence[CaseTrials], policy: OpenPolicy) -> str:
+def _describe_trials(cases: Sequence[CaseTrials], policy: OpenPolicy) -> str:
     unjudged = sum(case.unjudged for case in cases)
     unsettled = sum(case.open for case in cases)
-    remarks = [f"{count(unjudged, 'trial')} without a verdict counted as failed"] if unjudged else []
+    remarks = [f"{format_count(unjudged, 'trial')} without a verdict counted as failed"] if unjudged else []
     if unsettled:
         counted = " counted as not passed" if policy is OpenPolicy.NOT_PASSED else ""
         remarks.append(f"{policy.format_open(unsettled)}{counted}")
     left = f" ({'; '.join(remarks)})" if remarks else ""
-    return f"{count(len(cases), 'case')}{left}"
+    return f"{format_count(len(cases), 'case')}{left}"

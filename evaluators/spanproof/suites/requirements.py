@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.scores import find_state
-from spanproof.gate import CaseAssertion, GateError, Verdict, check, parse
+from spanproof.gate import CaseAssertion, GateError, Verdict, evaluate_assertions, parse_assertion
 from spanproof.suites.conditions import Condition, read_condition, shorten
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requests import HttpRequest, RequestPattern, find_request, parse_pattern
@@ -144,7 +144,7 @@ class ScoreRequirement(Requirement):
         run = attempt.run
         if run is None:
             return None, _NO_RUN
-        (report,) = check([self.assertion], run.scores).assertions
+        (report,) = evaluate_assertions([self.assertion], run.scores).assertions
         failing = next(iter(report.failing), None)
         reason = failing.explanation if failing and failing.explanation else report.reason
         match report.verdict:
@@ -481,7 +481,7 @@ def write_requirements(requirements: Iterable[Requirement]) -> dict[str, list[Js
 
 def _read_entry(entry: object, *, negated: bool) -> Requirement:
     if isinstance(entry, str):
-        assertion = parse(entry if " for " in entry else f"{entry} for all cases")
+        assertion = parse_assertion(entry if " for " in entry else f"{entry} for all cases")
         if not isinstance(assertion, CaseAssertion):
             raise TypeError(f"{assertion.subject} is over many cases: give it to `spanproof gate`")
         return ScoreRequirement(entry, negated, assertion)

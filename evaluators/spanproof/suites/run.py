@@ -19,7 +19,7 @@ from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.gate import OpenPolicy
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count, list_code_marks
 from spanproof.suites.case import Case, Expectation, to_expectation
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
@@ -131,7 +131,9 @@ class SuiteReport:
     def to_table(self) -> ResultTable:
         """Return the report as rows, one per case."""
         counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
-        headline = f"{count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
+        headline = (
+            f"{format_count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
+        )
         rows = tuple(_build_row(report, self.folder) for report in self.cases)
         return ResultTable(
             f"spanproof suite {self.suite}",
@@ -254,7 +256,7 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         file=f"{folder}/case.yaml",
         wall_s=report.wall_s,
         open=report.opened,
-        marks=mark_code(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
+        marks=list_code_marks(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
     )
 
 

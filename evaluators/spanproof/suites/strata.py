@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from spanproof.evaluators.model import RunEvaluation
-from spanproof.failures import explain
-from spanproof.failures.extract import extract_run_failures
+from spanproof.failures import build_explanation
+from spanproof.failures.extract import list_run_failures
 from spanproof.trace import Label, Layer, Scored, Trace
 
 
@@ -25,8 +25,8 @@ class Bucket(StrEnum):
 
 def tag_run(trace: Trace, evaluated: RunEvaluation) -> tuple[str, ...]:
     """Return the bucket of a run, then the kinds of its failures in the order of their names."""
-    signatures = [failure.signature for failure in extract_run_failures(trace, evaluated)]
-    kinds = {kind.id for each in signatures if (kind := explain(each).kind) is not None}
+    signatures = [failure.signature for failure in list_run_failures(trace, evaluated)]
+    kinds = {kind.id for each in signatures if (kind := build_explanation(each).kind) is not None}
     return (_find_bucket(evaluated).value, *sorted(kinds))
 
 

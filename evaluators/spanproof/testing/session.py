@@ -31,8 +31,8 @@ from spanproof.gate import (
     GateReport,
     OpenPolicy,
     Verdict,
-    check,
-    parse,
+    evaluate_assertions,
+    parse_assertion,
     parse_open_policy,
 )
 from spanproof.instrumentors import (
@@ -105,7 +105,7 @@ def read_marker(given: Mapping[str, Any]) -> Plan:
         Tools(plan.tools)
         parse_open_policy("the marker", plan.open)
         for text in plan.assert_:
-            parse(text)
+            parse_assertion(text)
     except GateError as problem:
         raise ValueError(str(problem)) from problem
     return plan
@@ -223,8 +223,8 @@ class AgentSession:
         return "\n".join([*stopped, *failing, *how]) if not experiment.passed else ""
 
     def _check_assertions(self, scores: Sequence[Score | CaseTrials]) -> str:
-        report: GateReport = check(
-            [parse(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
+        report: GateReport = evaluate_assertions(
+            [parse_assertion(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
         )
         lines: list[str] = []
         is_open = False
@@ -315,8 +315,8 @@ def _complete_assertion(text: str) -> str:
 
 
 def _format_verdicts(scores: Sequence[Score]) -> str:
-    from spanproof.gate.query import label_of
+    from spanproof.gate.query import get_label
 
     return ", ".join(
-        f"{each.layer.value} {label_of(each)}" for each in scores if each.name == each.layer.value
+        f"{each.layer.value} {get_label(each)}" for each in scores if each.name == each.layer.value
     )

@@ -37,9 +37,11 @@ _Encoder = Callable[[Any, int], Any]
 # Keys of the one-entry objects that stand for what JSON has no form for.
 _ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
 
-_DIGITS_ALIKE = bytes.maketrans(b"0123456789", b"0" * 10)
-# An integer beyond 64 bits has so many digits at least; a search by pattern takes longer than the parser.
-_LONG = (b"0" * 20, b"-" + b"0" * 19)
+# Digits become 0, and what may precede a number a comma, so that one search finds every long integer, in a
+# tenth of the parser's time. The digits of an id follow a quote.
+_ALIKE = bytes.maketrans(b"0123456789[: \n\r\t", b"0" * 10 + b"," * 6)
+# An integer beyond 64 bits has so many digits at least.
+_LONG_INTEGERS = (b"," + b"0" * 20, b",-" + b"0" * 19)
 
 
 class MalformedDocument(ValueError):  # noqa: N818 - names the input
@@ -99,8 +101,8 @@ def _locate_error(problem: ValueError) -> str:
 
 def _may_hold_a_long_integer(text: str | bytes) -> bool:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    alike = data.translate(_DIGITS_ALIKE)
-    return any(digits in alike for digits in _LONG)
+    alike = b"," + data.translate(_ALIKE)
+    return any(digits in alike for digits in _LONG_INTEGERS)
 
 
 def to_plain(value: object) -> Any:
@@ -254,21 +256,22 @@ def _make_mapping_decoder(item: _Decoder) -> _Decoder:
 
 def _make_dataclass_decoder(kind: type) -> _Decoder:
     hints = typing.get_type_hints(kind)
-    # Looked up when first needed: dataclasses may hold themselves.
-    names = [field.name for field in fields(kind)]
     required = _list_required_fields(kind)
+    decoders: dict[str, _Decoder] = {}
 
     def build(plain: Any) -> Any:
         given = _expect(plain, dict, kind.__name__)
-        absent = sorted(required - given.keys())
-        if absent:
-            raise MalformedDocument(f"{kind.__name__}: no field {absent[0]!r}")
+        if not required <= given.keys():
+            raise MalformedDocument(f"{kind.__name__}: no field {min(required - given.keys())!r}")
+        if not decoders:
+            # Made when first needed: dataclasses may hold themselves.
+            decoders.update((field.name, _make_decoder(hints[field.name])) for field in fields(kind))
         values = {}
-        for name in names:
+        for name, decoder in decoders.items():
             if name not in given:
                 continue
             try:
-                values[name] = _make_decoder(hints[name])(given[name])
+                values[name] = decoder(given[name])
             except MalformedDocument as problem:
                 raise MalformedDocument(f"{kind.__name__}.{name}: {problem}") from problem
         try:
@@ -291,6 +294,9 @@ def _make_enum_decoder(kind: type[Enum]) -> _Decoder:
 
 def _make_scalar_decoder(kind: Any) -> _Decoder:
     def scalar(plain: Any) -> Any:
+        # A list or an object may be an escape: no scalar is of these types.
+        if type(plain) is kind:
+            return plain
         value = _decode_value(plain)
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)

@@ -53,9 +53,10 @@ READ_VERBS: Final = split_words("select values explain describe show pragma use 
 SETTINGS_OF_ENVIRONMENT: Final = split_words(
     "LANG LANGUAGE LC_ALL LC_CTYPE LC_NUMERIC LC_TIME TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR TMPDIR PWD"
     " PYTHONHASHSEED MPLBACKEND MPLCONFIGDIR OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS"
-    " NUMEXPR_NUM_THREADS CUDA_VISIBLE_DEVICES"
+    " NUMEXPR_NUM_THREADS CUDA_VISIBLE_DEVICES HOME HOSTNAME LOGNAME PATH SHELL USER PYTHONPATH VIRTUAL_ENV"
+    " CI DEBUG VERBOSE LOG_LEVEL LOGLEVEL NODE_ENV SEED N_JOBS NUM_WORKERS PORT INPUT_DIR DATA_DIR OUTPUT_DIR"
 )
-"""Variables that say how a program shows, sorts and computes, and hold no secret."""
+"""Variables that say where a program runs, and how it shows, sorts and computes, and hold no secret."""
 
 SUBJECT: Final = (
     "agent", "tool", "language", "project", "service", "model", "prompt_version", "task", "fixture_set",

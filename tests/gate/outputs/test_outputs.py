@@ -19,7 +19,7 @@ from spanproof.gate.outputs import (
     format_junit,
     format_markdown,
     format_sarif,
-    mark_code,
+    list_code_marks,
 )
 from spanproof.trace import Layer
 
@@ -141,9 +141,9 @@ RUN = {
     ],
 )
 def test_the_code_that_is_to_blame_depends_on_the_layer(layer, places):
-    found = mark_code(RUN, layer, "t")
+    found = list_code_marks(RUN, layer, "t")
     assert [(mark.uri, mark.line, mark.end_line, mark.rule) for mark in found] == places
 
 
 def test_a_run_without_code_has_no_marks():
-    assert mark_code({"scores": []}, Layer.GROUNDEDNESS, "t") == ()
+    assert list_code_marks({"scores": []}, Layer.GROUNDEDNESS, "t") == ()

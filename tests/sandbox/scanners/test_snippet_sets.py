@@ -10,10 +10,9 @@ from tests.bench.snippet_set import FOLDER, compute_shares, load_set, scan_set
 
 _README = (FOLDER / "README.md").read_text(encoding="utf-8")
 _SUMS = dict(re.findall(r"\| `(\w+\.jsonl)` .*`([0-9a-f]{64})` \|", _README))
-# The aim for twins. Of the third and the fourth set two each are stopped: two reads in one text (rule
-# `sql.statement.several`), a file of `mkstemp`, a database outside the policy, and `PREPARE` of parts.
+# Of the third and the fourth set one twin each is stopped: two reads in one text (rule
+# `sql.statement.several`), and `PREPARE` of parts.
 _TWINS = 0.97
-_TWINS_OF = {"third.jsonl": 0.95, "fourth.jsonl": 0.95}
 
 
 @pytest.mark.parametrize("name", sorted(_SUMS))
@@ -28,4 +27,4 @@ def test_what_is_risky_is_caught_and_its_twin_is_allowed(name: str) -> None:
     assert shares.caught >= 0.97
     assert shares.denied <= 0.005
     assert shares.reviewed <= 0.03
-    assert shares.distinguished >= _TWINS_OF.get(name, _TWINS)
+    assert shares.distinguished >= _TWINS

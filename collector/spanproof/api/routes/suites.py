@@ -26,7 +26,7 @@ from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.experiments.comparison import Comparison, compare_rates
-from spanproof.gate import GateError, NoBaseline, check, parse
+from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
 from spanproof.trace import Layer, State, fold_states
@@ -278,10 +278,10 @@ def try_assertion(
 ) -> GatePage:
     """Try an assertion on stored runs, before it is committed."""
     try:
-        read = parse(assertion)
+        read = parse_assertion(assertion)
         scores = store.scores(cohort=cohort, start_ns=compute_window(hours)[0])
         found = list(islice(scores, _MOST_SCORES + 1))
-        report = check([read], found[:_MOST_SCORES])
+        report = evaluate_assertions([read], found[:_MOST_SCORES])
     except NoBaseline as problem:
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"assertion: {problem}; stored runs alone have no baseline"

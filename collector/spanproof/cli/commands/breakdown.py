@@ -21,7 +21,7 @@ from spanproof.store.breakdown import Breakdown, Fact
 
 
 @click.command("breakdown")
-@click.argument("fact", type=click.Choice([each.value for each in Fact]))
+@click.argument("fact", metavar="FACT", type=click.Choice([each.value for each in Fact]))
 @with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
 @with_where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")

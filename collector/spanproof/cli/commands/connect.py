@@ -27,7 +27,7 @@ from spanproof.evaluators.invalid import describe_error
 
 
 @click.command("connect")
-@click.argument("kind", type=click.Choice([kind.value for kind in SinkKind]))
+@click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in SinkKind]))
 @click.option("--url", help="Base URL of the product; its own when not given.")
 @click.option("--project", help="Braintrust: the project's id; Weave: entity/project; Datadog: the ml_app.")
 @click.option(

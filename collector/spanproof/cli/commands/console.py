@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from spanproof.api import READ_BY_ALL, ConsoleServer, ConsoleSettings
+from spanproof.api.server import collect_garbage_seldom
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend
 from spanproof.cli.options.store import opened_store, store_option
@@ -88,7 +89,9 @@ def show_console(
     """
     with (
         opened_store(location, writing=True) as store,
-        ConsoleServer(lambda: store, host, port, settings, fall_back=False) as server,
+        ConsoleServer(
+            lambda: store, host, port, settings, fall_back=False, on_load=collect_garbage_seldom
+        ) as server,
     ):
         if as_json:
             print_json({"url": server.url, "store": store.name})

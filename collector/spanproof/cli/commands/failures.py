@@ -31,8 +31,16 @@ from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.failures import ClusterState, Rating, Signature, explain, rate_run, read_raised, sign
-from spanproof.failures import cluster as assign_clusters
+from spanproof.failures import (
+    ClusterState,
+    Rating,
+    Signature,
+    build_explanation,
+    build_signature,
+    list_ratings,
+    read_raised,
+)
+from spanproof.failures import group_signatures as assign_clusters
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
 from spanproof.trace import Layer
 
@@ -211,7 +219,7 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     TRACE is its id or the start of it.
     """
     with opened_store(location) as store:
-        ratings = rate_run(find_run(find_trace(store, trace), run).scores)
+        ratings = list_ratings(find_run(find_trace(store, trace), run).scores)
     if as_json:
         print_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
         return EXIT_PASS
@@ -259,7 +267,7 @@ def _sign_row(row: Row) -> Signature:
     if not any(texts[name].strip() for name in ("stderr", "error_type", "message")):
         raise BadRow("stderr: expected an error's text, or error_type and message")
     raised = read_raised(texts["stderr"] or texts["message"], texts["error_type"] or None)
-    return sign(
+    return build_signature(
         Layer.EXECUTION,
         "call" if texts["tool"] else "outcome",
         failure_class="exception",
@@ -463,7 +471,7 @@ def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
 
 
 def _to_explanation_row(signature: Signature) -> dict[str, Any]:
-    explanation = explain(signature)
+    explanation = build_explanation(signature)
     return {
         "name": explanation.name,
         "cause": explanation.cause or None,

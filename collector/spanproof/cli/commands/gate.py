@@ -30,10 +30,10 @@ from spanproof.gate import (
     GateReport,
     NoBaseline,
     Verdict,
-    check,
-    parse,
+    evaluate_assertions,
+    iter_scores,
+    parse_assertion,
     read_gate_file,
-    read_scores,
 )
 from spanproof.gate.outputs import ResultTable, RunRow
 from spanproof.store import with_feedback
@@ -113,7 +113,9 @@ def command(
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
             before = _read_baseline(query, baseline, window)
-            report = check(given.assertions, scores, before, open_policy, least, given.failure_fields)
+            report = evaluate_assertions(
+                given.assertions, scores, before, open_policy, least, given.failure_fields
+            )
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem),
@@ -201,7 +203,7 @@ def _format_failing(report: AssertionReport) -> Iterator[Text]:
 
 def _parse_assertions(texts: tuple[str, ...], file: Path | None, *, has_baseline: bool) -> GateFile:
     """Return the assertions of the options and of the file, with what the file says of open verdicts."""
-    found: list[Assertion] = [parse(text) for text in texts]
+    found: list[Assertion] = [parse_assertion(text) for text in texts]
     of_file = GateFile(())
     if file:
         try:
@@ -261,6 +263,6 @@ def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score | CaseTr
     """Yield the scores of a file, of stdin for `-`; `runs` gets the runs with their code."""
     try:
         with click.open_file(str(file), "rb") as lines:
-            yield from read_scores(lines, str(file), runs)
+            yield from iter_scores(lines, str(file), runs)
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem

@@ -26,7 +26,8 @@ from spanproof.cli.options.store import (
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.listing import make_listing
-from spanproof.cli.output.words import format_count, format_time
+from spanproof.cli.output.runs_table import SHORT_NAMES
+from spanproof.cli.output.words import format_time
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.gate import ScoreQuery
 from spanproof.gate.assertion import Condition, Match
@@ -73,9 +74,9 @@ def _with_agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @with_limit_option(50, "Versions at most, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per version, with its text.")
 def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool) -> int:
-    """List the versions that ran, with fail rates.
+    """List the versions that ran, with fail rates by layer.
 
-    The newest is first; "2 of 9, 3 open" is failed of judged, and what was judged in part.
+    The newest version is first. "2 of 9" means that 2 of 9 judged runs failed; open runs are counted below.
     """
     with opened_store(query.location) as store:
         found = _read_versions(store, query, cohort, limit)
@@ -225,18 +226,20 @@ def _as_json(version: PromptVersion) -> dict[str, Any]:
 
 
 def _build_table(versions: list[PromptVersion]) -> Table:
-    table = make_listing("agent", "version", "text", "last", *(layer.value for layer in Layer))
+    """Return a row per version that fits 80 columns: the names are folded, dates and counts are not."""
+    table = make_listing("agent", "version", "last run", *(SHORT_NAMES[layer] for layer in Layer))
+    for column in table.columns[2:]:
+        column.no_wrap = True
     for each in versions:
-        shown = (each.text_hash or "not recorded")[:_SHOWN_HASH]
-        last = format_time(each.last_ns) if each.last_ns else ""
+        last = format_time(each.last_ns, "%Y-%m-%d") if each.last_ns else ""
         rates = (_format_rate(each.verdicts.get(layer)) for layer in Layer)
-        table.add_row(clean_line(each.agent), clean_line(each.version), shown, last, *rates)
+        table.add_row(clean_line(each.agent), clean_line(each.version), last, *rates)
     return table
 
 
 def _format_rate(counted: FailRate | None) -> str:
-    """Return how many of the judged failed, with what is open beside it."""
+    """Return how many of the judged failed, with what is open on a line below it."""
     if counted is None or not (counted.judged or counted.open):
         return ""
     judged = f"{counted.failed} of {counted.judged}" if counted.judged else "0 judged"
-    return f"{judged}, {format_count(counted.open, 'open', 'open')}" if counted.open else judged
+    return f"{judged}\n{counted.open} open" if counted.open else judged

@@ -33,7 +33,7 @@ _HEALTH_S = 10.0
 
 
 @click.command("pull")
-@click.argument("kind", type=click.Choice([kind.value for kind in READABLE]))
+@click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in READABLE]))
 @click.option("--url", help="Base URL of the product; that of the configured sink, else its own.")
 @click.option("--project", help="Phoenix: the project; MLflow: the experiment's id. Langfuse's keys name it.")
 @click.option("--since", default="7d", show_default=True, help="How far back: 90s, 15m, 24h, 7d.")

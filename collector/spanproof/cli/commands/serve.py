@@ -6,7 +6,6 @@ It ends on SIGTERM or SIGINT once everything it acknowledged is evaluated and st
 
 from __future__ import annotations
 
-import gc
 import logging
 import re
 import socket
@@ -22,7 +21,7 @@ from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.notifiers import notifier_for
 from spanproof.alerts.tickets import TicketUpdater
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
-from spanproof.api.server import bind_console
+from spanproof.api.server import bind_console, collect_garbage_seldom
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, inform, pick, print_json
@@ -107,7 +106,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
                 url = stack.enter_context(server).url
                 endpoints = _note_moved_console(endpoints, config, bound)
             _print_endpoints(endpoints, config, url, as_json)
-            _freeze_loaded()
+            collect_garbage_seldom()
 
         return _run(collector, on_ready)
 
@@ -179,14 +178,8 @@ def _make_console_server(
         settings,
         bound=bound,
         tls=where.tls,
-        on_load=_freeze_loaded,
+        on_load=collect_garbage_seldom,
     )
-
-
-def _freeze_loaded() -> None:
-    """Exempt what is loaded from garbage collections: each would hold up every request for 0.1 s."""
-    gc.collect()
-    gc.freeze()
 
 
 def _load_pipeline(config: Config) -> Pipeline:

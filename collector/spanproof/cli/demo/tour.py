@@ -37,7 +37,7 @@ from spanproof.collector.service import Collector
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.scores import find_state
-from spanproof.gate import GateReport, check, parse
+from spanproof.gate import GateReport, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteReport, promote, run_suite
 from spanproof.trace import get_state
 
@@ -182,7 +182,7 @@ def _show_alert(alert: Mapping[str, Any]) -> None:
 def _show_gate(collected: _Collected) -> GateReport:
     _print_heading("6  A gate over the same scores, as CI would run it")
     scores = [score for _, evaluation in collected.pairs for score in evaluation.scores]
-    report = check([parse(text) for text in ASSERTIONS], scores)
+    report = evaluate_assertions([parse_assertion(text) for text in ASSERTIONS], scores)
     print_gate(report)
     if report.passed:
         raise NotAsPromised("the gate passed, though a run misquotes its result")

@@ -22,8 +22,9 @@ def find_cluster(store: Store, given: str, start_ns: int = 0, end_ns: int = EVER
     }
     if len(fitting) != 1:
         what = "is not one cluster of failures" if fitting else "is no cluster of failures"
-        shown = ", ".join(fitting or {each.id: each for each in every[:5]}) or "none"
-        raise UsageProblem(f"{given!r} {what}", f"There are: {shown}. `spanproof failures list` has them.")
+        shown = ", ".join(fitting or {each.id: each for each in every[:5]})
+        near = f"The ids are: {shown}." if shown else "The store has no clusters."
+        raise UsageProblem(f"{given!r} {what}", f"{near} `spanproof failures list` lists them.")
     (found,) = fitting.values()
     counted = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
     return next((each for each in counted if each.id == found.id), found)

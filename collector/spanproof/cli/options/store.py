@@ -139,7 +139,7 @@ def find_trace(store: Store, given: str, project: str | None = None) -> TraceEva
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
         near = _find_near(store, prefix)
         known = f"Near it: {near}." if near else f"The latest are: {latest}."
-        what = f"no stored trace has an id that starts with {given!r}"
+        what = f"no stored trace has an id that starts with {given!r}" if prefix else "the trace's id is empty"
         raise UsageProblem(what, f"{known} `spanproof traces` lists them.")
     return evaluation
 

@@ -38,7 +38,7 @@ class CodeMark:
     source: str
 
 
-def mark_code(run: RunRow, layer: Layer | None, folder: str) -> tuple[CodeMark, ...]:
+def list_code_marks(run: RunRow, layer: Layer | None, folder: str) -> tuple[CodeMark, ...]:
     """Return the places in a run's code that are to blame where a layer failed; none of a run without code.
 
     Of the boundary these are the scanner's findings, else the snippets whose own scores of the layer failed,
@@ -52,27 +52,27 @@ def mark_code(run: RunRow, layer: Layer | None, folder: str) -> tuple[CodeMark, 
     snippets: Sequence[Mapping[str, Any]] = run.get("snippets") or ()
     if not snippets:
         return ()
-    found = [*_mark_findings(snippets, folder)] if layer is Layer.BOUNDARY else []
-    found = found or [*_mark_failed_scores(run, snippets, layer, folder)]
+    found = [*_iter_finding_marks(snippets, folder)] if layer is Layer.BOUNDARY else []
+    found = found or [*_iter_score_marks(run, snippets, layer, folder)]
     if found or layer is Layer.BOUNDARY:
         return tuple(found)
-    return (_mark(snippets[-1], folder, layer.value if layer else "case", ""),)
+    return (_build_mark(snippets[-1], folder, layer.value if layer else "case", ""),)
 
 
-def name_snippet(number: int, language: str) -> str:
+def format_snippet_name(number: int, language: str) -> str:
     """Return the file name of a snippet: `01.py`."""
     return f"{number:02d}.{Language(language).suffix}"
 
 
-def _mark_findings(snippets: Sequence[Mapping[str, Any]], folder: str) -> Iterator[CodeMark]:
+def _iter_finding_marks(snippets: Sequence[Mapping[str, Any]], folder: str) -> Iterator[CodeMark]:
     for snippet in snippets:
         for finding in snippet.get("findings") or ():
             if finding["verdict"] in _BLOCKING:
                 lines = (int(finding["line"]), int(finding["end_line"]))
-                yield _mark(snippet, folder, str(finding["rule"]), str(finding["message"]), lines)
+                yield _build_mark(snippet, folder, str(finding["rule"]), str(finding["message"]), lines)
 
 
-def _mark_failed_scores(
+def _iter_score_marks(
     run: RunRow, snippets: Sequence[Mapping[str, Any]], layer: Layer | None, folder: str
 ) -> Iterator[CodeMark]:
     by_id = {snippet["id"]: snippet for snippet in snippets}
@@ -80,15 +80,15 @@ def _mark_failed_scores(
         is_about = layer is None or score["layer"] == layer.value
         if is_about and score.get("label") == "fail" and score.get("snippet_id") in by_id:
             name, why = f"{score['layer']}.{score['name']}", str(score.get("explanation") or "")
-            yield _mark(by_id[score["snippet_id"]], folder, name, why)
+            yield _build_mark(by_id[score["snippet_id"]], folder, name, why)
 
 
-def _mark(
+def _build_mark(
     snippet: Mapping[str, Any], folder: str, rule: str, message: str, lines: tuple[int, int] | None = None
 ) -> CodeMark:
     source, language = str(snippet["source"]), str(snippet["language"])
     last = source.rstrip("\n").count("\n") + 1
     first, end = lines or (1, last)
     first = min(max(first, 1), last)
-    uri = str(PurePosixPath(folder) / name_snippet(int(snippet["number"]), language))
+    uri = str(PurePosixPath(folder) / format_snippet_name(int(snippet["number"]), language))
     return CodeMark(rule, message, uri, first, min(max(end, first), last), language, source)

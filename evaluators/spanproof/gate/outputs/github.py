@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from spanproof.gate.outputs.code import CodeMark
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
-from spanproof.gate.outputs.text import clean, cut
+from spanproof.gate.outputs.text import format_printable, format_shortened
 
 _COMMANDS = {Verdict.FAILED: "error", Verdict.ERRORED: "error", Verdict.INCONCLUSIVE: "warning"}
 _MAX_MESSAGE = 4_000
@@ -19,18 +19,18 @@ _MAX_MESSAGE = 4_000
 
 def format_annotations(table: ResultTable) -> str:
     """Return the annotations, a line each; empty where every row passed and nothing is open."""
-    lines = [line for row in table.failing for line in _annotate_row(row)]
+    lines = [line for row in table.failing for line in _iter_row_annotations(row)]
     if table.open:
-        lines.append(_annotate_open(table))
+        lines.append(_format_open(table))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _annotate_open(table: ResultTable) -> str:
+def _format_open(table: ResultTable) -> str:
     remark = table.open_remark or "open counts as not passed"
-    return f"::notice title={_escape_property(table.title)}::{table.open:,} open; {_escape(remark)}"
+    return f"::notice title={_format_property(table.title)}::{table.open:,} open; {_format_message(remark)}"
 
 
-def _annotate_row(row: ResultRow) -> Iterator[str]:
+def _iter_row_annotations(row: ResultRow) -> Iterator[str]:
     message = "\n".join(filter(None, (row.reason, *row.details[:5])))
     marks = _select_marks(row)
     if not marks:
@@ -50,15 +50,15 @@ def _select_marks(row: ResultRow) -> tuple[CodeMark, ...]:
 
 
 def _format_annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
-    properties = {**place, "title": cut(row.name, 200)}
-    written = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[row.verdict]} {written}::{_escape(cut(message, _MAX_MESSAGE))}"
+    properties = {**place, "title": format_shortened(row.name, 200)}
+    written = ",".join(f"{key}={_format_property(value)}" for key, value in properties.items())
+    return f"::{_COMMANDS[row.verdict]} {written}::{_format_message(format_shortened(message, _MAX_MESSAGE))}"
 
 
-def _escape(text: str) -> str:
+def _format_message(text: str) -> str:
     """Return a message in which no line ends, so that hostile text cannot begin a command of its own."""
-    return clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return format_printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _escape_property(text: str) -> str:
-    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+def _format_property(text: str) -> str:
+    return _format_message(text).replace(":", "%3A").replace(",", "%2C")

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 from math import fsum
 
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
-from spanproof.gate.outputs.text import clean
+from spanproof.gate.outputs.text import format_printable
 
 _ELEMENTS = {Verdict.FAILED: "failure", Verdict.ERRORED: "error", Verdict.INCONCLUSIVE: "error"}
 
@@ -19,7 +19,7 @@ _ELEMENTS = {Verdict.FAILED: "failure", Verdict.ERRORED: "error", Verdict.INCONC
 def format_junit(table: ResultTable) -> str:
     """Return the text of a JUnit file with one suite; `failure`: judged and wrong, `error`: not judged."""
     about = {
-        "name": clean(table.title),
+        "name": format_printable(table.title),
         "tests": str(len(table.rows)),
         "failures": str(table.count(Verdict.FAILED)),
         "errors": str(table.count(Verdict.ERRORED) + table.count(Verdict.INCONCLUSIVE)),
@@ -39,21 +39,26 @@ def _add_properties(suite: ET.Element, table: ResultTable) -> None:
     properties = ET.SubElement(suite, "properties")
     ET.SubElement(properties, "property", name="open", value=str(table.open))
     if table.open_remark:
-        ET.SubElement(properties, "property", name="open_remark", value=clean(table.open_remark))
+        ET.SubElement(properties, "property", name="open_remark", value=format_printable(table.open_remark))
 
 
 def _add_test(suite: ET.Element, row: ResultRow) -> None:
-    about = {"classname": clean(row.group), "name": clean(row.name)}
-    about |= {"file": clean(row.file)} if row.file else {}
+    about = {"classname": format_printable(row.group), "name": format_printable(row.name)}
+    about |= {"file": format_printable(row.file)} if row.file else {}
     about |= {"time": _format_seconds(row.wall_s)} if row.wall_s is not None else {}
     test = ET.SubElement(suite, "testcase", about)
     if row.verdict in _ELEMENTS:
         problem = ET.SubElement(
-            test, _ELEMENTS[row.verdict], message=clean(row.reason), type=row.layer or row.verdict.value
+            test,
+            _ELEMENTS[row.verdict],
+            message=format_printable(row.reason),
+            type=row.layer or row.verdict.value,
         )
-        problem.text = clean("\n".join((row.reason, *row.details)))
+        problem.text = format_printable("\n".join((row.reason, *row.details)))
     if row.reason or row.details:
-        ET.SubElement(test, "system-out").text = clean("\n".join(filter(None, (row.reason, *row.details))))
+        ET.SubElement(test, "system-out").text = format_printable(
+            "\n".join(filter(None, (row.reason, *row.details)))
+        )
 
 
 def _format_seconds(seconds: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
-from spanproof.gate.outputs.text import clean, cut
+from spanproof.gate.outputs.text import format_printable, format_shortened
 
 MAX_CHARACTERS = 60_000
 """Of one document: a comment on GitHub holds 65,536."""
@@ -46,10 +46,10 @@ def format_markdown(table: ResultTable) -> str:
 
 def _format_row(row: ResultRow) -> str:
     name = _format_code(row.name) + (f"<br>{_format_code(row.file)}" if row.file else "")
-    return f"| {_SIGNS[row.verdict]} | {name} | {'<br>'.join(_list_reasons(row))} |"
+    return f"| {_SIGNS[row.verdict]} | {name} | {'<br>'.join(_iter_reasons(row))} |"
 
 
-def _list_reasons(row: ResultRow) -> Iterator[str]:
+def _iter_reasons(row: ResultRow) -> Iterator[str]:
     if row.reason:
         yield _format_code(row.reason)
     if row.verdict is Verdict.PASSED:
@@ -64,7 +64,7 @@ def _list_reasons(row: ResultRow) -> Iterator[str]:
 
 
 def _format_code(text: str, limit: int = _MAX_CELL) -> str:
-    line = " ".join(clean(cut(text, limit)).split())
+    line = " ".join(format_printable(format_shortened(text, limit)).split())
     return f"<code>{''.join(each if _is_harmless(each) else f'&#{ord(each)};' for each in line)}</code>"
 
 

@@ -10,7 +10,7 @@ _UNPRINTABLE = re.compile(
 )
 
 
-def clean(text: str) -> str:
+def format_printable(text: str) -> str:
     """Return the text with controls, surrogates and bidirectional or zero-width characters as U+FFFD.
 
     Every end of a line becomes a newline.
@@ -18,11 +18,11 @@ def clean(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return `1 case`, `2 cases`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def cut(text: str, limit: int) -> str:
+def format_shortened(text: str, limit: int) -> str:
     """Return at most so many characters of a text, with `…` where it was longer."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -174,6 +174,8 @@ class Candidate:
         self._stream = stream
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
+        # Functions, classes and modules that the tests have seen, by name.
+        self._shown: dict[str, Any] = {}
         self._moved: MovedInside | None = None
 
     def serve(self) -> int:
@@ -200,16 +202,32 @@ class Candidate:
                 if question[1] not in self._namespace:
                     return ["missing"]
                 value = self._namespace[question[1]]
-                return ["value", encode(value, self._keep), _find_origin(value)]
+                origin = _find_origin(value)
+                if origin is not None:
+                    self._shown[question[1]] = value
+                return ["value", encode(value, self._keep), origin]
             args += [decode(form, self._resolve_handle) for form in question[2]]
             value = DEEDS[question[1]](*args)
-            return ["value", encode(value, self._keep), self._encode_arguments(question[1], args)]
+            return [
+                "value",
+                encode(value, self._keep),
+                self._encode_arguments(question[1], args),
+                self._take_rebound_names(),
+            ]
         except BaseException as exception:  # noqa: BLE001 - reported to the tests, whatever it is
             return [
                 "raised",
                 encode_exception(exception, self._keep),
                 self._encode_arguments(question[1], args),
+                self._take_rebound_names(),
             ]
+
+    def _take_rebound_names(self) -> list[str]:
+        """Return names of functions, classes and modules that the tests have seen and the program rebound."""
+        names = [name for name, value in self._shown.items() if self._namespace.get(name) is not value]
+        for name in names:
+            del self._shown[name]
+        return names
 
     def _encode_arguments(self, deed: str, args: list[Any]) -> list[Any]:
         """Return what a call left of its arguments, by position and then by name: part of what it did."""

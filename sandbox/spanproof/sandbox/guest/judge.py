@@ -1,10 +1,10 @@
 """The process that holds a program's tests: forked before the program runs, and closed to it.
 
-In: the tests, from the supervisor, after the fork; answers of the program's process: plain data or handles.
-Out: each test's result, under a token of its own. The program's code never runs here, and its process can
-neither read nor write this one: whatever it does, it can only answer. What the tests import is loaded before
-the program exists. Tests that need the program's interpreter (they patch, capture, hand over objects of their
-own) move there, and it is reported: no program decides that.
+In: from the supervisor, after the fork, the tests and the program, which it hands on; from the program's
+process, answers: plain data or handles. Out: each test's result, under a token of its own. The program's code
+never runs here, and its process can neither read nor write this one: whatever it does, it can only answer.
+What the tests import is loaded before the program exists. Tests that need the program's interpreter (they
+patch, capture, hand over objects of their own) move there, and it is reported: no program decides that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
@@ -29,15 +30,26 @@ from spanproof.sandbox.guest.trusted import TrustedImports
 _HANDED_OVER = 0
 
 
-def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, entry_point: str | None) -> None:
-    """Judge the program at the other end; in a process of its own, before the program has run."""
+def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, collectors: list[str]) -> None:
+    """Judge the program at the other end; in a process of its own, before the program has run.
+
+    Args:
+        stream: to the program's process.
+        inbox: of the tests and the program.
+        initial: bears the token of the program's process.
+        collectors: modules to load while there are no tests yet.
+    """
     reporter = initial
     try:
-        initial.send("judge", hidden=_hide())
+        is_hidden = _hide()
+        trusted = TrustedImports()
+        trusted.warm_up(collectors)
+        initial.send("judge", hidden=is_hidden)
         header, parts = inbox.next("tests")
         reporter = Reporter(CONTROL_FD, header["token"])
-        tests = parts[0].decode("utf-8", "surrogatepass")
-        code = _Judge(tests, entry_point, stream, reporter).judge(header["prepared"])
+        tests, source = (part.decode("utf-8", "surrogatepass") for part in parts)
+        subject = _Subject(source, tests, header["entry_point"], header["modules"])
+        code = _Judge(subject, stream, reporter, trusted).judge(header["prepared"])
         candidate.send(stream, ["done", code])
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the program's process
         reporter.send("raised", raised=describe(failure, TESTS_FILENAME))
@@ -54,14 +66,31 @@ def _hide() -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is judged, and by what: the texts of a program and of its tests.
+
+    Attributes:
+        entry_point: what of the program `check` is given.
+        modules: names of the program's own modules.
+    """
+
+    source: str
+    tests: str
+    entry_point: str | None
+    modules: list[str]
+
+
 class _Judge:
     """The tests of one program."""
 
     def __init__(
-        self, tests: str, entry_point: str | None, stream: socket.socket, reporter: Reporter
+        self, subject: _Subject, stream: socket.socket, reporter: Reporter, trusted: TrustedImports
     ) -> None:
-        self._tests, self._entry_point = tests, entry_point
+        self._subject = subject
         self._stream, self._reporter = stream, reporter
+        self._trusted = trusted
+        self._program_is_handed_on = False
         self._word_is_noted = False
 
     def judge(self, message: list[Any] | None) -> int:
@@ -80,31 +109,37 @@ class _Judge:
         tally.report_plan(prepared.expected, "")
         if prepared.reason_to_share is not None:
             self._move_inside()
-        trusted = TrustedImports((*prepared.imports, *prepared.collectors))
-        candidate.send(self._stream, ["apart"])
+        self._trusted.load((*prepared.imports, *prepared.collectors), self._subject.modules)
+        self._hand_on_program(tests=None)
         try:
             ready = candidate.receive(self._stream)
         except EOFError:
             os._exit(_HANDED_OVER)  # the program ended before its tests, and has reported how itself
         if ready != ["ready"]:
             return 1
-        return self._run(prepared, trusted, tally)
+        return self._run(prepared, tally)
 
     def _prepare(self, message: list[Any] | None) -> PreparedTests:
         if message is None:
-            return prepare_tests(self._tests, self._entry_point)
+            return prepare_tests(self._subject.tests, self._subject.entry_point)
         return PreparedTests.from_message(message)
 
-    def _run(self, prepared: PreparedTests, trusted: TrustedImports, tally: Tally) -> int:
+    def _hand_on_program(self, *, tests: str | None) -> None:
+        """Let the program run, with these tests inside where there are any."""
+        self._program_is_handed_on = True
+        candidate.send(self._stream, ["program", self._subject.source, self._subject.entry_point, tests])
+
+    def _run(self, prepared: PreparedTests, tally: Tally) -> int:
+        trusted = self._trusted
         program = Program(self._stream, trusted, note_word=self._report_word, move_inside=self._move_inside)
         names = Names(program, trusted, prepared.program_builtins)
         try:
             run_tests(
-                self._tests,
+                self._subject.tests,
                 prepared.plan,
                 prepared.collectors,
                 names,
-                self._entry_point,
+                self._subject.entry_point,
                 RECORDER,
                 tally,
                 count_questions=lambda: program.questions,
@@ -126,7 +161,10 @@ class _Judge:
         """Hand the tests to the program's process, which runs them from their beginning."""
         _flush()
         self._reporter.send("inside")
-        candidate.send(self._stream, ["inside", self._tests])
+        if self._program_is_handed_on:
+            candidate.send(self._stream, ["inside", self._subject.tests])
+        else:
+            self._hand_on_program(tests=self._subject.tests)
         os._exit(_HANDED_OVER)
 
     def _report_end(self, exception: BaseException) -> int:

@@ -125,7 +125,7 @@ def run_job(inbox: Inbox, control: int) -> tuple[int, bool]:
     if language == "sql":
         return run_sql(source, job["database"], reporter), True
     if job["has_tests"]:
-        return run_tested(source, job["entry_point"], inbox, reporter), True
+        return run_tested(inbox, reporter, job.get("collectors", [])), True
     return run_program(source, reporter), True
 
 

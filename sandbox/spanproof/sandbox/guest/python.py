@@ -47,17 +47,20 @@ def run_program(source: str, reporter: Reporter) -> int:
     return 0
 
 
-def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Reporter) -> int:
-    """Run a program, then its tests, which another process holds; returns the exit code."""
-    ours, theirs = socket.socketpair()
-    if _fork() == 0:
-        ours.close()
-        judge_main(theirs, inbox, reporter, entry_point)
-    theirs.close()
+def run_tested(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> int:
+    """Run a program, then its tests, which another process holds; returns the exit code.
+
+    Args:
+        inbox: of the tests, which come with the program.
+        reporter: of the program.
+        collectors: modules that may collect the tests, for their process to load while it waits.
+    """
+    ours = _start_judge(inbox, reporter, collectors)
     try:
         word = candidate.receive(ours)
         if word[0] == "done":
             return int(word[1])
+        source, entry_point, tests = word[1:]
         code = compile_source(source)
     except EOFError:
         return 1
@@ -66,8 +69,8 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
     namespace = make_main_module().__dict__
     try:
         _exec(code, namespace)
-        if word[0] == "inside":
-            return _run_tests_inside(word[1], namespace, entry_point, reporter)
+        if tests is not None:
+            return _run_tests_inside(tests, namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return report_end(exception, reporter)
     try:
@@ -78,6 +81,25 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
         return _run_tests_inside(tests, namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return report_end(exception, reporter)
+
+
+def _start_judge(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> socket.socket:
+    """Start the process that holds the tests; return what leads there.
+
+    It is no child of ours: a program that waits for all its children would wait for it.
+    """
+    ours, theirs = socket.socketpair()
+    parent = _fork()
+    if parent == 0:
+        try:
+            ours.close()
+            if _fork() == 0:
+                judge_main(theirs, inbox, reporter, collectors)
+        finally:
+            os._exit(0)
+    theirs.close()
+    os.waitpid(parent, 0)
+    return ours
 
 
 def _fork() -> int:

@@ -87,6 +87,8 @@ class Program:
         self._lent: list[Any] = []
         self._remotes: dict[int, Remote] = {}
         self._made: dict[str, type[BaseException]] = {}
+        # Functions, classes and modules by the program's names, until it binds them anew.
+        self._bound: dict[str, Any] = {}
         self._lock = threading.RLock()
         self.questions = 0
 
@@ -96,11 +98,17 @@ class Program:
         Raises:
             KeyError: it has none such.
         """
+        if name in self._bound:
+            return self._bound[name]
         answer = self._query_program(["name", name])
         if answer[0] == "missing":
             raise KeyError(name)
-        own = self._find_own(name, answer[2] if len(answer) > 2 else None)
-        return self._decode_value(answer[1]) if own is None else own
+        origin = answer[2] if len(answer) > 2 else None
+        own = self._find_own(name, origin)
+        value = self._decode_value(answer[1]) if own is None else own
+        if origin is not None:
+            self._bound[name] = value
+        return value
 
     def _find_own(self, name: str, origin: Any) -> Any:
         """Return our own of a library's module or function, where its name leaves the program no choice."""
@@ -124,13 +132,18 @@ class Program:
             except NoPlainForm:
                 self._move_inside()
             answer = self._query_program(["do", deed, forms])
-            if deed == "call" and answer[2]:
-                for given, after in zip((*args[1], *args[2].values()), answer[2], strict=True):
+            try:
+                outcome, value, changed, rebound = answer
+                self._bound = {name: known for name, known in self._bound.items() if name not in rebound}
+            except (TypeError, ValueError) as problem:
+                self._abandon_tests(problem)
+            if deed == "call" and changed:
+                for given, after in zip((*args[1], *args[2].values()), changed, strict=True):
                     _bring_up_to_date(given, self._decode_value(after))
-            if answer[0] == "raised":
-                kind, arguments = answer[1]
+            if outcome == "raised":
+                kind, arguments = value
                 raise _make_exception(self._resolve_class(kind), self._decode_value(arguments))
-            return self._decode_value(answer[1])
+            return self._decode_value(value)
 
     def take_word(self) -> None:
         """Note that the program's own methods decide."""
@@ -157,6 +170,7 @@ class Program:
         os._exit(0)
 
     def _answer_callback(self, message: list[Any]) -> list[Any]:
+        self._bound.clear()
         function = self._lent[message[1]]
         args, kwargs = self._decode_value(message[2]), self._decode_value(message[3])
         try:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Any
 
@@ -21,46 +22,53 @@ _LATER = {
     "pandas": ("pandas.testing", "pandas._testing"),
     "unittest": ("unittest.async_case", "unittest.loader", "unittest.runner"),
 }
-_SOURCE_FOLDERS = (".", "src")
+_SOURCE_FOLDER = "src"
 
 
 class _Finder:
     """Finds modules in a fixed list of folders, whatever `sys.path` has become."""
 
     def __init__(self, folders: Sequence[str]) -> None:
-        self._folders = [*folders]
-
-    def keep_read_only(self) -> None:
-        """Search no folder from now on that a program can write into."""
-        self._folders = [folder for folder in self._folders if not os.access(folder, os.W_OK)]
+        self.folders = [*folders]
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return PathFinder.find_spec(name, self._folders if path is None else path, target)
+        return PathFinder.find_spec(name, self.folders if path is None else path, target)
 
 
 class TrustedImports:
     """What tests may import in their own process."""
 
-    def __init__(self, names: Iterable[str], own: Iterable[str] = ()) -> None:
-        """Load modules, in a process that no program has been in.
-
-        Args:
-            names: of modules that tests import; one that is not found is the program's.
-            own: names at top level that are the program's.
-        """
+    def __init__(self) -> None:
+        """Search modules outside of the work directory only, in a process that no program has been in."""
         work = os.getcwd()  # noqa: PTH109 - what a string is compared with
         folders = [folder for folder in sys.path if _is_outside(folder, work)]
-        finder = _Finder(folders)
-        sys.meta_path[:] = [each for each in sys.meta_path if each is not PathFinder]
-        sys.meta_path.append(finder)
+        self._read_only = [folder for folder in folders if not os.access(folder, os.W_OK)]
+        self._finder = _Finder(folders)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not PathFinder]
+        sys.meta_path.append(self._finder)
         sys.path[:] = folders
-        self._own = frozenset(own) | _list_work_modules(work)
+        self._own: frozenset[str] = frozenset()
         self._found: set[str] = set()
+
+    def warm_up(self, names: Iterable[str]) -> None:
+        """Load modules that tests may need, before there are any tests."""
         for name in names:
             self._load(name)
-        finder.keep_read_only()
+        self._found.clear()
+
+    def load(self, names: Iterable[str], own: Iterable[str]) -> None:
+        """Load modules that tests import, before the program runs.
+
+        Args:
+            names: of the modules; one that is not found is the program's.
+            own: names at top level that are the program's.
+        """
+        self._own = frozenset(own)
+        for name in names:
+            self._load(name)
+        self._finder.folders = self._read_only
 
     def _load(self, name: str) -> None:
         if name.partition(".")[0] in self._own:
@@ -93,15 +101,9 @@ def _is_outside(folder: str, work: str) -> bool:
     return folder.startswith(os.sep) and folder != work and not folder.startswith(f"{work}{os.sep}")
 
 
-def _list_work_modules(work: str) -> frozenset[str]:
-    """Return the names of modules and packages that lie in the work directory."""
-    found: set[str] = set()
-    for folder in _SOURCE_FOLDERS:
-        try:
-            entries = [*os.scandir(f"{work}{os.sep}{folder}")]
-        except OSError:
-            continue
-        found |= {
-            entry.name.partition(".")[0] for entry in entries if entry.is_dir() or entry.name.endswith(".py")
-        }
-    return frozenset(found)
+def list_own_modules(files: Iterable[str]) -> list[str]:
+    """Return the names of modules and packages at the top of a program's files, or of its `src`."""
+    paths = [PurePosixPath(name) for name in files]
+    paths += [path.relative_to(_SOURCE_FOLDER) for path in paths if path.is_relative_to(_SOURCE_FOLDER)]
+    modules = [path for path in paths if len(path.parts) > 1 or path.suffix == ".py"]
+    return sorted({path.parts[0].partition(".")[0] for path in modules})

@@ -13,6 +13,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Boundary, Crossing
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.own_files import OwnFiles
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.source import Place
@@ -50,6 +51,8 @@ class Context:
     """Variables of the environment that the program has set itself, or a program that starts it."""
     owns_environment: bool = False
     """Whether a program that starts this one gives it all the variables that it has."""
+    own_files: OwnFiles = field(default_factory=OwnFiles)
+    """What the program, and the scripts that it starts, have written to files."""
 
     def add(
         self,

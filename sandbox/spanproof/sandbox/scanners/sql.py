@@ -141,8 +141,9 @@ def scan(context: Context, source: Source) -> None:
         _judge_unparsed(context, text)
         return
     temporary = _list_temporary_tables(statements)
-    if len(statements) > 1 and not temporary:
-        context.add("sql.statement.several", START, f"holds {len(statements)} statements")
+    count = sum(_find_verb(statement) not in _TRANSACTION_VERBS for statement in statements)
+    if count > 1 and not temporary:
+        context.add("sql.statement.several", START, f"holds {count} statements")
     places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
@@ -160,6 +161,9 @@ class Database(Enum):
     SERVER = auto()
     UNKNOWN = auto()
 
+
+MEMORY_FILE: Final = ":memory:"
+"""The name by which SQLite and DuckDB open an empty database in the program's own memory."""
 
 IN_MEMORY: Final = "().memory()"
 IN_FILE: Final = "().file()"
@@ -444,7 +448,7 @@ def _judge(
 ) -> None:
     from sqlglot import exp
 
-    if temporary and _get_changed_table(statement) in temporary:
+    if (temporary and _get_changed_table(statement) in temporary) or _attaches_memory(statement):
         _judge_reach(context, source, statement)
         return
     verb = _find_verb(statement)
@@ -452,9 +456,7 @@ def _judge(
     context.boundary.note_use(UseKind.STATEMENT, verb)
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
-    allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
-    allowed = allowed or (verb == "create" and _is_temporary(statement))
-    if not allowed:
+    if not _is_allowed(context, statement, verb):
         line = format_addition("sql_verbs", verb)
         message = f"the statement {verb.upper()} is not allowed"
         context.add(_select_verb_rule(statement, verb), START, message, policy_line=line)
@@ -471,6 +473,38 @@ def _judge(
     _judge_tables(context, statement)
     _judge_reach(context, source, statement)
     _judge_explained(context, source, statement)
+
+
+def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
+    """Whether the policy names a statement's verb, or it changes nothing but what the snippet makes itself."""
+    match verb:
+        case "create":
+            is_own = _is_temporary(statement)
+        case "copy":
+            is_own = _writes_own_file(context, statement)
+        case _:
+            is_own = False
+    return is_own or verb in _TRANSACTION_VERBS or verb in context.boundary.policy.sql_verbs
+
+
+def _writes_own_file(context: Context, statement: exp.Expr) -> bool:
+    """Whether `COPY … TO` writes to a file that a snippet may write, where the policy states no verbs."""
+    from sqlglot import exp
+
+    if context.boundary.policy.sql_verbs != READ_VERBS or not isinstance(statement, exp.Copy):
+        return False
+    files = [file.name for file in statement.args["files"] if isinstance(file, exp.Literal)]
+    is_from = bool(statement.args.get("kind"))
+    is_whole = len(files) == len(statement.args["files"]) and _HOLE not in "".join(files)
+    inside = all("://" not in file and context.boundary.path(Action.WRITE, (file,)) is None for file in files)
+    return not is_from and is_whole and inside
+
+
+def _attaches_memory(statement: exp.Expr) -> bool:
+    """Whether it adds an empty database in the program's own memory."""
+    from sqlglot import exp
+
+    return isinstance(statement, exp.Attach) and _list_file_names(statement) == [MEMORY_FILE]
 
 
 _EXPLAIN: Final = re.compile(
@@ -714,12 +748,14 @@ def _scan_text(context: Context, source: Source) -> None:
     text = _COMMENT.sub(_blank, source.text)
     if not _OTHER_QUOTES.search(source.text):
         text = _LITERAL.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][0], text)
-    source = Source("sql", text)
+    unblanked, source = source.text, Source("sql", text)
     for found in _COMMANDS.finditer(source.text):
         context.add(
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
         )
     for found in _TEXT_REACHES.finditer(source.text):
+        if unblanked.startswith(f"{MEMORY_FILE}'", found.end()):
+            continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:
             context.add(

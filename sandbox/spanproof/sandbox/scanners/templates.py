@@ -62,6 +62,8 @@ class _Template:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.texts: dict[str, str] = {}
+        # What the template shows as it is: a text only mentions what it names, an attribute is not called.
+        self.shown: set[nodes.Node] = set()
 
     def judge(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
@@ -92,14 +94,14 @@ class _Template:
             self._add("escape.internals", node, "shows the names that the template is rendered with")
         elif isinstance(node, nodes.Concat | nodes.Const):
             text = self._fold(node)
-            if text is not None and _INTERNAL.fullmatch(text):
+            if node not in self.shown and text is not None and _INTERNAL.fullmatch(text):
                 self._add("escape.internals", node, f"puts together {text}, a name of the interpreter's")
 
     def _judge_name(self, name: str, node: nodes.Node) -> None:
         """Judge an attribute or a key by its name."""
         if _INTERNAL.fullmatch(name):
             self._add("escape.dunder", node, f"walks through {name} into the interpreter")
-        elif name in _STARTING:
+        elif name in _STARTING and node not in self.shown:
             self._add("process.start", node, f"reaches {name}, which starts programs or runs code")
         elif name == "environ":
             self._add("environment.read", node, "reads the environment", Verdict.REVIEW)
@@ -152,6 +154,8 @@ class _Template:
 
     def _judge_output(self, node: nodes.Output) -> None:
         for shown in node.nodes:
+            if isinstance(shown, nodes.Const | nodes.Getattr):
+                self.shown.add(shown)
             if isinstance(shown, nodes.Name) and shown.name in {"config", "settings", "environ"}:
                 self._add(
                     "environment.read",

@@ -119,6 +119,8 @@ class Armed:
     Attributes:
         token: what its own messages bear.
         ahead: what the interpreter was started with that it has become already; see `run.ahead`.
+        is_starting: whether that interpreter does not wait yet, and its run has to await it.
+        judge: the process that waits for its program's tests, where that is known; see `run.ahead`.
         fixtures: what its run finds fixed, closed with it.
     """
 
@@ -129,6 +131,8 @@ class Armed:
     stderr: int
     token: str
     ahead: tuple[str, ...] = ()
+    is_starting: bool = False
+    judge: int | None = None
     fixtures: RunFixtures | None = None
 
     def close(self) -> None:

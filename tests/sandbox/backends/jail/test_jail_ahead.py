@@ -173,6 +173,9 @@ def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
     assert planned("javascript", fixtures=Fixtures(seed=1))
     assert not planned("javascript", fixtures=Fixtures(seed=1, clock=Clock(start_s=0.0)))
     assert not planned("bash", limits=Limits(processes=2))
+    assert planned("python", tests="assert True")
+    assert not planned("python", tests="assert True", fixtures=Fixtures(clock=Clock(start_s=0.0)))
+    assert not planned("python", tests="assert True", limits=Limits(processes=2))
 
 
 # Looks for a marker that it holds in two halves, the second one reversed.
@@ -241,3 +244,61 @@ def test_an_interpreter_that_waits_holds_nothing_of_the_job_before_it(
         time.sleep(0.5)  # the next is up again by then, mostly
         found = run(sandbox, language, search, fixtures=Fixtures(seed=seed))
         assert found.stdout.strip() in ("[]", "0"), found
+
+
+# Passes where the process of the tests was there before the program was requested.
+WAITED = """
+import os, time
+with open("/proc/self/stat") as stat:
+    born = int(stat.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+assert time.clock_gettime(time.CLOCK_BOOTTIME) - born > 0.3
+"""
+TESTED = [
+    ("def f(n): return n + 1", "assert f(1) == 2\nassert f(2) == 2", {}),
+    ("def f(", "assert f(1) == 2", {}),
+    ("def f(n): return n", "assert f(", {}),
+    ("import os; os._exit(7)", "assert True", {}),
+    ("raise SystemExit(4)", "assert True", {}),
+    ("x = 1", "def test_x():\n    import pytest\n    with pytest.raises(KeyError):\n        {}[x]", {}),
+    ("x = 1", "def test_x(monkeypatch):\n    monkeypatch.setattr('os.sep', '|')\n    assert x == 1", {}),
+    ("x = 1", "import json\nassert json.own == 5", {"json.py": b"own = 5"}),
+    ("x = 1", "import tools.a\nassert tools.a.own == 5", {"src/tools/a.py": b"own = 5"}),
+    ("import sys; sys.path.insert(0, 'src')", "from tools import own\nassert own == 5", {"src/tools.py": b"own = 5"}),
+    ("import threading; t = threading.Timer(30, print); t.daemon = True; t.start()", "assert t.is_alive()", {}),
+    ("f = len", "assert f([1]) == 1\nassert swap() is None\nassert f([1]) == 2", {}),
+    ("def f(n): return 1\ndef swap():\n    global f\n    f = lambda n: 2", "assert f(0) == 1\nassert swap() is None\nassert f(0) == 2", {}),
+    ("\ud800 = 1", "assert True", {}),
+]  # fmt: skip
+
+
+def test_a_program_with_tests_finds_their_process_waiting_and_ends_the_same(sandbox: Sandbox) -> None:
+    def tested(opened: Sandbox, source: str, tests: str, files: dict[str, bytes]) -> Execution:
+        return run(opened, "python", source, tests=tests, files=files)
+
+    def is_warm() -> bool:
+        time.sleep(0.5)
+        return tested(sandbox, "", WAITED, {}).tests_passed == 1
+
+    with open_sandbox("jail", workers=1) as without:
+        for number, (source, tests, files) in enumerate(TESTED):
+            if number % 4 == 0:
+                wait_until(is_warm, "a process of tests that was started ahead", within_s=120)
+            # A program without tests leaves a guest that no process of tests waits beside.
+            run(without, "python", "")
+            first = tested(without, source, tests, files)
+            second = tested(sandbox, source, tests, files)
+            for name in (
+                *("failure_class", "exit_code", "stdout", "stderr", "raised", "attempts", "files"),
+                *("tests_passed", "tests_total", "tests_failed", "tests_names", "tests_apart"),
+            ):
+                assert getattr(first, name) == getattr(second, name), (name, source)
+
+
+def test_a_seed_gives_tests_what_it_gives_them_where_no_process_waited(sandbox: Sandbox) -> None:
+    source = "import random, secrets; print(random.random(), secrets.token_hex(4))"
+    tests = "import random\nprint(random.random())\nassert True"
+    texts = [
+        run(sandbox, "python", source, tests=tests, fixtures=Fixtures(seed=seed)).stdout
+        for seed in (7, 7, 8, 7)
+    ]
+    assert texts[0] == texts[1] == texts[3] != texts[2]

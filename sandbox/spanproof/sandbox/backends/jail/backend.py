@@ -146,7 +146,8 @@ def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
 
 def _name_interpreter(program: Program) -> str:
     """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
-    return program.language if program.fixtures.seed is None else f"{program.language}, seeded"
+    interpreter = program.language if program.tests is None else f"{program.language}, tested"
+    return interpreter if program.fixtures.seed is None else f"{interpreter}, seeded"
 
 
 def _parse_tier(value: str) -> Tier:

@@ -36,7 +36,8 @@ class Kind:
 
 
 PLAIN = Kind()
-DATA = Kind(("numpy", "pandas"))
+# With what tests of arrays and tables use, and libraries load late.
+DATA = Kind(("numpy", "pandas", "numpy.testing", "pandas.testing"))
 _ENGINES = {
     DatabaseEngine.SQLITE: Kind((f"{_GUEST}.sql_sqlite",)),
     DatabaseEngine.DUCKDB: Kind((f"{_GUEST}.sql_duck",)),

@@ -29,7 +29,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     unwrap_url,
 )
 from spanproof.sandbox.scanners.pieces import find_place
-from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT, read_effects
+from spanproof.sandbox.scanners.reader.effects import read_effects, read_variable
 from spanproof.sandbox.scanners.reader.state import Frame, Reader
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -386,9 +386,7 @@ class Script(Reader):
         if owner.name in GLOBALS:
             return self.free(name)
         if owner.name == "process.env":
-            crossing = self.context.judge_variable(name)
-            self.context.crossed("javascript", crossing, self.place(node), "process.env:")
-            return Unknown(ENVIRONMENT)
+            return read_variable(self, name, "process.env", node)
         if name == "constructor" and owner.name in {"module", "process"}:
             return Ref("module")
         if name == "constructor" and owner.name not in {"Object", "Function"}:

@@ -19,6 +19,7 @@ from spanproof.sandbox.scanners.python import (
 )
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
+from spanproof.sandbox.scanners.python.own_files import forget_handed_files
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -256,6 +257,7 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         effects.check_module(m, name, node)
     effects.check_environment_escape(m, arguments, node)
     if found is None:
+        forget_handed_files(m, function, arguments)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)

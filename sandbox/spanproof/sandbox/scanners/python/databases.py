@@ -58,17 +58,23 @@ _GIVEN_A_CONNECTION: Final = split_words(
 
 
 def _judge_db_server(call: Call[Machine], value: Value) -> Value | None:
-    host = call.arguments.named.get("host") or call.arguments.named.get("server") or value
+    arguments = call.arguments
+    host = arguments.named.get("host") or arguments.named.get("server")
+    is_host_given = host is not None or arguments.get(call.effect.position, call.effect.keyword) is not None
+    host = host or value
     text = to_pieces(host)[0]
     if text is not None and "://" in text:
         return _judge_db_url(call, host)
-    names = [call.arguments.named[key] for key in _NAMES if key in call.arguments.named]
+    names = [arguments.named[key] for key in _NAMES if key in arguments.named]
     database = names[0] if names else Const("")
     if text is not None and "=" in text:
-        named, base = _SERVER.search(text), _DATABASE.search(text)
-        host = Const(named[1] if named is not None else "localhost")
+        server, base = _SERVER.search(text), _DATABASE.search(text)
+        is_host_given = server is not None
+        host = Const(server[1] if server is not None else "localhost")
         database = Const(base[1] if base is not None else "")
-    call.judge_host(host)
+    if is_host_given or not to_whole_text(database):
+        # A database that is named without a host is one of the machine's own server, behind its socket.
+        call.judge_host(host)
     for option in list_options(host):
         remember(call, Connection(Database.SERVER, to_whole_text(option), to_whole_text(database)))
     return Ref(f"{call.name}()", NETWORK)

@@ -30,6 +30,7 @@ from spanproof.sandbox.scanners.python.names import (
     TARGETS,
     find_top_module,
 )
+from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -155,13 +156,30 @@ def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value],
 
 
 _WRITING_MODE = re.compile(r"[wax+]")
+# Modes that keep what a file held before.
+_ADDING_MODE = re.compile(r"a|r.?\+")
 
 
 def apply(
     m: Machine, function: Ref, effects: Sequence[Effect], arguments: Arguments, node: ast.expr
 ) -> Value | None:
     """Judge every effect of a call; gives the call's result where an effect decides it."""
-    return apply_effects(m, function, effects, arguments, node, CHECKS)
+    loads = any(effect.keyword == _LOADS for effect in effects)
+    own = _list_own_objects(m, effects, arguments) if loads else []
+    if own:
+        effects = [effect for effect in effects if effect.keyword != _LOADS]
+    result = apply_effects(m, function, effects, arguments, node, CHECKS)
+    return join_all(payloads.judge_own_pickle(m, one, node) for one in own) if own else result
+
+
+# The rule of calls that can build any object from a file.
+_LOADS: Final = "deserialize.untrusted"
+
+
+def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Arguments) -> list[Value]:
+    """Return what a file holds that a call loads, where the program wrote it itself."""
+    files = [arguments.get(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS]
+    return list_own_objects(m, files[0]) if files and files[0] is not None else []
 
 
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
@@ -234,12 +252,28 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
 
 def _judge_open(call: Call[Machine], value: Value) -> Value | None:
     mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
-    writes = False
+    writes = adds = False
     for option in list_options(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
         writes = writes or (isinstance(text, str) and bool(_WRITING_MODE.search(text.partition(":")[0])))
+        adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
-    return Ref(f"{call.name}()", FILE)
+    path = find_path(call.m, value)
+    if path is not None and adds and not call.m.context.own_files.holds(path):
+        call.m.context.own_files.forget(path)  # what it is added to is not known
+    return Ref(f"{call.name}()", FILE, value if path is not None else None)
+
+
+def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the file that an object is written to, the other one of the call's first two arguments."""
+    path = find_path(call.m, value)
+    if path is None:
+        return _judge_save(call, value)
+    if not isinstance(value, Ref):
+        call.judge_path(Action.WRITE, value)
+    others = [one for one in call.arguments.all()[:2] if one is not value]
+    call.m.context.own_files.add_object(path, others[0] if others else UNKNOWN)
+    return None
 
 
 def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
@@ -265,7 +299,7 @@ def _judge_save(call: Call[Machine], value: Value) -> Value | None:
     if _is_url(value):
         _judge_url(call, value)
     elif isinstance(value, Const | Text | Path | Unknown):
-        call.judge_path(Action.WRITE, value)
+        _judge_write(call, value)
     return None
 
 
@@ -366,7 +400,16 @@ def _judge_own_path(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+# Calls that only describe a request, and what may send one: where none of it is in the text, none is sent.
+_DESCRIBING: Final = split_words("urllib.request.Request requests.Request httpx.Request")
+_MAY_SEND: Final = re.compile(
+    r"urlopen|send|\.open\(|__|\b(?:getattr|exec|eval|import_module|globals|vars)\b"
+)
+
+
 def _judge_url(call: Call[Machine], value: Value) -> Value | None:
+    if call.name in _DESCRIBING and not _MAY_SEND.search(call.m.text):
+        return Ref(f"{call.name}()", NETWORK)
     if isinstance(value, Ref) and value.name.startswith(("urllib.request.Request()", "requests.")):
         pass  # judged where it was made
     elif not (call.name.startswith("requests.Session()") and _is_relative(value)):
@@ -460,8 +503,16 @@ def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_write(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the file that a call writes, whose content is not known from then on."""
+    call.judge_path(Action.WRITE, value)
+    call.m.context.own_files.forget(find_path(call.m, value))
+    return None
+
+
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, **payloads.CHECKS, **databases.CHECKS, "open": _judge_open, "osopen": _judge_os_open,
+    **COMMON, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
+    "open": _judge_open, "osopen": _judge_os_open,
     "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
@@ -469,6 +520,7 @@ CHECKS: Final[dict[str, Check]] = {
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
     "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": COMMON["none"],
+    "dump": _judge_dump,
 }  # fmt: skip
 """What judges each kind of effect."""
 

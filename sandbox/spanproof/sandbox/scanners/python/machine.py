@@ -86,6 +86,9 @@ class Machine(Reader):
         self.binds_socket = False
         # Expressions that copy the environment only for programs that are started.
         self.handed_on: frozenset[ast.expr] = frozenset()
+        self.command_arguments: dict[str, Value] = {}
+        # Paths that are known by their values alone, kept so that each has an identity of its own.
+        self._unknown_paths: list[Value] = []
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
@@ -120,6 +123,12 @@ class Machine(Reader):
             if flow is not None:
                 return flow
         return None
+
+    def name_unknown_path(self, value: Value) -> str:
+        """Return a name for a path that is known in part: the same for the same value alone."""
+        if not any(value is one for one in self._unknown_paths):
+            self._unknown_paths.append(value)
+        return f"{id(value)}?"
 
     def format_allowed_call(self, name: str) -> str:
         """Return the line of a policy that allows a call; none does where its object is not known."""

@@ -20,8 +20,9 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS
+from spanproof.sandbox.scanners.python.own_files import find_content, model_file_method, note_written
 from spanproof.sandbox.scanners.python.reflection import REFLECTION, model_call_method, model_mapping_get
-from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT
+from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT, FILE
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -395,8 +396,15 @@ def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: as
         return _normalise_path(m, owner)
     if method in {"as_posix", "__str__", "__fspath__", "as_uri"}:
         return build_text(owner.pieces, owner.taint)
+    return _model_path_content(m, owner, method, arguments)
+
+
+def _model_path_content(m: Machine, owner: Path, method: str, arguments: Arguments) -> Value | None:
+    """Return what a file holds that a path reads, and note what it writes there."""
     if method in {"read_text", "read_bytes"}:
-        return Unknown(frozenset({"file"}))
+        return find_content(m, owner) or Unknown(frozenset({"file"}))
+    if method in {"write_text", "write_bytes"}:
+        note_written(m, owner, arguments.get(0, "data"))
     return None
 
 
@@ -527,7 +535,10 @@ def _apply_sink(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
 
 def _model_temporary_file(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     _apply_sink(m, function, arguments, node)
-    return Text(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
+    path = Text(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
+    if function.name.endswith(".mkstemp"):
+        return Items([Ref(f"{function.name}()", FILE), path], "tuple")
+    return path
 
 
 # What the kinds in `data/python.txt` mean.
@@ -581,6 +592,7 @@ METHODS: Final[dict[str, Model]] = {
          "expanduser", "as_posix", "relative_to", "link_to", "__str__", "__fspath__"],
         _model_path_method,
     ),
+    "read": model_file_method, "write": model_file_method,
     "strftime": _model_date_text, "join": _model_text_join, "format": _model_format,
     **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _model_text_method),
 }  # fmt: skip

@@ -21,6 +21,7 @@ from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.own_files import list_own_objects
 from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line, to_whole_text
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -34,6 +35,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Unknown,
     Value,
     collect_taint,
+    join_all,
     list_options,
     read_constant_text,
     to_pieces,
@@ -103,6 +105,9 @@ def _judge_annotations(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_pickle_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge unpickling from a file object; one over known bytes is read like them."""
+    own = list_own_objects(call.m, value)
+    if own:
+        return join_all(judge_own_pickle(call.m, one, call.node) for one in own)
     inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
     _judge_unpickling(call, inner if inner is not None else value)
     return None
@@ -110,8 +115,8 @@ def _judge_pickle_file(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_yaml(call: Call[Machine], value: Value) -> Value | None:
     """Judge `yaml.load`, harmless with a safe loader."""
-    loader = call.arguments.get(1, "Loader")
-    if isinstance(loader, Ref) and "Safe" in loader.name:
+    loader = call.arguments.get(1, "Loader") or UNKNOWN
+    if all(isinstance(one, Ref) and "Safe" in one.name for one in list_options(loader)):
         return None
     return _judge_unsafe_yaml(call, value)
 
@@ -169,7 +174,7 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
 def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
     """Judge unpickling by what the pickle would call."""
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
-        return _judge_own_pickle(call.m, value.owner, call.node)
+        return judge_own_pickle(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
         names, whole = _list_pickled_names(data)
@@ -186,7 +191,7 @@ def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
     return Unknown(value.taint)
 
 
-def _judge_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
+def judge_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
     """Judge loading what the program itself dumped: an object's `__reduce__` gives the function called."""
     if not isinstance(value, Instance):
         return value

@@ -227,6 +227,25 @@ def _model_simple_namespace(m: Machine, function: Ref, arguments: Arguments, nod
     return instance
 
 
+def _model_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Note an argument of a parser of command lines, with its default."""
+    flags = [read_constant_text(one) or "" for one in arguments.positional]
+    name = read_constant_text(arguments.named.get("dest")) or max(flags, key=len, default="")
+    m.command_arguments[name.lstrip("-").replace("-", "_")] = arguments.named.get("default", Const(None))
+    return None
+
+
+def _model_parsed_arguments(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return what a parser makes of a command line that the program states: its words, or the defaults."""
+    words = arguments.get(0, "args")
+    if not isinstance(words, Items) or words.more:
+        return None
+    parsed = Instance(Klass("Namespace", [], {}, []))
+    for name, default in m.command_arguments.items():
+        parsed.attributes[name] = join_all([default, *words.items])
+    return parsed
+
+
 def model_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `f.__call__(…)` gives."""
     owner = function.owner
@@ -237,6 +256,8 @@ def model_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast
 
 
 REFLECTION: Final[dict[str, Model]] = {
+    "argument": _model_argument,
+    "arguments": _model_parsed_arguments,
     "attribute": _model_getattr,
     "attribute-of": _model_attrgetter_call,
     "dump": _model_dumps,

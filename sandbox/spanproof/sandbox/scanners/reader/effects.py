@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
-from spanproof.sandbox.scanners.catalogue import locate_entry
+from spanproof.sandbox.scanners.catalogue import locate_entry, read_sections
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
@@ -54,17 +54,19 @@ class Condition(NamedTuple):
     """A keyword argument that decides whether an effect counts.
 
     `if KEYWORD` counts where the keyword is given and may be true, `unless KEYWORD` where it may be false.
+    `unless KEYWORD=TEXT` counts where the keyword may be another text.
     """
 
     keyword: str
     counts_if: bool
+    text: str = ""
 
     def holds(self, arguments: Arguments) -> bool:
         """Whether the effect counts for a call with these arguments."""
         value = arguments.named.get(self.keyword)
         if self.counts_if:
             return value is not None and not (isinstance(value, Const) and not value.value)
-        return not (isinstance(value, Const) and value.value is True)
+        return not (isinstance(value, Const) and value.value == (self.text or True))
 
 
 class Effect(NamedTuple):
@@ -88,7 +90,8 @@ def _parse_effect(words: list[str]) -> Effect:
     condition = None
     if words[-2:-1] in (["if"], ["unless"]):
         *words, word, keyword = words
-        condition = Condition(keyword, counts_if=word == "if")
+        keyword, _, text = keyword.partition("=")
+        condition = Condition(keyword, word == "if", text)
     kind, *rest = words
     if rest and rest[0].isdigit():
         return Effect(kind, int(rest[0]), rest[1] if len(rest) > 1 else "", condition)
@@ -249,8 +252,19 @@ def _judge_shell(call: Call[Reader], value: Value) -> Value | None:
 
 
 def _judge_environment(call: Call[Reader], value: Value) -> Value | None:
-    name = to_whole_text(value)
-    return Unknown(ENVIRONMENT if call.crossed(call.m.context.judge_variable(name)) else frozenset())
+    return read_variable(call.m, to_whole_text(value), call.name, call.node)
+
+
+# Variables that name a folder, which is judged where it is opened.
+_FOLDERS: Final = {name: read_sections("shell")["predefined"][name] for name in ("HOME", "PWD", "TMPDIR")}
+
+
+def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
+    """Judge the reading of a variable of the environment, and return what it gives."""
+    if m.crossed(m.context.judge_variable(name), who, node):
+        return Unknown(ENVIRONMENT)
+    folder = _FOLDERS.get(name) if name not in m.context.variables else None
+    return Const(folder) if folder is not None else Unknown(frozenset())
 
 
 def _judge_whole_environment(call: Call[Reader], value: Value) -> Value | None:

@@ -110,17 +110,17 @@ def _collect_origins(shell: Shell, node: Node) -> frozenset[str]:
 def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     body = node.child_by_field_name("body")
     follow: Node | None = None
-    outputs = False
+    outputs: list[Node] = []
     for redirect in node.named_children:  # that of a here-string has no field
         if redirect.type == "heredoc_redirect":
-            stdin, follow = _read_here_document(shell, redirect)
+            stdin, follow = _read_here_document(shell, redirect, outputs)
         elif redirect.type == "herestring_redirect" and redirect.named_children:
             stdin = Stream(shell.words.word(redirect.named_children[0]))
         elif redirect.type == "file_redirect":
-            given = _judge_redirect(shell, redirect)
-            stdin = given or stdin
-            outputs = outputs or given is None
+            stdin = _judge_redirect(shell, redirect, outputs) or stdin
     written = shell.run(body, stdin) if body is not None else NOTHING
+    for redirect in outputs:
+        _note_written(shell, redirect, written if follow is None else UNKNOWN_STREAM)
     if outputs and body is not None and _WRITES_FOREVER.match(shell.words.text(body)):
         shell.add("resource.endless", node, "writes to a file without an end")
     if follow is not None:
@@ -128,12 +128,27 @@ def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING if outputs else written
 
 
+def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
+    """Note what a redirection writes to its file, where that is known."""
+    destinations = redirect.children_by_field_name("destination")
+    path = shell.find_path(shell.words.word(destinations[0])) if len(destinations) == 1 else None
+    text = read_known_text(written.words)
+    files = shell.context.own_files
+    operator = redirect.children[0].type
+    if path is None or text is None or operator not in {">", ">>"}:
+        files.forget(path)
+    elif operator == ">>" and not files.holds(path):
+        files.forget(path)  # what it is added to is not known
+    else:
+        files.add_text(path, text)
+
+
 # A program whose output has no end, with nothing behind it that takes only a part.
 _WRITES_FOREVER = re.compile(r"(?:yes\b|cat\s++/dev/(?:zero|u?random))[^|]*+\Z")
 
 
-def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
-    """Return what a here-document feeds, and the command behind its mark."""
+def _read_here_document(shell: Shell, node: Node, outputs: list[Node]) -> tuple[Stream, Node | None]:
+    """Return what a here-document feeds, and the command behind its mark; add redirections to `outputs`."""
     stream, follow = NOTHING, None
     quoted = False
     for child in node.named_children:
@@ -142,14 +157,17 @@ def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
         elif child.type == "heredoc_body":
             stream = Stream(((shell.words.text(child),),) if quoted else shell.words.word(child))
         elif child.type == "file_redirect":
-            _judge_redirect(shell, child)
+            _judge_redirect(shell, child, outputs)
         elif child.type != "heredoc_end":
             follow = child
     return stream, follow
 
 
-def _judge_redirect(shell: Shell, node: Node) -> Stream | None:
-    """Judge a redirection; gives a stream when it is an input."""
+def _judge_redirect(shell: Shell, node: Node, outputs: list[Node] | None = None) -> Stream | None:
+    """Judge a redirection; gives a stream when it is an input.
+
+    One that writes is added to `outputs`, for a caller that notes what is written.
+    """
     operator = "".join(
         child.type for child in node.children if not child.is_named and child.type.strip("<>&|") == ""
     )
@@ -160,9 +178,12 @@ def _judge_redirect(shell: Shell, node: Node) -> Stream | None:
         text = read_known_text(word)
         if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
             continue
-        shell.judge_path(Action.READ if reads else Action.WRITE, word, "a redirection", node)
+        action = Action.READ if reads else Action.WRITE
+        shell.judge_path(action, word, "a redirection", node, is_followed=outputs is not None)
         if destination.type == "process_substitution":
             stream = shell.sequence(destination, UNKNOWN_STREAM)
+    if outputs is not None and stream is None:
+        outputs.append(node)
     return stream
 
 

@@ -20,7 +20,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
-from spanproof.sandbox.scanners.shell.catalogue import split_options
+from spanproof.sandbox.scanners.shell.catalogue import SHELLS, split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
@@ -54,8 +54,11 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
         shell.judge_path(Action.READ, operands[0], program, node)
         if options == ["-n"]:
             return UNKNOWN_STREAM  # only looks for mistakes
+        own_text = shell.find_own_text(operands[0])
         if read_known_text(operands[0]) == "/dev/fd/63":
             _run_stream(shell, stdin, f"{program} runs a script: ", node)
+        elif own_text is not None:
+            run_text(shell, own_text, f"{program} runs a script: ", node, operands)
         else:
             shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
     elif "-i" in options:
@@ -163,10 +166,31 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
         _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     elif operands:
         shell.judge_path(Action.READ, operands[0], program, node)
-        shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
+        own_text = shell.find_own_text(operands[0])
+        if own_text is not None:
+            _scan_inline_code(shell, program, ((own_text,),), frozenset(), node)
+        else:
+            shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
     elif not options:
         _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     return UNKNOWN_STREAM
+
+
+def run_own_script(shell: Shell, text: str, fields: Sequence[Words], node: Node) -> None:
+    """Scan a file that the script wrote and runs by its path, in the language that its first line names.
+
+    Args:
+        shell: the reader of the script.
+        text: of the file.
+        fields: its path and its arguments.
+        node: the place of the command.
+    """
+    first_line = text.partition("\n")[0]
+    program = first_line.rpartition("/")[2].split()[-1] if first_line.startswith("#!") else "sh"
+    if program in SHELLS:
+        run_text(shell, text, f"{program} runs a script: ", node, fields)
+    else:
+        _scan_inline_code(shell, program, ((text,),), frozenset(), node)
 
 
 def _reads_input(arguments: Sequence[Words]) -> bool:
@@ -178,7 +202,9 @@ def _reads_input(arguments: Sequence[Words]) -> bool:
     return False
 
 
-_HARMLESS_MODULES = split_words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
+_HARMLESS_MODULES = split_words(
+    "json.tool this calendar timeit unittest pytest venv tabnanny ast py_compile compileall tokenize dis"
+)
 
 
 def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
@@ -216,7 +242,11 @@ def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[
 def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments[:1]:
         shell.judge_path(Action.READ, argument, program, node)
-        if read_known_text(argument) == "/dev/fd/63":
+        own_text = shell.find_own_text(argument)
+        if own_text is not None:
+            # In this shell itself: what the script sets is set after it.
+            run_text(shell, own_text, f"{program} runs a script: ", node, state=shell.state)
+        elif read_known_text(argument) == "/dev/fd/63":
             shell.add(
                 "exec.download" if "network" in stdin.origin else "exec.dynamic",
                 node,

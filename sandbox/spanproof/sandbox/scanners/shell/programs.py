@@ -88,6 +88,10 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         return UNKNOWN_STREAM
     if name in shell.state.functions:
         return shell.call_function(name, arguments, stdin, node)
+    own_text = shell.find_own_text(head) if "/" in name else None
+    if own_text is not None:
+        interpreters.run_own_script(shell, own_text, fields, node)
+        return UNKNOWN_STREAM
     program = name.rpartition("/")[2] or name
     _judge_permission(shell, program, arguments, node)
     policy = shell.context.boundary.policy

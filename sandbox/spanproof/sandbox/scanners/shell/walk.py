@@ -35,6 +35,7 @@ from spanproof.sandbox.scanners.shell.state import (
     covers_word,
     join_streams,
     merge_variables,
+    read_known_text,
     widen_words,
 )
 from spanproof.sandbox.scanners.shell.words import Expander
@@ -218,11 +219,30 @@ class Shell(Reporter):
                     self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
                     break
 
-    def judge_path(self, action: Action, word: Words, who: str, node: Node) -> None:
-        """Hold a path, in each of its alternatives, against the boundary."""
+    def judge_path(
+        self, action: Action, word: Words, who: str, node: Node, *, is_followed: bool = False
+    ) -> None:
+        """Hold a path, in each of its alternatives, against the boundary.
+
+        With `is_followed`, the caller notes what is written to it; otherwise that is not known from here on.
+        """
+        if action is Action.WRITE and not is_followed:
+            self.context.own_files.forget(self.find_path(word))
         for pieces in word:
             if pieces != ("",):
                 self._judge_in_directories(action, pieces, who, node)
+
+    def find_path(self, word: Words) -> str | None:
+        """Return the absolute path that a word names; None where it is not known."""
+        text = read_known_text(word)
+        if text is None or len(self.state.directories) != 1:
+            return None
+        return self.context.boundary.work_path(posixpath.join(self.state.directories[0], text))
+
+    def find_own_text(self, word: Words) -> str | None:
+        """Return the text of a file that the script has written itself; None where that is not known."""
+        path = self.find_path(word)
+        return None if path is None else self.context.own_files.find_text(path)
 
     def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
         """Judge a path from where the script is, and from where it would be if a `cd` before had failed."""

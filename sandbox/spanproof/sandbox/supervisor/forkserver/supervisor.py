@@ -88,7 +88,7 @@ class Supervisor:
             armed = self._fit_guest(armed, frame.header)
             armed = self._follow(self._run_job(frame, armed), armed)
             if "ahead" in frame.header:
-                armed = self._start_ahead(frame.header, armed)
+                armed = self._start_ahead(frame, armed)
 
     def _run_job(self, frame: Frame, armed: Armed) -> Run:
         """Run a job in a guest that fits it, and report its result."""
@@ -145,18 +145,19 @@ class Supervisor:
         self._clear(armed, touched=self._box.touched())
         return self._arm()
 
-    def _start_ahead(self, job: Header, armed: Armed) -> Armed:
+    def _start_ahead(self, job: Frame, armed: Armed) -> Armed:
         """Make the guest the interpreter of the next job, if that is like this one; else one that waits."""
-        self._fix(Frame(job, ()), armed)
-        if ahead.start_ahead(job, armed, self._isolation):
+        self._fix(Frame(job.header, ()), armed)
+        if ahead.start_ahead(job, armed, self._isolation, self._channel.fileno()):
             return armed
         return self._replace(armed)
 
     def _waits(self, armed: Armed) -> bool:
-        """Whether the armed guest lives, and has made no call that is held: it has nothing to do yet."""
+        """Whether the armed guest lives, and has made no call that is held, unless it is still starting."""
         poll = select.poll()  # select() knows no descriptor beyond 1023
         poll.register(self._isolation.origin, select.POLLIN)
-        poll.register(armed.guest.listener, select.POLLIN)
+        if not armed.is_starting:
+            poll.register(armed.guest.listener, select.POLLIN)
         return not poll.poll(0)
 
     def _fix(self, job: Frame, armed: Armed) -> None:

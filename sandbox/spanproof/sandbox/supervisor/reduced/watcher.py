@@ -38,9 +38,9 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
 
     def _hide(self, _name: str, _call: Notification) -> Answer:
         """Let it pass undone: no process may open another's memory here, and we must read it."""
-        if self.own_hides <= 0:
+        if not self.expects_judge:
             return EPERM
-        self.own_hides -= 1
+        self.expects_judge = False
         return _DONE
 
     def _fork(self, name: str, call: Notification) -> Answer:

@@ -1,9 +1,9 @@
-"""Interpreters started ahead: Node.js or bash is up in the next guest, and waits for its program to be there.
+"""Interpreters started ahead: what the next program runs in is up in the next guest, and waits for it.
 
 In: a job that has been run, because the next one is mostly like it. Out: a guest that has become the job's
 interpreter, behind the walls and under the limits of any guest, with the job's seed, and has read nothing of
-a program. It serves one run, as every guest does: Node.js cannot be forked, so what costs time is done before
-the job comes.
+a program. It serves one run, as every guest does: Node.js and bash cannot be forked, so what costs time is
+done before the job comes. For a program with tests, the process that is to hold them waits beside the guest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import time
 from typing import Final
 
 from spanproof.sandbox.guest.inbox import encode_message
-from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+from spanproof.sandbox.guest.prepared import PreparedTests, prepare_message
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation
 
 BEGIN: Final = b"\n"
@@ -50,8 +51,11 @@ def plan_ahead(job: Header) -> Header | None:
         `environment`: variables by which it knows that it is to wait.
         `aids`: files that it loads.
     """
-    if "argv" not in job or not _can_start_ahead(job) or job["limits"]["processes"] < _PROCESSES:
+    is_started = "argv" in job or job["has_tests"]
+    if not is_started or not _can_start_ahead(job) or job["limits"]["processes"] < _PROCESSES:
         return None
+    if job["has_tests"]:
+        return {"environment": {}, "aids": {}}
     if job["language"] == "bash":
         directory = os.path.dirname(job["argv"][-1])  # noqa: PTH120 - of the jail
         return {"environment": {"BASH_ENV": f"{directory}/{_BASH_AID}"}, "aids": {_BASH_AID: _BASH_SOURCE}}
@@ -63,22 +67,36 @@ def serves(armed: Armed, job: Header) -> bool:
     return not armed.ahead or ("ahead" in job and armed.ahead == _derive_start_key(job))
 
 
-def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
-    """Make a guest the interpreter of a job's successor; return whether it waits."""
+def start_ahead(frame: Frame, armed: Armed, isolation: Isolation, channel: int) -> bool:
+    """Make a guest the interpreter of a job's successor; return whether it can take that.
+
+    Args:
+        frame: the job.
+        armed: the guest.
+        isolation: of both.
+        channel: descriptor by which the successor comes; one with tests is not kept waiting for its judge.
+    """
+    job = frame.header
     plan = job["ahead"]
     lay_aids(plan["aids"], isolation.box.code)
     watcher = isolation.watcher
     watcher.watch(armed.guest.listener)
-    watcher.own_execs, watcher.memory_bytes = job["own_execs"], job["limits"]["memory_bytes"]
+    watcher.own_execs, watcher.memory_bytes = job.get("own_execs", 0), job["limits"]["memory_bytes"]
+    watcher.expects_judge = job["has_tests"]
     watcher.fixtures = armed.fixtures
-    fields = {"language": job["language"], "argv": job["argv"], "seed": job["seed"], "has_tests": False}
+    fields = {key: job.get(key) for key in ("language", "argv", "seed", "has_tests")}
     request = {**fields, "kind": "job", "token": armed.token, "waits": plan["environment"]}
+    if job["has_tests"]:
+        request["collectors"] = _list_collectors(frame)
     try:
-        armed.control.send(encode_message(request))
+        armed.control.send(encode_message(request, [b""]))
     except OSError:
         return False
-    if not _await(armed, isolation):
+    if not _await(armed, isolation, channel if job["has_tests"] else None):
         return False
+    if job["has_tests"] and isolation.box.touched():
+        return False  # what a module has written would be there for the next program
+    armed.judge = watcher.judge
     armed.ahead = _derive_start_key(job)
     return True
 
@@ -101,22 +119,32 @@ def lay_aids(aids: dict[str, str], code: str) -> None:
 
 def _can_start_ahead(job: Header) -> bool:
     """Whether nothing of it must be there before its interpreter starts, but a seed, which jobs share."""
-    return job["clock"] is None and not job["tape"] and not job["has_tests"]
+    are_tests_held = not job["has_tests"] or job["language"] == "python"
+    return job["clock"] is None and not job["tape"] and are_tests_held
 
 
 def _derive_start_key(job: Header) -> tuple[str, ...]:
     """Return what an interpreter starts with: jobs in which it is the same can take each other's."""
-    return str(job["seed"]), *job["argv"]
+    return str(job["seed"]), *job.get("argv", ["python", "tests"])
 
 
-def _await(armed: Armed, isolation: Isolation) -> bool:
-    """Serve the guest's held calls until it says that it waits; False if it ends or takes too long."""
+def _list_collectors(frame: Frame) -> list[str]:
+    """Return modules that collected a job's tests, and will collect those of the next one."""
+    message = prepare_message(frame.parts[1], frame.header["entry_point"])
+    return [] if message is None else PreparedTests.from_message(message).collectors
+
+
+def _await(armed: Armed, isolation: Isolation, channel: int | None) -> bool:
+    """Serve the guest's held calls until it says that it waits; False if it ends or takes too long.
+
+    Until something comes by the channel, too, where there is one: then the guest is still starting.
+    """
     deadline = time.monotonic() + _START_S
     decoder = Decoder(FROM_GUEST)
     listener, control, origin = armed.guest.listener, armed.control.fileno(), isolation.origin.fileno()
     fixtures = armed.fixtures
     poll = select.poll()
-    for source in (listener, control, origin, fixtures):
+    for source in (listener, control, origin, fixtures, channel):
         if source is not None:
             poll.register(source, select.POLLIN)
     while (left := deadline - time.monotonic()) > 0:
@@ -128,6 +156,9 @@ def _await(armed: Armed, isolation: Isolation) -> bool:
             elif fd == control:
                 if _waits(armed, decoder):
                     return True
+            elif fd == channel:
+                armed.is_starting = True
+                return True
             elif fixtures is not None:
                 fixtures.serve()
     return False
@@ -143,4 +174,5 @@ def _waits(armed: Armed, decoder: Decoder) -> bool:
         frame = decoder.next()
     except (BadFrame, OSError):
         return False
-    return frame is not None and frame.header == {"kind": "waiting", "token": armed.token}
+    waits = {"kind": "waiting", "token": armed.token}, {"kind": "judge", "token": armed.token, "hidden": True}
+    return frame is not None and frame.header in waits

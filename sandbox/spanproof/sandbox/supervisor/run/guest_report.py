@@ -9,18 +9,45 @@ kernel agrees.
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.prepared import prepare_message
-from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.guest.trusted import list_own_modules
+from spanproof.sandbox.guest.wire import Frame, Header
 
 MOST_FAILED = 1_000
 """Numbers of failed tests that are reported."""
 
 # As many as can be planned.
 _TESTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTests:
+    """What the process that judges a program is handed.
+
+    Attributes:
+        text: of the tests.
+        source: of the program, which the judge hands on.
+        entry_point: that the tests are for.
+        modules: names of the program's own modules.
+    """
+
+    text: bytes
+    source: bytes
+    entry_point: str | None
+    modules: list[str]
+
+    @classmethod
+    def of(cls, job: Frame) -> HiddenTests | None:
+        """Return those of a job that has any."""
+        header = job.header
+        if not header.get("has_tests"):
+            return None
+        return cls(job.parts[1], job.parts[0], header["entry_point"], list_own_modules(header["files"]))
 
 
 class GuestReport:
@@ -33,17 +60,10 @@ class GuestReport:
         result: of a SQL script, the rows of its last query.
     """
 
-    def __init__(self, token: str, tests: bytes | None, entry_point: str | None = None) -> None:
-        """Listen.
-
-        Args:
-            token: of the program's process.
-            tests: text to hand to the process that holds them, None where there are none.
-            entry_point: that they are for.
-        """
+    def __init__(self, token: str, tests: HiddenTests | None) -> None:
+        """Listen to the program's process, which bears this token, and to its judge where there are tests."""
         self._token = token
         self._tests = tests
-        self._entry_point = entry_point
         self._judge_tokens: set[str] = set()
         self._planned: int | None = None
         self._results: dict[int, bool] = {}
@@ -58,7 +78,7 @@ class GuestReport:
     def prepare_tests(self) -> None:
         """Prepare the tests, which takes less time here than in a process that was just forked."""
         if self._tests is not None:
-            prepare_message(self._tests, self._entry_point)
+            prepare_message(self._tests.text, self._tests.entry_point)
 
     def to_header(self) -> Header:
         """Return all of it, as the host receives it; of tests, where any were planned."""
@@ -97,17 +117,25 @@ class GuestReport:
             if self.outcome is None:
                 self.outcome, self.raised = kind, message.get("raised")
                 self.result = message.get("result")
-        elif kind == "judge" and message.get("hidden") is True and self._tests is not None:
-            return self._pack_tests(self._tests)
+        elif kind == "judge" and message.get("hidden") is True:
+            return self.take_tests()
         return None
 
-    def _pack_tests(self, tests: bytes) -> bytes:
+    def take_tests(self) -> bytes | None:
         """Return the tests, once, with a token the program never sees: it is a fork of another."""
-        self._tests = None
+        if self._tests is None:
+            return None
+        tests, self._tests = self._tests, None
         token = secrets.token_hex(16)
         self._judge_tokens.add(token)
-        prepared = prepare_message(tests, self._entry_point)
-        return encode_message({"kind": "tests", "token": token, "prepared": prepared}, [tests])
+        header = {
+            "kind": "tests",
+            "token": token,
+            "entry_point": tests.entry_point,
+            "modules": tests.modules,
+            "prepared": prepare_message(tests.text, tests.entry_point),
+        }
+        return encode_message(header, [tests.text, tests.source])
 
     def _handle_judge(self, message: Header, token: str) -> None:
         kind = message.get("kind")

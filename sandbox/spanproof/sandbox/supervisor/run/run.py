@@ -22,14 +22,14 @@ from spanproof.sandbox.supervisor.run.ahead import begin
 from spanproof.sandbox.supervisor.run.channel import Channel
 from spanproof.sandbox.supervisor.run.clock import Clock
 from spanproof.sandbox.supervisor.run.control_channel import ControlChannel
-from spanproof.sandbox.supervisor.run.guest_report import GuestReport
+from spanproof.sandbox.supervisor.run.guest_report import GuestReport, HiddenTests
 from spanproof.sandbox.supervisor.run.streams import Streams
 from spanproof.sandbox.supervisor.run.usage_limits import TICK_S, UsageLimits
 
 # So long no one looks at what a program says: most are over then, and fill no pipe.
 _MUTE_S = 0.002
 _LONGER = 2  # By so much a look may last longer than the last one
-_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database", "held")
+_GUEST_FIELDS = ("language", "argv", "has_tests", "tools", "seed", "database", "held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +65,17 @@ class Run:
         watcher.is_held_at_end = self._hold
         watcher.memory_bytes = self._limits["memory_bytes"]
         watcher.own_execs = 0 if armed.ahead else job.header.get("own_execs", 0)
-        tests = job.parts[1] if job.header.get("has_tests") else None
-        watcher.own_hides = 0 if tests is None else 1
-        self._guest_report = GuestReport(armed.token, tests, job.header.get("entry_point"))
-        self._usage_limits = UsageLimits(self._limits, armed.guest, isolation, links.group)
+        tests = HiddenTests.of(job)
+        watcher.judge = armed.judge
+        watcher.expects_judge = tests is not None and armed.judge is None
+        self._guest_report = GuestReport(armed.token, tests)
+        self._usage_limits = UsageLimits(self._limits, armed, isolation, links.group)
         self._poll = poll = select.poll()
         # First: what was tried before an end is part of it.
         poll.register(armed.guest.listener, select.POLLIN)
         self._control_channel = ControlChannel(armed, watcher, poll, self._handle)
-        if tests is not None:
-            self._control_channel.listen()  # who holds them waits for answers
+        if watcher.expects_judge:
+            self._control_channel.listen()  # it waits for the tests
         self._stopped: str | None = None
         self._ended = False
         self._held: Ended | None = None
@@ -88,11 +89,15 @@ class Run:
 
     def start(self) -> None:
         """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""
-        if self._armed.ahead:
+        if self._armed.judge is not None:
+            self._answer_guest(self._guest_report.take_tests())
+        elif self._armed.is_starting:
+            self._guest_report.prepare_tests()
+        elif self._armed.ahead:
             begin(self._job.header, self._armed, self._isolation.box.code)
         else:
             self._hand_over()
-        self._guest_report.prepare_tests()
+            self._guest_report.prepare_tests()
         poll, isolation = self._poll, self._isolation
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
         for source in (isolation.origin, self._channel, isolation.network.resolver, self._watcher.fixtures):
@@ -103,12 +108,13 @@ class Run:
         header = {key: self._job.header[key] for key in _GUEST_FIELDS if key in self._job.header}
         if self._watcher.fixtures is not None:
             header["environment"] = self._watcher.fixtures.environment
-        self._to_guest(
-            encode_message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1])
-        )
+        # The judge hands the program on.
+        parts = [b""] if self._watcher.expects_judge else self._job.parts[:1]
+        self._answer_guest(encode_message({**header, "kind": "job", "token": self._armed.token}, parts))
 
     def _bound_time(self) -> None:
-        tree.bound_cpu(self._armed.guest.pid, self._limits["cpu_s"], self._isolation.tree)
+        for pid in filter(None, (self._armed.guest.pid, self._armed.judge)):
+            tree.bound_cpu(pid, self._limits["cpu_s"], self._isolation.tree)
 
     def _is_timed(self) -> bool:
         """Whether the clock goes, and bounds something that has not ended."""
@@ -226,12 +232,10 @@ class Run:
             self._stopped = "output"
 
     def _handle(self, message_header: Header) -> None:
-        answer = self._guest_report.handle(message_header)
-        if answer is not None:
-            self._to_guest(answer)
+        self._answer_guest(self._guest_report.handle(message_header))
 
-    def _to_guest(self, data: bytes) -> None:
-        if not self._control_channel.send(data, self._clock):
+    def _answer_guest(self, data: bytes | None) -> None:
+        if data is not None and not self._control_channel.send(data, self._clock):
             self._stopped = "timeout"
 
     def _read_host(self) -> None:
@@ -251,22 +255,28 @@ class Run:
         """Take a frame that came while the program runs: a plain run has no use for any."""
 
     def _hold(self, pid: int, code: int) -> bool:
-        """Whether to hold a process that ends: the main one, when it has always been alone.
+        """Whether to hold a process that ends: the main one, when it has always been alone, and its judge.
 
-        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
+        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run. The
+        number of a judge that is held is no other process's, by which that would pass as the newest.
         """
         self._usage_limits.note_end(pid)
+        if pid == self._watcher.judge:
+            return True
         if pid != self._armed.guest.pid or not self._is_alone(pid):
             return False
         try:
-            self._held = self._usage_limits.ended_with(code)
+            self._held = self._usage_limits.ended_with(code, self._watcher.judge)
         except OSError:  # it has become a program that may not be looked at
             return False
         return True
 
     def _is_alone(self, pid: int) -> bool:
-        """Whether all that the program does is known once its main process does no more."""
-        return self._isolation.tree.is_last(pid)
+        """Whether all that the program does is known once its main process does no more.
+
+        Its judge has no more to say then: it speaks before it lets the program end.
+        """
+        return self._isolation.tree.is_last(self._watcher.judge or pid)
 
     def _end(self) -> Ended:
         """Return how the main process ended; nothing of the program runs any more."""
@@ -279,8 +289,9 @@ class Run:
     def leaves_one_process(self) -> bool:
         """Whether one held process is all there is of it, and no one has to follow its end."""
         watcher = self._watcher
-        alone = self._held is not None and not self.touched and watcher.fixtures is None
-        return alone and not watcher.record.network_used and not self._usage_limits.oom_killed()
+        alone = self._held is not None and watcher.judge is None
+        unused = not self.touched and watcher.fixtures is None
+        return alone and unused and not watcher.record.network_used and not self._usage_limits.oom_killed()
 
     def reap_held(self) -> None:
         """Leave nothing of the program; its result has been reported."""
@@ -288,7 +299,7 @@ class Run:
             self._reap()
 
     def _reap(self) -> Ended:
-        """Kill and reap all; beside one that is held there never was another."""
+        """Kill and reap all; beside one that is held there never was another but its judge."""
         if not self._ended:
             self._isolation.tree.kill_others()
         try:
@@ -297,7 +308,7 @@ class Run:
             if not self._usage_limits.oom_killed():
                 raise
             ended = Ended(signal.SIGKILL, 0.0, 0)
-        if self._held is None:
+        if self._held is None or self._watcher.judge is not None:
             self._isolation.tree.kill_all()
         if self._usage_limits.oom_killed():
             self._isolation.origin.renew()  # it may have gone the same way, or be about to

@@ -365,7 +365,7 @@ class SessionRun(Run):
         if self._is_held:
             self._held_channel.send(data, thread)
         else:
-            self._to_guest(data)
+            self._answer_guest(data)
 
     def _forward(self, message_header: Header, thread: int) -> None:
         self._calls += 1

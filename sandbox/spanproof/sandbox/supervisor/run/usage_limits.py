@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from spanproof.sandbox.guest.wire import Header
-from spanproof.sandbox.supervisor.isolation import Ended, Isolation, WaitingGuest
+from spanproof.sandbox.supervisor.isolation import Armed, Ended, Isolation
 from spanproof.sandbox.supervisor.namespaces import memory
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
 from spanproof.sandbox.supervisor.namespaces.cpu_time import OwnTimes
@@ -19,10 +19,9 @@ TICK_S = 0.05
 class UsageLimits:
     """The limits of one run, and what it has used."""
 
-    def __init__(
-        self, limits: Header, guest: WaitingGuest, isolation: Isolation, group: Group | None
-    ) -> None:
+    def __init__(self, limits: Header, armed: Armed, isolation: Isolation, group: Group | None) -> None:
         """Begin; the guest still waits."""
+        guest = armed.guest
         self._processes = limits["processes"]
         self._born = guest
         self._main = guest.pid
@@ -34,6 +33,8 @@ class UsageLimits:
         isolation.tree.refresh_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = isolation.tree.strays_cpu_s
         self._arming_cpu_s = memory.read_cpu_s(guest.pid)
+        if armed.judge is not None:
+            self._arming_cpu_s += memory.read_cpu_s(armed.judge)
         self._own_times = OwnTimes()
         # How long the last look took: a supervisor that is kept waiting for a processor takes long.
         self.takes_s = 0.0
@@ -85,8 +86,10 @@ class UsageLimits:
         """Return the most found before the main process ended, or that the kernel has counted for it."""
         return max(ended.peak_bytes, self._meter.peak_bytes)
 
-    def ended_with(self, code: int) -> Ended:
-        """Return how a main process that is held at its end has ended, without any reaped child."""
+    def ended_with(self, code: int, judge: int | None = None) -> Ended:
+        """Return how a main process that is held at its end has ended, with no child but its judge."""
+        for pid in (self._main, judge) if judge is not None else ():
+            self._own_times.note(pid)
         grown_bytes = memory.read_peak_memory(self._main) - self._born.resident_bytes
         return Ended(code << 8, memory.read_cpu_s(self._main), max(0, grown_bytes))
 

@@ -104,10 +104,10 @@ class Watcher:
         self.fixtures: RunFixtures | None = None
         # The session whose steps are held calls, where this is one.
         self.steps: Steps | None = None
-        # How many processes may close their memory: that of the tests, where there are any.
-        self.own_hides = 0
-        # Those that have: they run no code of the program's.
-        self._hidden: set[int] = set()
+        # Whether the next process to close its memory may: that of the tests, where there are any.
+        self.expects_judge = False
+        # The one that has: it runs no code of the program's.
+        self.judge: int | None = None
         # Who read how names are looked up: its next look at the accounts is libc's, and they are ours.
         self._looking_up: set[int] = set()
 
@@ -139,14 +139,14 @@ class Watcher:
         try:
             return self._dispatch(self._names.get(call.number, f"syscall {call.number}"), call)
         except kernel.ProcessUnreadable:
-            if call.pid in self._hidden:
+            if call.pid == self.judge:
                 return GO_ON
             self.record.unjudged += 1
             return EPERM
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT. The process of
             # the tests has closed its own, and the namespaces hold it.
-            return GO_ON if call.pid in self._hidden else Answer(errno.EFAULT)
+            return GO_ON if call.pid == self.judge else Answer(errno.EFAULT)
         except (OverflowError, ValueError):
             return Answer(errno.EINVAL)  # an argument that no such call can have
         except Exception:  # noqa: BLE001 - whatever hostile arguments find, the call is answered
@@ -188,10 +188,10 @@ class Watcher:
 
     def _hide(self, _name: str, call: Notification) -> Answer:
         """Let the process of the tests alone close its memory to others, which closes it to us too."""
-        if self.own_hides <= 0:
+        if not self.expects_judge:
             return EPERM
-        self.own_hides -= 1
-        self._hidden.add(call.pid)
+        self.expects_judge = False
+        self.judge = call.pid
         return GO_ON
 
     def _fork(self, name: str, call: Notification) -> Answer:

@@ -1,0 +1,187 @@
+"""Check that the first verb of a function's name states the shape of what it returns.
+
+`python tests/lint/verb_shapes.py` checks the packages of `PACKAGES`, prints each offender as
+`file:line: name: what is wrong`, and exits with 1 where there is any. A name begins with a verb of `VERBS`,
+and the annotation of what it returns has the shape of that verb. A function of a module names an object too
+("parse_gate", not "parse"); the class of a method names its object. Predicates ("is_open", "covers_all")
+return a bool, and so does nothing else but what `run` and `handle` do. The language's own idioms ("to_json",
+"with_label") are free.
+
+Public methods are read as private ones are. Not read: properties, context managers, nested functions,
+commands, routes, and dataclasses and their fields, which are nouns.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+if __package__:
+    from . import function_names
+else:
+    import function_names
+
+# Packages whose names hold the rule. The list may only grow.
+PACKAGES = (
+    "collector/spanproof/api/models",
+    "evaluators/spanproof/failures",
+    "evaluators/spanproof/gate",
+)
+
+
+class Shape(StrEnum):
+    """What the annotation of a result says."""
+
+    BOOL = "a bool"
+    COUNT = "an int"
+    ITERATOR = "an iterator"
+    MAPPING = "a mapping"
+    NOTHING = "None"
+    OPTIONAL = "something or None"
+    SEQUENCE = "a list, a tuple or a set"
+    TEXT = "a str"
+    VALUE = "a value"
+
+
+_CONTAINERS = frozenset({Shape.MAPPING, Shape.SEQUENCE})
+# Anything that is there: no None, no bool, and nothing that is empty after one use.
+_VALUES = frozenset({Shape.COUNT, Shape.TEXT, Shape.VALUE}) | _CONTAINERS
+_ANY = frozenset(Shape)
+
+VERBS: dict[str, frozenset[Shape]] = {
+    # One thing that may be missing.
+    "find": frozenset({Shape.OPTIONAL}),
+    # One thing, or an exception.
+    "build": _VALUES,
+    "classify": _VALUES,
+    "decode": _VALUES,
+    "encode": _VALUES,
+    "get": _VALUES,
+    "parse": _VALUES,
+    "read": _VALUES,
+    # Several things.
+    "group": frozenset({Shape.MAPPING}),
+    "iter": frozenset({Shape.ITERATOR}),
+    "list": frozenset({Shape.SEQUENCE}),
+    "select": _CONTAINERS,
+    "sort": frozenset({Shape.SEQUENCE}),
+    "split": frozenset({Shape.SEQUENCE}),
+    # A number or a judgement; None where there is nothing to compute it of.
+    "compare": _VALUES | {Shape.OPTIONAL},
+    "compute": _VALUES | {Shape.OPTIONAL},
+    "count": frozenset({Shape.COUNT, Shape.SEQUENCE, Shape.MAPPING}),
+    "evaluate": _VALUES | {Shape.OPTIONAL},
+    # A text.
+    "describe": frozenset({Shape.TEXT}),
+    "format": frozenset({Shape.TEXT}),
+    # What is read from a disk or a network.
+    "fetch": _VALUES | {Shape.ITERATOR, Shape.OPTIONAL},
+    "load": _VALUES | {Shape.OPTIONAL},
+    # What is done and returns nothing; `check` raises.
+    "add": frozenset({Shape.NOTHING}),
+    "check": frozenset({Shape.NOTHING}),
+    "close": frozenset({Shape.NOTHING}),
+    "remove": frozenset({Shape.NOTHING}),
+    "save": frozenset({Shape.NOTHING}),
+    "send": frozenset({Shape.NOTHING}),
+    "start": frozenset({Shape.NOTHING, Shape.VALUE}),
+    "write": frozenset({Shape.NOTHING, Shape.COUNT}),
+    # What answers an event, waits or calls code of others.
+    "handle": _ANY,
+    "run": _ANY,
+    "wait": _ANY,
+}
+
+_IDIOMS = frozenset({"as", "from", "on", "to", "with"})
+_STATES = frozenset(
+    {"are", "can", "did", "does", "had", "has", "is", "may", "must", "needs", "should", "was"}
+)
+_NAMED_SHAPES = {
+    "AsyncGenerator": Shape.ITERATOR,
+    "AsyncIterator": Shape.ITERATOR,
+    "Counter": Shape.MAPPING,
+    "Generator": Shape.ITERATOR,
+    "Iterable": Shape.ITERATOR,
+    "Iterator": Shape.ITERATOR,
+    "Mapping": Shape.MAPPING,
+    "Sequence": Shape.SEQUENCE,
+    "TypeGuard": Shape.BOOL,
+    "TypeIs": Shape.BOOL,
+    "bool": Shape.BOOL,
+    "dict": Shape.MAPPING,
+    "frozenset": Shape.SEQUENCE,
+    "int": Shape.COUNT,
+    "list": Shape.SEQUENCE,
+    "set": Shape.SEQUENCE,
+    "str": Shape.TEXT,
+    "tuple": Shape.SEQUENCE,
+}
+
+
+@dataclass(frozen=True)
+class Offender:
+    """A function whose name does not state the shape of its result."""
+
+    line: int
+    name: str
+    problem: str
+
+
+def read_shape(function: function_names.Function) -> Shape:
+    """Return the shape of what a function returns, by its annotation."""
+    returns = function.returns
+    if returns is None or ast.unparse(returns) == "None":
+        return Shape.NOTHING
+    if isinstance(returns, ast.BinOp) and ast.unparse(returns).endswith("| None"):
+        return Shape.OPTIONAL
+    outer = returns.value if isinstance(returns, ast.Subscript) else returns
+    name = outer.attr if isinstance(outer, ast.Attribute) else getattr(outer, "id", "")
+    return _NAMED_SHAPES.get(name, Shape.VALUE)
+
+
+def find_problem(function: function_names.Function, *, in_class: bool) -> str | None:
+    """Return what is wrong with a function's name; None where it states what the function returns."""
+    first, *rest = function.name.strip("_").split("_")
+    shape = read_shape(function)
+    if first in _IDIOMS:
+        return None
+    if first in _STATES or (first not in VERBS and first.endswith("s")):
+        return None if shape is Shape.BOOL else f"reads as a predicate and returns {shape.value}"
+    if first not in VERBS:
+        return f"{first!r} is no verb of VERBS in tests/lint/verb_shapes.py"
+    if shape not in VERBS[first]:
+        expected = " or ".join(sorted(each.value for each in VERBS[first]))
+        return f"returns {shape.value}; {first!r} returns {expected}"
+    if not rest and not in_class:
+        return "names no object after its verb"
+    return None
+
+
+def iter_offenders(source: str) -> Iterator[Offender]:
+    """Yield the functions of a module, and the methods of its classes, that break the rule."""
+    for function, in_class in function_names.iter_functions(ast.parse(source)):
+        if function_names.is_named_by_others(function):
+            continue
+        problem = find_problem(function, in_class=in_class)
+        if problem is not None:
+            yield Offender(function.lineno, function.name, problem)
+
+
+def main() -> int:
+    """Print what breaks the rule in the packages that hold it."""
+    lines = []
+    for path in function_names.product_files(PACKAGES):
+        source = (function_names.ROOT / path).read_text(encoding="utf-8")
+        lines += [f"{path}:{each.line}: {each.name}: {each.problem}" for each in iter_offenders(source)]
+    if lines:
+        print(*lines, sep="\n")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    sys.exit(main())
