@@ -22,9 +22,11 @@ from spanproof.store.breakdown import Breakdown, Fact
 
 @click.command("breakdown")
 @click.argument("fact", metavar="FACT", type=click.Choice([each.value for each in Fact]))
-@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@with_by_option("Count by this dimension: agent, user, attribute:tenant.id; may be given several times.")
 @with_where_option
-@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
+@click.option(
+    "--since", default="24h", show_default=True, help="Length of the window that ends now: 90s, 15m, 24h, 7d."
+)
 @with_rows_options
 @store_option
 def command(

@@ -28,16 +28,16 @@ from spanproof.evaluators.invalid import describe_error
 
 @click.command("connect")
 @click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in SinkKind]))
-@click.option("--url", help="Base URL of the product; its own when not given.")
+@click.option("--url", help="Base URL of the product. By default the product's own.")
 @click.option("--project", help="Braintrust: the project's id; Weave: entity/project; Datadog: the ml_app.")
 @click.option(
     "--scores",
     type=click.Choice(["layers", "all"]),
     default="layers",
     show_default=True,
-    help="The value of each layer, or sub-scores and metrics too.",
+    help="What is sent: the value of each layer, or sub-scores and metrics as well.",
 )
-@click.option("--name", help="Of the sink, where there are several of one kind.")
+@click.option("--name", help="Name of the sink; needed where a product has several.")
 @click.option(
     "--config",
     "file",
@@ -46,7 +46,7 @@ from spanproof.evaluators.invalid import describe_error
     type=click.Path(path_type=Path),
     default=Path("spanproof.yaml"),
     show_default=True,
-    help="The file to write to; made where it is not there.",
+    help="The file to change; created where it does not exist.",
 )
 @click.option("--no-check", is_flag=True, help="Write without a request to the product.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")

@@ -44,34 +44,34 @@ _Run = tuple[TraceEvaluation, str]
     help="Folder of the suite; created where it does not exist.",
 )
 @click.option(
-    "--run", help="Which run: the start of its span id, or its name; needed where there are several."
+    "--run", help="The run: the start of its span id, or its name; needed if the trace has several."
 )
 @click.option(
     "--where",
-    help="Instead of traces, all runs like this, newest first: \"layer = 'boundary' and label = 'fail'\".",
+    help="Instead of traces, all runs that match, newest first: \"layer = 'boundary' and label = 'fail'\".",
 )
 @click.option(
-    "--cluster", help="Instead of traces, runs of this cluster of failures, by the start of its id."
+    "--cluster", help="Instead of traces, runs of the cluster of failures whose id starts like this."
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Cases at most, with --where or --cluster.",
+    help="With --where or --cluster: add at most this many cases.",
 )
 @click.option(
     "--keep-duplicates",
     is_flag=True,
-    help="With --where or --cluster, also runs that behave as a case does.",
+    help="With --where or --cluster: also add runs that behave like a case of the suite.",
 )
 @click.option(
     "--redact",
     multiple=True,
     metavar="PATTERN",
-    help="Replace what this pattern (RE2) matches, beside secrets. May be given often.",
+    help="Besides secrets, replace what this pattern (RE2) matches. May be given several times.",
 )
-@click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
+@click.option("--replace", is_flag=True, help="Write existing cases again; their notes stay.")
 @with_store_query_options
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per run on stdout.")
 def command(
@@ -90,9 +90,9 @@ def command(
 ) -> int:
     """Add stored runs to a suite, as hermetic cases.
 
-    TRACE is its id or the start of it. With --cluster, those runs are added that represent the cluster:
-    different in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
-    Promoting the same runs again changes nothing.
+    TRACE is its id or the start of it. With --cluster, the runs that represent the cluster are added: they
+    differ in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
+    Promoting the same runs again changes nothing. Example: spanproof promote --last --suite suites/refunds
     """
     _check_choice(traces, last, where, cluster, query)
     is_named = last or bool(traces)

@@ -71,7 +71,7 @@ def _with_agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command.command("list")
 @_with_agent_options
-@with_limit_option(50, "Versions at most, the newest first.")
+@with_limit_option(50, "List at most this many versions, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per version, with its text.")
 def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool) -> int:
     """List the versions that ran, with fail rates by layer.
@@ -95,7 +95,7 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
 @_with_agent_options
 @_json_option
 def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str], as_json: bool) -> int:
-    """Print the text of a version, as the newest run that records it has it."""
+    """Print the text of a version, from the newest run that records it."""
     with opened_store(query.location) as store:
         found = _find_version(store, query, cohort, version)
     text = _get_text(found)
@@ -116,7 +116,7 @@ def diff_versions(
 ) -> int:
     """Show what changed between two versions.
 
-    Texts line by line, then the fail rates of both.
+    The texts are compared line by line; the fail rates of both versions follow.
     """
     with opened_store(query.location) as store:
         pair = [_find_version(store, query, cohort, each) for each in (before, after)]
@@ -138,14 +138,14 @@ def diff_versions(
 @click.argument("version")
 @click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
 @_with_agent_options
-@with_limit_option(50, "Cases at most.")
+@with_limit_option(50, "Add at most this many cases.")
 @_json_option
 def promote_version(
     version: str, suite: Path, query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool
 ) -> int:
     """Write a version and its failing runs into a suite.
 
-    There a better text is tried on the same tasks.
+    There you can try a better text on the same tasks.
     """
     with opened_store(query.location) as store:
         found = _find_version(store, query, cohort, version)

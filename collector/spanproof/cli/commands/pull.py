@@ -34,10 +34,12 @@ _HEALTH_S = 10.0
 
 @click.command("pull")
 @click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in READABLE]))
-@click.option("--url", help="Base URL of the product; that of the configured sink, else its own.")
+@click.option(
+    "--url", help="Base URL of the product. By default that of the configured sink, else the product's own."
+)
 @click.option("--project", help="Phoenix: the project; MLflow: the experiment's id. Langfuse's keys name it.")
 @click.option("--since", default="7d", show_default=True, help="How far back: 90s, 15m, 24h, 7d.")
-@click.option("--to", help="Base URL of the collector's HTTP port; that of the configuration when not given.")
+@click.option("--to", help="Base URL of the collector's HTTP port. By default that of the configuration.")
 @with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(

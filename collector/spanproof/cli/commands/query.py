@@ -94,7 +94,7 @@ _PARTS = {
 
 @click.command("query")
 @click.argument("score")
-@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@with_by_option("Count by this dimension: agent, user, attribute:tenant.id; may be given several times.")
 @click.option(
     "--rate",
     type=click.Choice([each.value for each in Rate]),
@@ -103,9 +103,11 @@ _PARTS = {
     help="Which rate the table shows and --compare compares.",
 )
 @with_where_option
-@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
-@click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
-@click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
+@click.option(
+    "--since", default="24h", show_default=True, help="Length of the window that ends now: 90s, 15m, 24h, 7d."
+)
+@click.option("--every", help="Print a row per interval: 5m, 1h, 1d.")
+@click.option("--compare", is_flag=True, help="Compare with the window of the same length before it.")
 @with_rows_options
 @store_option
 def command(
@@ -121,8 +123,9 @@ def command(
 ) -> int:
     """Count and measure a score over a window, by cohort and time.
 
-    SCORE is written as in the gate: groundedness.score, trajectory.steps. A fail rate is the share of the
-    verdicts that are fail, with its 95 % Wilson interval; metrics also have a mean and percentiles.
+    SCORE is written as in the gate: groundedness.score, trajectory.steps. The fail rate is the share of
+    verdicts that are fail, with its 95 % Wilson interval; metrics also have a mean and percentiles. Example:
+    spanproof query groundedness.score --by prompt_version --since 7d
     """
     if compare and every:
         raise UsageProblem("--compare is given with --every", "Compare whole windows, or show one over time.")

@@ -62,7 +62,7 @@ class _Change:
     "layers",
     multiple=True,
     type=click.Choice([layer.value for layer in Layer]),
-    help="Only this layer; may be given several times. All when not given.",
+    help="Only this layer; may be given several times. By default all layers.",
 )
 @with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")

@@ -38,7 +38,7 @@ from spanproof.trace.codec import to_plain
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the trace as one file that needs nothing else, as the console shows it.",
+    help="Write the console's page of the trace to one file that needs no other.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The whole evaluation as JSON on stdout.")
 def command(
@@ -53,8 +53,8 @@ def command(
 ) -> int:
     """Show one stored trace: the verdict, why, and the steps.
 
-    TRACE is its id or the start of it; with --last it is the newest one. Right after a run its trace waits
-    for its evaluation: the command says for how long.
+    TRACE is its id or the start of it; with --last it is the newest one. A trace is evaluated some seconds
+    after its run has ended; until then the command says how long it takes.
     """
     if (trace is None) is not last:
         raise UsageProblem("show takes a trace or --last", "Give the start of an id, or --last.")

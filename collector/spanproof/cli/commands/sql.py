@@ -21,7 +21,9 @@ from spanproof.cli.problems import UsageProblem
 
 @click.command("sql")
 @click.argument("query", required=False)
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Rows at most.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=1000, show_default=True, help="Print at most this many rows."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
 @click.option(

@@ -86,8 +86,9 @@ def run(
 ) -> int:
     """Replay every case of a suite offline, or run an agent on it.
 
-    Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
-    that each case passes in every trial; an open trial has not passed. Else it is 1.
+    Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With an
+    agent, it means that each case passes in every trial; an open trial has not passed. Otherwise the exit
+    code is 1. Example: spanproof suite run suites/refunds --agent my_agent:make_agent --tools recorded
 
     The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
     `policy` takes the place of the configuration's, and --policy the place of both.

@@ -15,7 +15,12 @@ from spanproof.trace.dimensions import check_dimension
 def with_where_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--where`; it is called with `cohort`, values by dimension."""
 
-    @click.option("--where", multiple=True, metavar="DIMENSION=VALUE", help="Only this cohort.")
+    @click.option(
+        "--where",
+        multiple=True,
+        metavar="DIMENSION=VALUE",
+        help="Only this cohort: agent=checkout; may be given several times.",
+    )
     @wraps(command)
     def wrapped(*args: Any, where: tuple[str, ...], **kwargs: Any) -> Any:
         return command(*args, cohort=_read_cohort(where), **kwargs)

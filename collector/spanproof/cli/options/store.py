@@ -70,7 +70,7 @@ def with_store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @store_option
     @click.option("--project", help="Only this project.")
-    @click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
+    @click.option("--since", help="Only what happened in this time before now: 90s, 15m, 24h, 7d.")
     @wraps(command)
     def wrapped(*args: Any, location: str, project: str | None, since: str | None, **kwargs: Any) -> Any:
         source = click.get_current_context().get_parameter_source("location")
@@ -139,7 +139,9 @@ def find_trace(store: Store, given: str, project: str | None = None) -> TraceEva
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
         near = _find_near(store, prefix)
         known = f"Near it: {near}." if near else f"The latest are: {latest}."
-        what = f"no stored trace has an id that starts with {given!r}" if prefix else "the trace's id is empty"
+        what = (
+            f"no stored trace has an id that starts with {given!r}" if prefix else "the trace's id is empty"
+        )
         raise UsageProblem(what, f"{known} `spanproof traces` lists them.")
     return evaluation
 
