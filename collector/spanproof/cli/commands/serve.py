@@ -218,7 +218,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         )
         collector.telemetry.gauge(
             "spanproof_alert_targets_dead",
-            "Targets that got no notification for 10 min.",
+            "Targets to which no notification could be delivered for 10 min.",
             lambda: len(alerts.dead_targets),
         )
         collector.on_stop("alerts", alerts.close)
