@@ -187,7 +187,7 @@ def test_a_trace_shown_for_machines_is_the_whole_evaluation(location, capfd, eva
         ("fff", "no stored trace has an id that starts with 'fff'"),
         ("abc00000f", "Near it: abc0000000"),
         ("' OR 1", 'no stored trace has an id that starts with "\' OR 1"'),
-        ("", "no stored trace has an id that starts with ''"),
+        ("", "the trace's id is empty"),
     ],
 )
 def test_a_trace_that_is_not_there_is_reported_with_those_that_are_near(location, capfd, trace, words):

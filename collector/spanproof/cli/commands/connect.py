@@ -66,8 +66,8 @@ def command(
     come from the product's variables, such as LANGFUSE_SECRET_KEY, and are not written. Exit code 2 where
     something is wrong; the file is unchanged then.
     """
-    given = {"kind": kind, "name": name, "url": url, "project": project}
-    entry = {key: value for key, value in given.items() if value is not None}
+    options = {"kind": kind, "name": name, "url": url, "project": project}
+    entry = {key: value for key, value in options.items() if value is not None}
     if scores != "layers":
         entry["scores"] = scores
     sink = make_sink(entry)
@@ -87,7 +87,7 @@ def make_sink(entry: dict[str, str]) -> Sink:
     try:
         return Sink.model_validate(entry)
     except ValidationError as invalid:
-        faults = "; ".join(describe_error(each) for each in invalid.errors(include_url=False))
+        faults = "; ".join(describe_error(mistake) for mistake in invalid.errors(include_url=False))
         raise UsageProblem(f"{entry['kind']}: {faults}", f"see {build_page_url('sinks')}") from invalid
 
 
@@ -118,7 +118,7 @@ def _write(file: Path, entry: dict[str, str], label: str) -> None:
         before = file.read_text(encoding="utf-8") if file.exists() else ""
     except UnicodeDecodeError as odd:
         raise UsageProblem(f"{file} is not UTF-8 text", "name another file") from odd
-    if before and any(each.label == label for each in _load(file, file).sinks):
+    if before and any(sink.label == label for sink in _load(file, file).sinks):
         raise UsageProblem(
             f"{file} has a sink named {label} already",
             "Give another --name, or take that sink out of the file.",

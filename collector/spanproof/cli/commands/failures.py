@@ -451,7 +451,7 @@ def _print_cluster(
 
 
 def _format_share(share: CohortShare) -> Text:
-    text = clean_line(share.value or "(not said)")
+    text = clean_line(share.value or "(none)")
     interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     rate = share.failing / share.runs

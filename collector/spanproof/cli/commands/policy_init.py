@@ -234,7 +234,7 @@ def _summarise(proposal: Proposal) -> str:
     """Return how much the agents use, in a sentence."""
     hosts = format_count(len(proposal.list_values("hosts")), "host")
     commands = format_count(len(proposal.list_values("allowed_commands")), "command")
-    return f"These {hosts} and {commands} are what your agents use; the rest is denied."
+    return f"Your agents use {hosts} and {commands}; the policy denies the rest."
 
 
 def _print(proposal: Proposal, out: Path, console_url: str) -> None:

@@ -81,8 +81,8 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
     with opened_store(query.location) as store:
         found = _read_versions(store, query, cohort, limit)
     if as_json:
-        for each in found:
-            print_json(_as_json(each))
+        for version in found:
+            print_json(_as_json(version))
     elif found:
         console.print(_build_table(found))
     else:
@@ -119,7 +119,7 @@ def diff_versions(
     The texts are compared line by line; the fail rates of both versions follow.
     """
     with opened_store(query.location) as store:
-        pair = [_find_version(store, query, cohort, each) for each in (before, after)]
+        pair = [_find_version(store, query, cohort, name) for name in (before, after)]
     old, new = (_list_lines(_get_text(version)) for version in pair)
     changes = list(
         difflib.unified_diff(old, new, escape_controls(before), escape_controls(after), lineterm="")
@@ -158,7 +158,7 @@ def promote_version(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     if as_json:
-        cases = [{"id": each.case.id, "change": each.change.value} for each in promotions]
+        cases = [{"id": promotion.case.id, "change": promotion.change.value} for promotion in promotions]
         print_json({"prompt": str(path), "cases": cases})
         return EXIT_PASS
     print_summary(promotions, suite)
@@ -178,13 +178,13 @@ def _read_versions(
 def _find_version(store: Store, query: StoreQuery, cohort: Mapping[str, str], version: str) -> PromptVersion:
     """Return the one version that is named so; raises UsageProblem where none or several are."""
     versions = _read_versions(store, query, cohort, _ALL_VERSIONS)
-    fitting = [each for each in versions if each.version == version]
+    fitting = [candidate for candidate in versions if candidate.version == version]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        agents = ", ".join(each.agent or "(no name)" for each in fitting)
+        agents = ", ".join(candidate.agent or "(no name)" for candidate in fitting)
         raise UsageProblem(f"several agents have a version {version!r}: {agents}", "Name one with --agent.")
-    newest = ", ".join(each.version for each in islice(versions, 5)) or "none"
+    newest = ", ".join(candidate.version for candidate in islice(versions, 5)) or "none"
     raise UsageProblem(
         f"no run of the last {_DEFAULT_SINCE} has the prompt version {version!r}",
         f"The newest are: {newest}. Look further back with --since 90d.",
@@ -230,10 +230,10 @@ def _build_table(versions: list[PromptVersion]) -> Table:
     table = make_listing("agent", "version", "last run", *(SHORT_NAMES[layer] for layer in Layer))
     for column in table.columns[2:]:
         column.no_wrap = True
-    for each in versions:
-        last = format_time(each.last_ns, "%Y-%m-%d") if each.last_ns else ""
-        rates = (_format_rate(each.verdicts.get(layer)) for layer in Layer)
-        table.add_row(clean_line(each.agent), clean_line(each.version), last, *rates)
+    for version in versions:
+        last = format_time(version.last_ns, "%Y-%m-%d") if version.last_ns else ""
+        rates = (_format_rate(version.verdicts.get(layer)) for layer in Layer)
+        table.add_row(clean_line(version.agent), clean_line(version.version), last, *rates)
     return table
 
 

@@ -80,8 +80,8 @@ def command(
 def _choose_sink(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
     """Return the configured sink of this kind with the options over it, else one of the options alone."""
     configured = next((sink for sink in config.sinks if sink.kind == kind), None)
-    given = {"url": url, "project": project}
-    chosen = {key: value for key, value in given.items() if value is not None}
+    options = {"url": url, "project": project}
+    chosen = {key: value for key, value in options.items() if value is not None}
     if configured is None:
         return make_sink({"kind": kind, **chosen})
     make_sink({"kind": kind, **chosen})  # what is wrong with an option is reported

@@ -97,7 +97,7 @@ _PARTS = {
 @with_by_option("Count by this dimension: agent, user, attribute:tenant.id; may be given several times.")
 @click.option(
     "--rate",
-    type=click.Choice([each.value for each in Rate]),
+    type=click.Choice([rate.value for rate in Rate]),
     default=Rate.FAIL.value,
     show_default=True,
     help="Which rate the table shows and --compare compares.",
@@ -154,8 +154,8 @@ def command(
             if wanted.name == wanted.layer.value
             else []
         )
-    before = {each.values: each for each in former}
-    rows = [_Row(each, before.get(each.values), Rate(rate)) for each in found if each.verdicts.scores]
+    before = {group.values: group for group in former}
+    rows = [_Row(group, before.get(group.values), Rate(rate)) for group in found if group.verdicts.scores]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
     names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
     if output.write(names, written):
@@ -238,7 +238,7 @@ def _build_table(
 
 
 def _build_cohort_column(name: str, position: int) -> _Column:
-    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(not said)"))
+    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(none)"))
 
 
 def _list_amount_columns() -> list[_Column]:

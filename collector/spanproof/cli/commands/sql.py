@@ -53,14 +53,14 @@ def command(
     if out is not None:
         write_columns(out, names, found)
     elif as_json:
-        for each in found:
-            print_json(each)
+        for row in found:
+            print_json(row)
     elif as_csv:
         write_csv(names, found)
     else:
         table = make_listing(*names)
-        for each in found:
-            table.add_row(*(clean_line("–" if value is None else str(value)) for value in each.values()))
+        for row in found:
+            table.add_row(*(clean_line("–" if value is None else str(value)) for value in row.values()))
         console.print(table)
     return EXIT_PASS
 

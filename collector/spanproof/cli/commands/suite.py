@@ -205,10 +205,10 @@ def print_report(report: SuiteReport) -> None:
 
     Of more than a few cases that all are as frozen only the counts are printed.
     """
-    all_as_frozen = all(each.status is CaseStatus.REPRODUCED for each in report.cases)
-    for each in () if all_as_frozen and len(report.cases) > MOST_GREEN_ROWS else report.cases:
-        console.print(_format_case(each), soft_wrap=True)
-        for difference in each.differences:
+    all_as_frozen = all(case.status is CaseStatus.REPRODUCED for case in report.cases)
+    for case in () if all_as_frozen and len(report.cases) > MOST_GREEN_ROWS else report.cases:
+        console.print(_format_case(case), soft_wrap=True)
+        for difference in case.differences:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
             name = f"{expected.layer.value}.{expected.name}{snippet}"
@@ -231,7 +231,11 @@ def print_report(report: SuiteReport) -> None:
 
 
 def _format_case(report: CaseReport) -> Text:
-    fails = [each for each in report.case.expectations if each.is_of_layer and each.verdict == "fail"]
+    fails = [
+        expected
+        for expected in report.case.expectations
+        if expected.is_of_layer and expected.verdict == "fail"
+    ]
     status = (f"{report.status.value:12}  ", _STYLES[report.status])
     line = Text.assemble(status, (report.case.id, "bold"))
     if report.passed and fails:

@@ -155,9 +155,9 @@ def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
 def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
     """Return what users said of a run, the latest first."""
     kinds = [
-        said.kind.replace("_", " ")
-        for said in feedback
-        if said.key == TraceKey(row.project, row.trace_id) and said.is_about(run.run_span_id)
+        rating.kind.replace("_", " ")
+        for rating in feedback
+        if rating.key == TraceKey(row.project, row.trace_id) and rating.is_about(run.run_span_id)
     ]
     return ", ".join(dict.fromkeys(reversed(kinds)))
 

@@ -46,18 +46,18 @@ def with_by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
 def _read_cohort(where: Sequence[str]) -> dict[str, str]:
     cohort = {}
-    for each in where:
-        dimension, equals, value = each.partition("=")
+    for condition in where:
+        dimension, equals, value = condition.partition("=")
         if not equals:
-            raise UsageProblem(f"--where {each!r} has no value", "Write DIMENSION=VALUE.")
-        _check(f"--where {each!r}", dimension)
+            raise UsageProblem(f"--where {condition!r} has no value", "Write DIMENSION=VALUE.")
+        _check(f"--where {condition!r}", dimension)
         cohort[dimension] = value
     return cohort
 
 
-def _check(place: str, dimension: str) -> None:
+def _check(option: str, dimension: str) -> None:
     try:
         check_dimension(dimension)
     except ValueError as problem:
         wrong, _, remedy = str(problem).partition("; ")
-        raise UsageProblem(f"{place}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem
+        raise UsageProblem(f"{option}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem

@@ -7,17 +7,17 @@ import click
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy
 
 
-def choose_open_policy(given: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
+def choose_open_policy(chosen: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
     """Return the policy of the option, else that of a file, else the default."""
-    if given is not None:
-        return OpenPolicy(given)
+    if chosen is not None:
+        return OpenPolicy(chosen)
     return of_file or OpenPolicy.NOT_PASSED
 
 
 open_policy_option = click.option(
     "--open",
     "open_as",
-    type=click.Choice([each.value for each in OpenPolicy]),
+    type=click.Choice([policy.value for policy in OpenPolicy]),
     help=(
         "What an open verdict counts as. A file of assertions and suite.yaml may set it as `open`."
         f"  [default: {OpenPolicy.NOT_PASSED.value}]"
