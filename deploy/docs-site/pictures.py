@@ -38,7 +38,7 @@ from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store, open_store
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 from spanproof.trace import Trace, trace_of
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +158,7 @@ def fill_workspace(store: Store, folder: Path, trials: int) -> None:
     for trace_id in _kinds(store):
         evaluation = store.evaluation(trace_id)
         assert evaluation is not None, "the trace was listed"
-        promote(evaluation, evaluation.runs[0].run.span_id, suite)
+        promote_run(evaluation, evaluation.runs[0].run.span_id, suite)
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     agent = code.partition("register(service_name")[0]

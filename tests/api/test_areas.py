@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from spanproof.alerts import AlertRule
 from spanproof.api import ConsoleSettings, make_app
 from spanproof.store import Delivery
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 
 TRACE, RUN = "5" * 32, "a" * 16
 YEARS = 24 * 366
@@ -21,7 +21,7 @@ OURS = {"host": "testserver", "origin": "http://testserver", "sec-fetch-site": "
 @pytest.fixture
 def workspace(store, tmp_path):
     """A suite with an experiment that fixed its case, one that did not, and a report of the gate."""
-    case = promote(store.evaluation(TRACE), RUN, tmp_path / "suites" / "prices")
+    case = promote_run(store.evaluation(TRACE), RUN, tmp_path / "suites" / "prices")
     for name, passed in (("before", False), ("after", True)):
         folder = tmp_path / "runs" / name
         folder.mkdir(parents=True)

@@ -21,7 +21,7 @@ from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.store import open_store
-from spanproof.suites.requirements import Attempt, require_no_failures
+from spanproof.suites.requirements import Attempt, list_failure_requirements
 from spanproof.trace import Cause, Errored, Label, Layer, Outcome, Scored, Skipped, State
 
 from ..store.conftest import START_NS, make_evaluation
@@ -72,7 +72,7 @@ def test_a_run_and_its_row_are_in_the_gravest_state_of_their_layers():
 def test_a_promoted_case_is_met_only_where_no_layer_fails_errored_or_is_open():
     for states in product(State, repeat=len(Layer)):
         (run,) = evaluate(dict(zip(Layer, states, strict=True))).runs
-        findings = [each.check(Attempt(run)) for each in require_no_failures()]
+        findings = [each.check(Attempt(run)) for each in list_failure_requirements()]
         assert all(each.holds is True for each in findings) is (set(states) <= {State.PASS, State.SKIPPED})
         assert any(each.holds is False for each in findings) is (State.FAIL in states)
         assert [each.is_open for each in findings] == [state is State.OPEN for state in states]

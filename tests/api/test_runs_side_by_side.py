@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from spanproof.api import ConsoleSettings, make_app
 from spanproof.sandbox.registry import open_sandbox
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 
 TRACE, RUN = "5" * 32, "a" * 16
 OURS = {"host": "testserver", "origin": "http://testserver", "sec-fetch-site": "same-origin"}
@@ -15,7 +15,7 @@ OURS = {"host": "testserver", "origin": "http://testserver", "sec-fetch-site": "
 
 @pytest.fixture
 def case(store, tmp_path):
-    return promote(store.evaluation(TRACE), RUN, tmp_path / "prices")
+    return promote_run(store.evaluation(TRACE), RUN, tmp_path / "prices")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from spanproof.experiments.folder import ExperimentFolder
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 from spanproof.trace import State, trace_of
 
 from ..suites.conftest import RUN_ID, misquote
@@ -69,7 +69,8 @@ def test_a_trace_and_its_run_say_their_state_and_why(app):
     assert (outcome["state"], outcome["cause"], outcome["detail"]) == ("open", "value-not-found", "300")
     assert outcome["cause_words"] == "answer holds a value that no source has"
     claims = [fact["claim"] for fact in layer["evidence"] if fact["claim"]]
-    assert claims == ["uncertain", "uncertain", "grounded"]
+    # The numbers, the price, and the sentence of which a word is not read.
+    assert claims == ["uncertain", "uncertain", "grounded", "uncertain"]
 
 
 def test_advice_has_no_state(app):
@@ -133,7 +134,7 @@ def test_a_person_settles_a_run_and_its_own_verdict_stays_beside(app):
 
 
 def test_a_case_and_an_experiment_with_something_open_are_open(app, opened, tmp_path):
-    case = promote(opened.evaluation(OPEN), RUN_ID, tmp_path / "prices")
+    case = promote_run(opened.evaluation(OPEN), RUN_ID, tmp_path / "prices")
     results = ExperimentFolder(tmp_path / "nightly")
     results.begin({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
     layers = {"groundedness": "uncertain", "boundary": "pass"}

@@ -1,17 +1,26 @@
 from __future__ import annotations
 
+import io
 import json
-import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from subprocess import CompletedProcess
+from unittest.mock import patch
 
 import pytest
 
-_SCAN = [sys.executable, "-m", "spanproof.cli", "scan"]
+from spanproof.cli.app import run
 
 
-def _run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*_SCAN, *arguments], input=stdin, capture_output=True, timeout=60, check=False)
+def _run(*arguments: str, stdin: bytes = b"") -> CompletedProcess[bytes]:
+    """Run the command in this process; `test_cli_process.py` starts it as one of its own."""
+    given, out, err = (
+        io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True) for data in (stdin, b"", b"")
+    )
+    with patch.object(sys, "stdin", given), redirect_stdout(out), redirect_stderr(err):
+        code = run(["scan", *arguments])
+        return CompletedProcess(arguments, code, out.buffer.getvalue(), err.buffer.getvalue())
 
 
 @pytest.fixture
@@ -94,11 +103,11 @@ def test_sarif_names_rule_place_and_level(snippets: Path) -> None:
     done = _run("--sarif", str(snippets / "bad.py"))
 
     log = json.loads(done.stdout)
-    run = log["runs"][0]
-    result = run["results"][0]
+    ran = log["runs"][0]
+    result = ran["results"][0]
     assert log["version"] == "2.1.0"
     assert (
-        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"]
+        ran["tool"]["driver"]["rules"][result["ruleIndex"]]["id"]
         == result["ruleId"]
         == "python.file.delete-outside"
     )

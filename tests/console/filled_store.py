@@ -20,7 +20,7 @@ from spanproof.experiments.folder import ExperimentFolder
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 from spanproof.trace import Cause, Errored, Layer, Outcome, Skipped, Trace, digest, trace_of
 
 from ..suites.conftest import misquote
@@ -57,7 +57,7 @@ def fill(store: Store, workspace: Path) -> None:
     store.write([engine.evaluate(disputed())])
     evaluation = store.evaluation(FAILING)
     assert evaluation is not None, "the store has the failing run"
-    case = promote(evaluation, "a" * 16, workspace / "prices")
+    case = promote_run(evaluation, "a" * 16, workspace / "prices")
     write_experiment(workspace, case.id)
 
 

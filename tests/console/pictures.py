@@ -25,7 +25,7 @@ from .shared_console import open_shared
 YEAR = "hours=8784"
 PAGES = {
     "overview": f"/?{YEAR}&by=agent",
-    "traces": "/traces",
+    "traces": f"/traces?{YEAR}",
     "trace": f"/traces/{FAILING}",
     "sessions": f"/sessions?{YEAR}",
     "session": "/sessions/chat%2F17",

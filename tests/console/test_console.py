@@ -101,6 +101,8 @@ def test_a_list_is_ordered_by_a_column_and_saved_as_a_file(open_page):
     lines = saved.value.path().read_text().splitlines()
     assert lines[0].startswith("trace_id,project,run_span_id,agent")
     assert len(lines) > 1
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="CSV").wait_for(state="detached")
 
 
 def test_a_view_is_saved_for_all_readers_and_removed(open_page):
@@ -222,7 +224,7 @@ def test_a_verdict_is_taken_by_a_key_and_given_to_somebody_with_a_date(open_page
     page.keyboard.press("j")
     card.wait_for()
     page.keyboard.press("m")
-    page.get_by_role("heading", name="Every verdict was looked at").wait_for()
+    page.get_by_role("heading", name="Every verdict is reviewed").wait_for()
 
 
 def test_an_image_is_small_in_its_step_and_whole_in_a_tab_of_its_own(open_page):

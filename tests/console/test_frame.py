@@ -86,7 +86,7 @@ def test_the_window_is_in_the_address_of_every_page(open_page):
     [
         (f"/traces/{FAILING}", "✗ fail: groundedness: The answer says $54.00"),
         (f"/traces/{OPEN}", "? open: "),
-        (f"/?{YEAR}", "groundedness fails most"),
+        (f"/?{YEAR}", "Groundedness fails most"),
         ("/experiments/weekly", "? open: "),
         ("/settings", "Settings"),
     ],

@@ -99,7 +99,7 @@ def test_an_old_address_of_passing_traces_lists_nothing_that_is_open(open_page):
 
 def test_rates_state_how_many_are_open(open_page):
     page = open_page(f"/?{YEAR}&by=agent")
-    assert "groundedness fails most" in page.locator("h1").inner_text()
+    assert "Groundedness fails most" in page.locator("h1").inner_text()
     assert " open" in page.locator("h1").inner_text()
     card = page.locator(".rate", has_text="groundedness")
     words = card.locator(".shares").get_attribute("aria-label")
@@ -126,7 +126,7 @@ def test_a_cell_of_a_suite_is_open_and_a_column_counts_it(open_page):
 
 def test_what_was_judged_and_is_open_now_is_a_change(open_page):
     page = open_page(f"/compare/runs?before=traces/{QUOTING}&after=traces/{OPEN}")
-    assert "groundedness pass → open" in page.locator("h1").inner_text()
+    assert "Groundedness pass → open" in page.locator("h1").inner_text()
     row = page.get_by_role("region", name="Verdicts").get_by_role("row", name="groundedness changed")
     assert "✓ pass" in row.inner_text()
     assert "? open" in row.inner_text()

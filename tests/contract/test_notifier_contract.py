@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import ValidationError
 
-from spanproof.alerts import Alert, NotDelivered, Notification, Status, Target, notifier_for
+from spanproof.alerts import Alert, NotDelivered, Notification, Status, Target, build_notifier
 from spanproof.alerts.model import FailureLine, Incident, ScoreLine
 from spanproof.alerts.notifiers import Refreshing
 from spanproof.alerts.notifiers.registry import NOTIFIERS
@@ -129,7 +129,7 @@ def test_every_kind_of_target_is_held_to_the_contract():
 @pytest.mark.parametrize("kind", HTTP_KINDS)
 def test_a_firing_alert_and_its_end_arrive(http, kind):
     opened = IssueTracker(kind).serve(http)
-    notifier = notifier_for(target_of(settings_of(kind, http.url)))
+    notifier = build_notifier(target_of(settings_of(kind, http.url)))
     notifier.send(notification(alert()))
     first = http.requests[:]
     assert first
@@ -144,7 +144,7 @@ def test_a_firing_alert_and_its_end_arrive(http, kind):
 @pytest.mark.parametrize("kind", HTTP_KINDS)
 def test_the_three_commonest_failures_and_the_scores_are_named(http, kind):
     IssueTracker(kind).serve(http)
-    notifier_for(target_of(settings_of(kind, http.url))).send(notification(alert()))
+    build_notifier(target_of(settings_of(kind, http.url))).send(notification(alert()))
     text = re.sub(r"\\+", "", " ".join(request.body.decode() for request in http.requests))
     for part in ("54.00 is said", "a total is wrong", "0af70af70af7"):
         assert part in text, f"{kind} leaves out {part!r}"
@@ -154,7 +154,7 @@ def test_the_three_commonest_failures_and_the_scores_are_named(http, kind):
 def test_what_is_sent_twice_is_known_for_the_same(http, kind):
     """Chat webhooks have no field for it; everything else gets one key, or finds what is there."""
     tracker = IssueTracker(kind).serve(http)
-    notifier = notifier_for(target_of(settings_of(kind, http.url)))
+    notifier = build_notifier(target_of(settings_of(kind, http.url)))
     for _ in range(2):
         notifier.send(notification(alert()))
     keys = {
@@ -175,7 +175,7 @@ def test_what_is_sent_twice_is_known_for_the_same(http, kind):
 def test_a_receiver_that_fails_for_now_may_be_tried_again(http, kind, status):
     http.answers = [(status, {"Retry-After": "7"})]
     with pytest.raises(NotDelivered, match=rf"{kind} 127\.0\.0\.1:\d+: HTTP {status}$") as caught:
-        notifier_for(target_of(settings_of(kind, http.url))).send(notification(alert()))
+        build_notifier(target_of(settings_of(kind, http.url))).send(notification(alert()))
     assert (caught.value.refused, caught.value.retry_after_s) == (False, 7.0)
 
 
@@ -184,7 +184,7 @@ def test_a_receiver_that_fails_for_now_may_be_tried_again(http, kind, status):
 def test_a_receiver_may_refuse_and_redirects_are_not_followed(http, kind, status):
     http.answers = [(status, {"Location": f"{http.url}/elsewhere"})]
     with pytest.raises(NotDelivered) as caught:
-        notifier_for(target_of(settings_of(kind, http.url))).send(notification(alert()))
+        build_notifier(target_of(settings_of(kind, http.url))).send(notification(alert()))
     assert caught.value.refused
     assert http.requests == []
 
@@ -195,11 +195,13 @@ def test_no_connection_and_no_answer_in_time_are_trouble_for_now(http, kind):
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(NotDelivered) as caught:
-            notifier_for(target_of(settings_of(kind, url))).send(notification(alert()))
+            build_notifier(target_of(settings_of(kind, url))).send(notification(alert()))
     assert not caught.value.refused
     http.hangs.clear()
     with pytest.raises(NotDelivered) as caught:
-        notifier_for(target_of({**settings_of(kind, http.url), "timeout_s": 0.2})).send(notification(alert()))
+        build_notifier(target_of({**settings_of(kind, http.url), "timeout_s": 0.2})).send(
+            notification(alert())
+        )
     assert not caught.value.refused
     assert "Timeout" in str(caught.value)
 
@@ -209,7 +211,7 @@ def test_secrets_are_in_no_message_and_no_representation(http, kind, caplog):
     target = target_of(settings_of(kind, http.url))
     http.answers = [(403, {})]
     with pytest.raises(NotDelivered) as caught:
-        notifier_for(target).send(notification(alert()))
+        build_notifier(target).send(notification(alert()))
     if kind != "webhook":  # whose URL is no secret by itself
         assert SECRET not in repr(target)
     assert SECRET not in f"{caught.value!r} {caught.value} {target.id} {target.label} {caplog.text}"
@@ -225,7 +227,7 @@ HOSTILE = (
 def test_what_an_agent_printed_neither_mentions_nor_formats_nor_floods(http, kind):
     tracker = IssueTracker(kind).serve(http)
     alerts = [alert(number, text=HOSTILE) for number in range(1, 41)]
-    notifier_for(target_of(settings_of(kind, http.url))).send(notification(*alerts))
+    build_notifier(target_of(settings_of(kind, http.url))).send(notification(*alerts))
     for request in http.requests:
         if request.method != "GET" and kind != "webhook":
             assert "\\u001b" not in request.body.decode()
@@ -272,7 +274,7 @@ def test_what_an_agent_printed_neither_mentions_nor_formats_nor_floods(http, kin
 
 
 def test_the_signature_of_a_webhook_can_be_checked(http):
-    notifier_for(target_of(settings_of("webhook", http.url))).send(notification(alert()))
+    build_notifier(target_of(settings_of("webhook", http.url))).send(notification(alert()))
     (request,) = http.requests
     fields = dict(part.split("=") for part in request.headers["X-Spanproof-Signature"].split(","))
     expected = hmac.new(SECRET.encode(), f"{fields['t']}.".encode() + request.body, hashlib.sha256)
@@ -284,7 +286,7 @@ def test_the_signature_of_a_webhook_can_be_checked(http):
 
 def test_a_webhook_without_a_secret_has_no_signature_and_may_have_headers(http):
     settings = {"url": http.url, "headers": {"Authorization": "Bearer x"}}
-    notifier_for(target_of(settings)).send(notification(alert()))
+    build_notifier(target_of(settings)).send(notification(alert()))
     assert "X-Spanproof-Signature" not in http.requests[0].headers
     assert http.requests[0].headers["Authorization"] == "Bearer x"
 
@@ -293,7 +295,7 @@ def test_a_webhook_without_a_secret_has_no_signature_and_may_have_headers(http):
 def test_an_error_of_linear_with_status_200_is_no_delivery(http, code, refused):
     http.respond = lambda _: {"errors": [{"message": "no", "extensions": {"code": code}}], "data": None}
     with pytest.raises(NotDelivered, match=f"linear: {code}") as caught:
-        notifier_for(target_of(settings_of("linear", http.url))).send(notification(alert()))
+        build_notifier(target_of(settings_of("linear", http.url))).send(notification(alert()))
     assert caught.value.refused == refused
 
 
@@ -301,14 +303,14 @@ def test_a_team_of_linear_that_is_not_there_is_named(http):
     IssueTracker("linear").serve(http)
     settings = {**settings_of("linear", http.url), "team": "NONE"}
     with pytest.raises(NotDelivered, match="there is no team with the key NONE") as caught:
-        notifier_for(target_of(settings)).send(notification(alert()))
+        build_notifier(target_of(settings)).send(notification(alert()))
     assert caught.value.refused
 
 
 def test_jira_data_center_is_searched_by_its_own_path_with_a_token_alone(http):
     settings = {**settings_of("jira", http.url), "deployment": "data_center"}
     del settings["user"]
-    notifier_for(target_of(settings)).send(notification(alert()))
+    build_notifier(target_of(settings)).send(notification(alert()))
     found, opened = http.requests
     assert urlsplit(found.path).path == "/rest/api/2/search"
     assert urlsplit(opened.path).path == "/rest/api/2/issue"
@@ -326,7 +328,7 @@ def test_a_message_in_slack_reads_well(http):
     linked = ScoreLine(
         "s", "0af7" * 8, "b7" * 8, "b7" * 8, "checkout", 0.0, None, "", "$54.00 & more", "https://c/1"
     )
-    notifier_for(target_of(settings_of("slack", http.url))).send(notification(alert(scores=(linked,))))
+    build_notifier(target_of(settings_of("slack", http.url))).send(notification(alert(scores=(linked,))))
     body = http.requests[0].json
     assert body["text"].startswith("groundedness.score of agent checkout: fails 6 of 40, 9 open (15 %)")
     assert [block["type"] for block in body["attachments"][0]["blocks"]] == [
@@ -347,7 +349,7 @@ def test_a_message_in_slack_reads_well(http):
 
 
 def test_pagerduty_gets_a_trigger_and_a_resolve_of_one_incident(http):
-    notifier = notifier_for(target_of(settings_of("pagerduty", http.url)))
+    notifier = build_notifier(target_of(settings_of("pagerduty", http.url)))
     notifier.send(notification(alert()))
     notifier.send(notification(alert(status=Status.RESOLVED)))
     trigger, resolve = (request.json for request in http.requests)
@@ -409,7 +411,7 @@ def test_members_without_a_common_cause_have_none_named():
 def test_an_incident_of_120_members_is_one_thing_at_its_target(http, kind):
     """One message, event or issue for the beginning, an update of it, and its end."""
     tracker = IssueTracker(kind).serve(http)
-    notifier = notifier_for(target_of(settings_of(kind, http.url)))
+    notifier = build_notifier(target_of(settings_of(kind, http.url)))
     keys = set()
     for number, made in enumerate((incident(), incident(1, firing=119, ended=1), incident(2, 0, 119))):
         seen = len(http.requests)
@@ -432,7 +434,7 @@ def test_an_incident_of_120_members_is_one_thing_at_its_target(http, kind):
 
 
 def test_opsgenie_creates_and_closes_by_alias(http):
-    notifier = notifier_for(target_of(settings_of("opsgenie", http.url)))
+    notifier = build_notifier(target_of(settings_of("opsgenie", http.url)))
     notifier.send(notification(alert(severity="critical")))
     notifier.send(notification(alert(status=Status.RESOLVED)))
     assert [request.path for request in http.requests] == [
@@ -444,7 +446,7 @@ def test_opsgenie_creates_and_closes_by_alias(http):
 
 
 def test_alertmanager_gets_an_end_in_the_future_while_it_fires(http):
-    notifier = notifier_for(target_of({**settings_of("alertmanager", http.url), "refresh_s": 30}))
+    notifier = build_notifier(target_of({**settings_of("alertmanager", http.url), "refresh_s": 30}))
     assert isinstance(notifier, Refreshing)
     notifier.send(notification(alert(), alert(2, Status.RESOLVED)))
     firing, resolved = http.requests[0].json
@@ -455,14 +457,14 @@ def test_alertmanager_gets_an_end_in_the_future_while_it_fires(http):
     }  # fmt: skip
     assert firing["endsAt"] > time.strftime("%Y-%m-%dT%H:%M", time.gmtime())
     assert resolved["endsAt"] == "2026-09-21T14:13:20.000Z"
-    notifier.refresh([alert()])
+    notifier.send_refresh([alert()])
     assert http.requests[1].json[0]["endsAt"] >= firing["endsAt"]
     assert http.requests[1].json[0]["startsAt"] == firing["startsAt"]
 
 
 def test_an_issue_is_found_on_a_later_page_and_closed_once(http):
     tracker = IssueTracker("github").serve(http)
-    notifier = notifier_for(target_of(settings_of("github", http.url)))
+    notifier = build_notifier(target_of(settings_of("github", http.url)))
     for number in range(1, 104):
         tracker._issues.append(
             {"number": number, "body": f"<!-- spanproof:episode-{number} -->", "state": "open"}
@@ -483,7 +485,7 @@ def mail_target(server: MailServer, **more: Any) -> Target:
 
 
 def test_a_mail_has_the_ids_of_notification_and_episode(smtp):
-    notifier = notifier_for(mail_target(smtp))
+    notifier = build_notifier(mail_target(smtp))
     notifier.send(notification(alert(text=HOSTILE)))
     notifier.send(notification(alert(status=Status.RESOLVED), number=2))
     first, second = (message_from_bytes(mail, policy=policy.default) for mail in smtp.mails)
@@ -501,13 +503,13 @@ def test_a_mail_has_the_ids_of_notification_and_episode(smtp):
 def test_a_mail_server_may_refuse_for_now_or_for_good(smtp, answer, refused):
     smtp.answer = answer
     with pytest.raises(NotDelivered, match=rf"email 127\.0\.0\.1:\d+: SMTP {answer[:3]}$") as caught:
-        notifier_for(mail_target(smtp)).send(notification(alert()))
+        build_notifier(mail_target(smtp)).send(notification(alert()))
     assert caught.value.refused is refused
 
 
 def test_a_mail_server_without_encryption_is_refused_where_it_is_required(smtp):
     with pytest.raises(NotDelivered, match="SMTPNotSupportedError"):
-        notifier_for(mail_target(smtp, security="starttls")).send(notification(alert()))
+        build_notifier(mail_target(smtp, security="starttls")).send(notification(alert()))
     assert smtp.mails == []
 
 
@@ -515,7 +517,7 @@ def test_a_program_gets_the_document_on_its_standard_input(tmp_path: Path):
     out = tmp_path / "got"
     code = "import os, sys; open(sys.argv[1], 'w').write(os.environ['SPANPROOF_ALERT_ID'] + sys.stdin.read())"
     target = target_of({"kind": "exec", "command": [sys.executable, "-c", code, str(out)]})
-    notifier_for(target).send(notification(alert()))
+    build_notifier(target).send(notification(alert()))
     text = out.read_text()
     assert text.startswith("notification-1{")
     assert json.loads(text.removeprefix("notification-1"))["alerts"][0]["part"] == 6
@@ -531,7 +533,7 @@ def test_a_program_gets_the_document_on_its_standard_input(tmp_path: Path):
 )
 def test_a_program_that_fails_is_tried_again(command, words):
     timeout_s = 1 if "sleep" in command[-1] else 60
-    notifier = notifier_for(target_of({"kind": "exec", "command": command, "timeout_s": timeout_s}))
+    notifier = build_notifier(target_of({"kind": "exec", "command": command, "timeout_s": timeout_s}))
     with pytest.raises(NotDelivered, match=words) as caught:
         notifier.send(notification(alert()))
     assert not caught.value.refused

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from spanproof.alerts import notifier_for
+from spanproof.alerts import build_notifier
 from spanproof.alerts.tickets import Occurrence, Release, TicketUpdater, find_occurrence, sync_tickets
 from spanproof.config.tickets import Tickets
 from spanproof.failures import ClusterState, build_signature
@@ -110,7 +110,7 @@ def test_an_occurrence_ends_with_a_release_of_enough_runs_without_it(failing, ex
 @pytest.mark.parametrize("kind", TRACKERS)
 def test_a_cluster_is_one_ticket_updated_and_closed_by_a_release_without_it(http, kind):
     tracker = IssueTracker(kind).serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of(kind, http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of(kind, http.url)))}
     clusters = make_clusters()
 
     def sync() -> list[str]:
@@ -143,7 +143,7 @@ def test_a_cluster_is_one_ticket_updated_and_closed_by_a_release_without_it(http
 
 def test_a_cluster_that_a_person_resolved_ends_its_ticket(http):
     tracker = IssueTracker("github").serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters = make_clusters()
     assert len(list(sync_tickets(clusters, SETTINGS, notifiers, NOW))) == 1
     clusters.cluster = replace(clusters.cluster, state=ClusterState.RESOLVED, note="cache added")
@@ -154,7 +154,7 @@ def test_a_cluster_that_a_person_resolved_ends_its_ticket(http):
 
 def test_a_cluster_without_a_rule_has_no_advice_and_three_runs_to_read(http):
     tracker = IssueTracker("github").serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     list(sync_tickets(make_clusters(UNKNOWN), SETTINGS, notifiers, NOW))
     (text,) = tracker.texts()
     assert "No advice yet: read the runs below." in text
@@ -163,7 +163,7 @@ def test_a_cluster_without_a_rule_has_no_advice_and_three_runs_to_read(http):
 
 def test_a_fix_of_a_judge_is_marked_as_such(http):
     tracker = IssueTracker("github").serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters = make_clusters(UNKNOWN, judge_fix="Have the tool check the order.", judge_model="m-2026-01-01")
     list(sync_tickets(clusters, SETTINGS, notifiers, NOW))
     (text,) = tracker.texts()
@@ -174,7 +174,7 @@ def test_a_fix_of_a_judge_is_marked_as_such(http):
 
 def test_the_server_brings_tickets_up_to_date_every_so_often(http):
     tracker = IssueTracker("github").serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters, clock = make_clusters(), iter([0.0, 899.0, 900.0])
     updater = TicketUpdater(clusters, Tickets(min_runs=3), notifiers, clock=lambda: next(clock))
 
@@ -194,7 +194,7 @@ def test_the_server_brings_tickets_up_to_date_every_so_often(http):
 
 def test_a_store_that_cannot_be_read_ends_no_updates(http):
     tracker = IssueTracker("github").serve(http)
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters, clock = UnreadableOnce(make_clusters().cluster), iter([0.0, 900.0])
     updater = TicketUpdater(clusters, Tickets(min_runs=3), notifiers, clock=lambda: next(clock))
     for expected in ([], ["open"]):
@@ -204,7 +204,7 @@ def test_a_store_that_cannot_be_read_ends_no_updates(http):
 
 
 def test_a_cluster_of_few_runs_is_no_ticket(http):
-    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     assert list(sync_tickets(make_clusters(runs=2), SETTINGS, notifiers, NOW)) == []
     assert http.requests == []
 
@@ -212,7 +212,9 @@ def test_a_cluster_of_few_runs_is_no_ticket(http):
 def test_a_tracker_that_refuses_is_reported_and_the_others_are_served(http):
     http.answers = [(401, {})]
     tracker = IssueTracker("gitlab").serve(http)
-    notifiers = {kind: notifier_for(target_of(settings_of(kind, http.url))) for kind in ("github", "gitlab")}
+    notifiers = {
+        kind: build_notifier(target_of(settings_of(kind, http.url))) for kind in ("github", "gitlab")
+    }
     refused, served = sync_tickets(make_clusters(), SETTINGS, notifiers, NOW)
     assert refused.error.endswith("HTTP 401")
     assert served.error == ""

@@ -42,10 +42,6 @@ def _graph(answer: str) -> Any:
     return create_react_agent(FakeListChatModel(responses=[answer]), [], name="clerk")
 
 
-def graph_idle() -> Any:
-    return _graph("It is done.")
-
-
 def graph_missing() -> Any:
     return _graph(f"```python\n{MISSING}\n```")
 

@@ -69,20 +69,12 @@ def _make_coder(*code: str) -> Any:
     return CodeAgent(tools=[tool(write_file)], model=model, verbosity_level=0)
 
 
-def handler() -> Any:
-    return _make_handler({"path": "shop.py", "content": FIXED})
-
-
 def handler_of_src() -> Any:
     return _make_handler({"path": "src/shop.py", "content": FIXED})
 
 
 def handler_of_tests() -> Any:
     return _make_handler({"path": "tests/test_shop.py", "content": "def test_all(): pass\n"})
-
-
-def idle_handler() -> Any:
-    return _make_handler()
 
 
 def coder() -> Any:

@@ -184,7 +184,7 @@ def test_after_an_interrupt_the_command_says_how_to_go_on(project):
     command = ["-m", "spanproof.cli", "suite", "run", "suite", "--agent", "shop.agent:answer", "--jobs", "1"]
     path = os.pathsep.join(each for each in sys.path if each)
     process = subprocess.Popen(
-        [sys.executable, *command, "--out", "results", "--trials", "5"],
+        [sys.executable, *command, "--out", "results", "--trials", "3"],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -199,11 +199,11 @@ def test_after_an_interrupt_the_command_says_how_to_go_on(project):
     assert process.returncode == 130
     assert "--out results --resume" in errors
     there = len(trials.read_text().splitlines())
-    assert 1 <= there < 15
+    assert 1 <= there < 9
     count_runs(project)
     (project / "suite" / "cases" / "a" / "case.yaml").touch()
-    run_suite("--trials", "5", "--resume")
-    assert count_runs(project) == 15 - there
+    run_suite("--trials", "3", "--resume")
+    assert count_runs(project) == 9 - there
 
 
 def test_the_code_of_an_agent_is_that_of_the_project_alone(project, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from spanproof.experiments import Settings, TrialVerdict, agent_in_module, run_experiment
-from spanproof.suites.requests import HttpRequest, find_request, parse_pattern
+from spanproof.suites.requests import HttpRequest, find_pattern, find_request
 from spanproof.suites.requirements import Attempt, read_requirements
 
 SHOP = "http://shop.example.com/orders"
@@ -68,11 +68,11 @@ def test_a_requirement_names_method_address_query_body_and_count(entry, holds):
         HttpRequest("POST", SHOP, '{"order": "A-17", "cents": 4500}', is_recorded=False),
     )
     (requirement,) = read_requirements("case.yaml", [{"call": entry}], None)
-    assert requirement.check(Attempt(None, requests=made)).holds is holds
+    assert requirement.evaluate(Attempt(None, requests=made)).holds is holds
 
 
 def test_a_call_of_a_tool_is_one_over_http_by_its_arguments():
-    pattern = parse_pattern("POST https://api.example.com/refunds", {}, {"id": 1})
+    pattern = find_pattern("POST https://api.example.com/refunds", {}, {"id": 1})
     assert pattern is not None
     called = find_request("http_post", {"url": "https://api.example.com/refunds", "json": {"id": 1}})
     assert called is not None

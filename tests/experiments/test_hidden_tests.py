@@ -49,7 +49,6 @@ def write_tested(write_suite):
         ("idle", "could not be run: the run has no Python to test|first to fail: test_double (NameError)"),
         ("wrong", "0 of 1 test of the case passes; first to fail: test_double."),
         ("missing", "first to fail: test_double (NameError)"),
-        ("graph_idle", "could not be run: the run has no Python to test"),
         ("graph_missing", "first to fail: test_double (ModuleNotFoundError)"),
         ("handler_idle", "could not be run: the run has no Python to test"),
     ],

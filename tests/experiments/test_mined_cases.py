@@ -75,14 +75,14 @@ def judge(name, suite, tmp_path, engine):
 
 def test_who_applies_the_fix_passes_and_who_does_nothing_fails(mined, tmp_path, engine):
     place, suite = mined
-    fixing = ("patcher", "handler", "coder") if place == "shop.py" else ("handler_of_src",)
+    fixing = ("patcher", "coder") if place == "shop.py" else ("handler_of_src",)
     for name in fixing:
         trial = judge(name, suite, tmp_path, engine)
         assert trial.verdict is TrialVerdict.PASSED, trial
     (again,) = rescore_experiment(tmp_path / fixing[0], suite, tmp_path / "again", engine).trials
     assert again.verdict is TrialVerdict.PASSED
     check_environment(suite, engine)
-    idle = ("idle_handler", "handler_of_tests", "patcher_of_nothing")
+    idle = ("handler_of_tests", "patcher_of_nothing")
     for name in idle if place == "shop.py" else ("idle_coder",):
         trial = judge(name, suite, tmp_path, engine)
         assert trial.verdict is TrialVerdict.FAILED

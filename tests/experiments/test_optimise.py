@@ -171,14 +171,11 @@ def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, 
     assert few_shot.instruction == START
 
 
-@pytest.mark.parametrize("strategy", ["few_shot", "mipro"])
-def test_examples_that_the_agent_imitates_are_the_best_prompt(
-    engine, write_suite, tmp_path, endpoint, strategy
-):
+def test_examples_that_the_agent_imitates_are_the_best_prompt(engine, write_suite, tmp_path, endpoint):
     split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     plain = {**MUST, "task": "What is the total refund for order A-17?"}
     some = dict.fromkeys(split.train, MUST) | dict.fromkeys(split.validation | split.held_out, plain)
-    found = search(engine, write_suite(**some), tmp_path / "out", strategy, agent="imitating")
+    found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", agent="imitating")
     assert found.best.examples.count("Answer: $45.00") == 3
     assert (found.before.score, found.after.score) == (0.0, 1.0)
 

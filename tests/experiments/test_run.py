@@ -270,7 +270,7 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
 def test_structural_metrics_compare_with_the_same_case_of_the_baseline(write_suite, tmp_path, capfd):
     suite = write_suite(refund={"must": MUST})
     config = tmp_path / "config.yaml"
-    config.write_text("evaluation: {structure: true}\n")
+    config.write_text("evaluation: {structure: true, replay: false}\n")
 
     def experiment(name: str, out: str, *more: str) -> dict[str, str]:
         arguments = ["--agent", f"support_agents:{name}", "--tools", "recorded", "--out", str(tmp_path / out)]

@@ -46,5 +46,6 @@ def encode_rows() -> list[dict[str, Any]]:
     """Return sessions and programs as `run_in_turn.py` reads them, in the order of `NAMES`."""
     rows: list[dict[str, Any]] = [{"steps": each.steps, "pause_s": each.pause_s} for each in SESSIONS]
     for each in FOLLOWED:
-        rows.append({"source": each.source, "language": each.language, "timeout_s": each.timeout_s})
+        fields = ("source", "language", "timeout_s", "tests")
+        rows.append({name: getattr(each, name) for name in fields})
     return rows

@@ -73,9 +73,10 @@ def run_hostile(sandbox: Sandbox, snippet: Any) -> str | None:
     """Run a hostile program; return what is wrong with its verdict."""
     wall_s = ENDLESS_S if "timeout" in snippet.classes else PATIENT_S
     calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
-    limits = Limits(wall_s=wall_s, cpu_s=wall_s)
+    limits, fixtures = Limits(wall_s=wall_s, cpu_s=wall_s), Fixtures(http=calls)
+    program = Program(snippet.language, snippet.source, tests=snippet.tests, limits=limits, fixtures=fixtures)
     try:
-        sandbox.run(Program(snippet.language, snippet.source, limits=limits, fixtures=Fixtures(http=calls)))
+        sandbox.run(program)
     except Exception as problem:  # a lost supervisor is what is looked for
         return f"hostile {snippet.name!r} has no verdict: {type(problem).__name__}: {problem}"
     return None

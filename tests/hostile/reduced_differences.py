@@ -56,12 +56,27 @@ MASKED = {
     "a forged file over /proc/meminfo": "unshare",
     "a new /proc in namespaces of its own": "unshare",
     "the facts of the machine taken off": "unshare",
+    "events of the kernel and of every file": "fanotify_init",
+    "a debugger that waits for its child": "ptrace",
 }
 """The call each makes, which Docker's default profile refuses."""
+
+AIMED = (
+    "a judge that is killed, and its word in its stead",
+    "a judge that is stopped while all is well",
+    "numbers that are used up until the judge's comes again",
+)
+"""Those that send signals to numbers that are processes outside here."""
 
 DIFFERENCES: dict[str, Difference] = {
     **{name: Difference(_MASKED, classes=frozenset({"exception"})) for name in MASKED},
     "killing the host process": Difference(_SEEN, ("privilege", "kill"), frozenset({"unsafe_operation"})),
+    **{name: Difference(_SEEN, classes=frozenset({"unsafe_operation"})) for name in AIMED},
+    "the memory and the descriptors of who judges": Difference(
+        "the processes outside have numbers here, too, and the container's own profile refuses the call",
+        ("file", "/mem"),
+        frozenset({"assertion_failure"}),
+    ),
     "other processes": Difference(
         "/proc holds others too: listing it is refused", ("file", "/proc"), frozenset({"permission_denied"})
     ),

@@ -69,7 +69,8 @@ def run_row(place: Place, viewer: Viewer, row: dict[str, Any]) -> dict[str, Any]
     else:
         limits = Limits(wall_s=row["timeout_s"], cpu_s=row["timeout_s"])
         source = viewer.mark(row["source"], row["language"])
-        steps = [encode(place.sandbox.run(Program(row["language"], source, limits=limits)))]
+        program = Program(row["language"], source, tests=row["tests"], limits=limits)
+        steps = [encode(place.sandbox.run(program))]
     view = viewer.look(place.sandbox)
     changed = {name: view[name] for name in view if view[name] != place.view.get(name)}
     return {"steps": steps, "next": changed}

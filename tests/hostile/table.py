@@ -88,6 +88,7 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "source": machine.filled(one.source, host_pid),
             "timeout_s": one.timeout_s,
             "http": one.recorded,
+            "tests": one.tests,
         }
         for one in programs_of(wall)
     ]

@@ -25,7 +25,7 @@ from spanproof.sandbox.registry import open_sandbox
 
 from .in_turn import NAMES, encode_rows
 from .machine import SECRET, Machine, fill
-from .reduced_differences import Difference
+from .reduced_differences import AIMED, Difference
 from .run_in_turn import run_rows
 from .snippets import WITHOUT_NODE
 
@@ -40,6 +40,7 @@ DIFFERENCES = {
             "a connection by perl",
             "a name looked up by a program of the system",
             "a shell that is left behind in a pipe",
+            "a sort and a split that start programs",
         ),
         Difference("the image has no such program"),
     ),
@@ -48,6 +49,20 @@ DIFFERENCES = {
     ),
     "the machine's own settings beside those that are given": Difference(
         "a container shows the kernel's settings to whoever may read them", prints=r"(?:BREACH [^\n]*\n\n)*"
+    ),
+    **dict.fromkeys(
+        ("pages of the machine by number", "what the kernel tells those who debug it"),
+        Difference(
+            "a container shows some of the kernel's lists, without its addresses, to whoever may read them",
+            prints=r"(?:BREACH /(?:proc/(?:iomem|ioports|timer_list)|sys/fs/bpf)\n)*",
+        ),
+    ),
+    **dict.fromkeys(
+        AIMED,
+        Difference(
+            "a container has one process namespace: signals to numbers outside the run are refused",
+            classes=frozenset({"unsafe_operation"}),
+        ),
     ),
     "the memory of what started it": Difference("who started it has no number in a container"),
     "looking for what it was forked from": Difference(
@@ -73,7 +88,8 @@ def run_all(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Any]:
             limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
             calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
             source = machine.filled(snippet.source, os.getpid())
-            program = Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
+            fixtures, tests = Fixtures(http=calls), snippet.tests
+            program = Program(snippet.language, source, tests=tests, limits=limits, fixtures=fixtures)
             return encode(sandbox.run(program))
 
         found = dict(zip((one.name for one in WITHOUT_NODE), pool.map(run, WITHOUT_NODE), strict=True))

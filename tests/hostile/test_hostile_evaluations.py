@@ -35,6 +35,7 @@ TRYING = [
     if each.on_record is not None
     and each.on_record[0] not in SILENT
     and each.recorded is None
+    and each.tests is None
     and each.language == "python"
     and "timeout" not in each.classes
 ]

@@ -91,6 +91,7 @@ def _row(snippet: Any, machine: Machine, host_pid: int) -> dict[str, Any]:
         "source": machine.filled(snippet.source, host_pid),
         "timeout_s": snippet.timeout_s,
         "http": snippet.recorded,
+        "tests": snippet.tests,
     }
 
 

@@ -97,9 +97,9 @@ def _run_hostile(sandbox: Sandbox, around: Machine, snippet: Any) -> str:
     calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
     source = around.filled(snippet.source, os.getpid())
     try:
-        execution = sandbox.run(
-            Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
-        )
+        fixtures, tests = Fixtures(http=calls), snippet.tests
+        program = Program(snippet.language, source, tests=tests, limits=limits, fixtures=fixtures)
+        execution = sandbox.run(program)
     except SandboxError as problem:
         return f"escaped: {snippet.name}: {problem}"
     accepted = DIFFERENCES[snippet.name].prints if snippet.name in DIFFERENCES else ""

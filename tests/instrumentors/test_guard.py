@@ -196,7 +196,7 @@ async def test_the_tools_of_an_agent_go_by_overrides_for_both(openai_agents):
 
 def test_a_guard_that_observes_refuses_nothing_and_reports_what_it_would(recorded):
     guard = Guard(observe=True)
-    agent = guard.smolagents(coder("import os\nos.environ.get('HOME')\nfinal_answer(2)"))
+    agent = guard.smolagents(coder("import os\nos.environ.get('API_TOKEN')\nfinal_answer(2)"))
     agent.python_executor.additional_authorized_imports.append("os")
     agent.python_executor.authorized_imports.append("os")
     agent.run("Go.", max_steps=1)

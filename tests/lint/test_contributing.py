@@ -32,9 +32,9 @@ assert "url.credentials-in-query" in {finding.rule for finding in scan.findings}
 TRY_NOTIFIER = """
 import sys
 from pydantic import TypeAdapter
-from spanproof.alerts import Target, notifier_for
+from spanproof.alerts import Target, build_notifier
 target = TypeAdapter(Target).validate_python({"kind": "log_file", "path": "/dev/null"})
-assert type(notifier_for(target)).__name__ == "LogFileNotifier"
+assert type(build_notifier(target)).__name__ == "LogFileNotifier"
 """
 
 

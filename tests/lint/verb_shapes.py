@@ -28,8 +28,10 @@ else:
 # Packages whose names hold the rule. The list may only grow.
 PACKAGES = (
     "collector/spanproof/api/models",
+    "collector/spanproof/alerts/notifiers",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
+    "evaluators/spanproof/suites",
 )
 
 
@@ -68,7 +70,6 @@ VERBS: dict[str, frozenset[Shape]] = {
     "iter": frozenset({Shape.ITERATOR}),
     "list": frozenset({Shape.SEQUENCE}),
     "select": _CONTAINERS,
-    "sort": frozenset({Shape.SEQUENCE}),
     "split": frozenset({Shape.SEQUENCE}),
     # A number or a judgement; None where there is nothing to compute it of.
     "compare": _VALUES | {Shape.OPTIONAL},
@@ -81,15 +82,19 @@ VERBS: dict[str, frozenset[Shape]] = {
     # What is read from a disk or a network.
     "fetch": _VALUES | {Shape.ITERATOR, Shape.OPTIONAL},
     "load": _VALUES | {Shape.OPTIONAL},
-    # What is done and returns nothing; `check` raises.
-    "add": frozenset({Shape.NOTHING}),
+    # What is only done; `check` raises.
     "check": frozenset({Shape.NOTHING}),
-    "close": frozenset({Shape.NOTHING}),
-    "remove": frozenset({Shape.NOTHING}),
+    "remove": frozenset({Shape.NOTHING, Shape.COUNT}),
     "save": frozenset({Shape.NOTHING}),
-    "send": frozenset({Shape.NOTHING}),
-    "start": frozenset({Shape.NOTHING, Shape.VALUE}),
     "write": frozenset({Shape.NOTHING, Shape.COUNT}),
+    # What is done, and what became of it where the caller needs that: `close` whether it was in time.
+    "add": frozenset({Shape.NOTHING, Shape.SEQUENCE, Shape.VALUE}),
+    "close": frozenset({Shape.NOTHING, Shape.BOOL}),
+    "open": frozenset({Shape.VALUE}),
+    "promote": frozenset({Shape.VALUE}),
+    "send": frozenset({Shape.NOTHING, Shape.MAPPING, Shape.VALUE}),
+    "start": frozenset({Shape.NOTHING, Shape.VALUE}),
+    "update": frozenset({Shape.NOTHING, Shape.VALUE}),
     # What answers an event, waits or calls code of others.
     "handle": _ANY,
     "run": _ANY,

@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, StoreError, StoreUnavailable
 from spanproof.store.cells import Row
-from spanproof.store.schema import Table
+from spanproof.store.table import Table
 from spanproof.trace import Cohort, Label, Layer, Scored
 from spanproof.trace.otlp import any_value
 

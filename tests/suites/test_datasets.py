@@ -14,8 +14,8 @@ from spanproof.suites import (
     datasets,
     format_csv,
     format_jsonl,
+    iter_dataset,
     load_suite,
-    read_dataset,
 )
 from spanproof.suites.editing import add_cases
 
@@ -81,14 +81,14 @@ def write(folder: Path, content: Any, name: str = "data.json") -> Path:
     ],
 )
 def test_each_export_becomes_a_task_inputs_and_an_answer(tmp_path, document, form):
-    (case,) = read_dataset(write(tmp_path, document))
+    (case,) = iter_dataset(write(tmp_path, document))
     assert (case.task, dict(case.inputs)) == (QUESTION, {"currency": "USD"})
     assert [each.entry for each in case.requirements] == [{"answer": {"contains": "$45.00"}}]
     assert case.source["form"] == form.value
     assert case.source["id"]
     assert case.source["metadata"]
     lines = write(tmp_path, json.dumps(_first(document)) + "\n\n", "data.jsonl")
-    assert list(read_dataset(lines)) == [case]
+    assert list(iter_dataset(lines)) == [case]
 
 
 def _first(document: Any) -> Any:
@@ -99,9 +99,9 @@ def _first(document: Any) -> Any:
 
 
 def test_a_langfuse_item_keeps_the_trace_it_is_from_and_braintrust_its_tags(tmp_path):
-    (langfuse,) = read_dataset(write(tmp_path, [LANGFUSE]))
+    (langfuse,) = iter_dataset(write(tmp_path, [LANGFUSE]))
     assert langfuse.source["trace_id"] == "0af7651916cd43dd8448eb211c80319c"
-    (braintrust,) = read_dataset(write(tmp_path, [BRAINTRUST]), Reading(tags=("new", "refunds")))
+    (braintrust,) = iter_dataset(write(tmp_path, [BRAINTRUST]), Reading(tags=("new", "refunds")))
     assert braintrust.tags == ("refunds", "new")
 
 
@@ -116,7 +116,7 @@ def test_a_langfuse_item_keeps_the_trace_it_is_from_and_braintrust_its_tags(tmp_
     ],
 )  # fmt: skip
 def test_tables_of_each_kind_are_read(tmp_path, text, form, inputs):
-    (case,) = read_dataset(write(tmp_path, "\ufeff" + text, "data.csv"))
+    (case,) = iter_dataset(write(tmp_path, "\ufeff" + text, "data.csv"))
     assert (case.source["form"], case.task, dict(case.inputs)) == (form, "How many?", inputs)
     assert [each.entry for each in case.requirements] == [{"answer": {"contains": "12"}}]
 
@@ -134,30 +134,30 @@ def test_tables_of_each_kind_are_read(tmp_path, text, form, inputs):
     ],
 )
 def test_an_expected_answer_is_required_in_its_own_kind(tmp_path, expected, entry):
-    (case,) = read_dataset(write(tmp_path, [{**BRAINTRUST, "expected": expected}]))
+    (case,) = iter_dataset(write(tmp_path, [{**BRAINTRUST, "expected": expected}]))
     assert [each.entry for each in case.requirements] == [entry]
 
 
 @pytest.mark.parametrize("expected", [None, "", {}, []])
 def test_without_an_expected_answer_nothing_is_required_of_it(tmp_path, expected):
-    (case,) = read_dataset(write(tmp_path, [{**BRAINTRUST, "expected": expected}]))
+    (case,) = iter_dataset(write(tmp_path, [{**BRAINTRUST, "expected": expected}]))
     assert case.requirements == ()
 
 
 def test_conversations_become_a_task(tmp_path):
-    (one,) = read_dataset(write(tmp_path, json.dumps({"messages": CHAT}) + "\n", "a.jsonl"))
+    (one,) = iter_dataset(write(tmp_path, json.dumps({"messages": CHAT}) + "\n", "a.jsonl"))
     assert (one.task, [each.entry for each in one.requirements]) == (
         QUESTION,
         [{"answer": {"contains": "$45.00"}}],
     )
     turns = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}, *CHAT[::-1], CHAT[0]]
-    (many,) = read_dataset(write(tmp_path, [{"inputs": {"messages": turns}, "outputs": None}]))
+    (many,) = iter_dataset(write(tmp_path, [{"inputs": {"messages": turns}, "outputs": None}]))
     assert many.task == f"user: Hello\nassistant: $45.00\nuser: {QUESTION}\nuser: {QUESTION}"
 
 
 def test_names_choose_what_is_the_task_and_the_answer(tmp_path):
     how = Reading(expect=Expect.EQUALS, task_key="frage", expected_key="soll")
-    (case,) = read_dataset(write(tmp_path, "frage,text,soll\nWieviel?,x,12\n", "data.csv"), how)
+    (case,) = iter_dataset(write(tmp_path, "frage,text,soll\nWieviel?,x,12\n", "data.csv"), how)
     assert (case.task, dict(case.inputs)) == ("Wieviel?", {"text": "x"})
     assert [each.entry for each in case.requirements] == [{"answer": {"equals": "12"}}]
 
@@ -180,7 +180,7 @@ def test_names_choose_what_is_the_task_and_the_answer(tmp_path):
 def test_what_is_no_case_is_named_with_its_entry(tmp_path, content, words):
     path = write(tmp_path, content)
     with pytest.raises(SuiteError) as caught:
-        list(read_dataset(path))
+        list(iter_dataset(path))
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -205,9 +205,9 @@ CASES = [
 
 def test_what_is_exported_is_imported_again_unchanged(tmp_path):
     text = "\n".join(json.dumps(each) for each in CASES)
-    cases = list(read_dataset(write(tmp_path, text, "cases.jsonl")))
-    assert list(read_dataset(write(tmp_path, format_jsonl(cases), "again.jsonl"))) == cases
-    assert list(read_dataset(write(tmp_path, format_csv(cases), "again.csv"))) == cases
+    cases = list(iter_dataset(write(tmp_path, text, "cases.jsonl")))
+    assert list(iter_dataset(write(tmp_path, format_jsonl(cases), "again.jsonl"))) == cases
+    assert list(iter_dataset(write(tmp_path, format_csv(cases), "again.csv"))) == cases
     suite = tmp_path / "suite"
     add_cases(suite, cases)
     assert load_suite(suite) == sorted(cases, key=lambda case: case.id)
@@ -219,10 +219,10 @@ def test_an_import_can_be_repeated_and_leaves_out_what_behaves_the_same(tmp_path
     path = write(
         tmp_path, [LANGFUSE, {**LANGFUSE, "id": "item-2"}, {**LANGFUSE, "id": "3", "input": "Other?"}]
     )
-    first = add_cases(suite, read_dataset(path))
+    first = add_cases(suite, iter_dataset(path))
     assert (len(first.added), len(first.known), len(first.duplicates)) == (2, 0, 1)
     before = {file: file.read_bytes() for file in suite.rglob("*") if file.is_file()}
-    second = add_cases(suite, read_dataset(path))
+    second = add_cases(suite, iter_dataset(path))
     assert (second.added, len(second.known), len(second.duplicates)) == ((), 2, 1)
     assert {file: file.read_bytes() for file in suite.rglob("*") if file.is_file()} == before
 
@@ -238,16 +238,16 @@ def test_an_import_can_be_repeated_and_leaves_out_what_behaves_the_same(tmp_path
 def test_a_hostile_dataset_is_one_error(tmp_path: Path, content: bytes, reported: str) -> None:
     (tmp_path / "data.json").write_bytes(content)
     with pytest.raises(SuiteError, match=reported):
-        list(read_dataset(tmp_path / "data.json"))
+        list(iter_dataset(tmp_path / "data.json"))
 
 
 def test_a_table_with_a_cell_without_an_end_is_one_error(tmp_path: Path) -> None:
     path = write(tmp_path, 'task,answer\n"' + "x" * (1 << 25), "data.csv")
     with pytest.raises(SuiteError, match="not CSV: field larger than"):
-        list(read_dataset(path))
+        list(iter_dataset(path))
 
 
 def test_a_dataset_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "_FILE_BYTES", 1 << 20)
     with pytest.raises(SuiteError, match="/dev/zero has more than"):
-        list(read_dataset(Path("/dev/zero")))
+        list(iter_dataset(Path("/dev/zero")))

@@ -1,4 +1,4 @@
-"""Offline commands work together in processes of their own, and load no part of the collector."""
+"""Offline commands work together in processes of their own, and load no collector and no plug-in."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spanproof.suites import promote
+from spanproof.suites import promote_run
 
 RUN_ID = "a" * 16
 TRACE = Path(__file__).parents[1] / "golden" / "dialects" / "langfuse.json"
 COLLECTOR = ("spanproof.collector", "spanproof.alerts")
+PLUGINS = (
+    "spanproof.benchmarks",
+    "spanproof.experiments.optimise",
+    "spanproof.evaluators.structure",
+    "spanproof.sandbox.backends.remote",
+)
 # Runs commands one after another; what they print and the modules that are loaded then go to stdout.
 PROGRAM = """
 import contextlib, io, json, sys
@@ -37,7 +43,7 @@ def run(*commands: list[str], stdin: str = "") -> list[tuple[int, str]]:
         check=True,
     )
     ended, modules = json.loads(done.stdout)
-    loaded = [each for each in modules if each.startswith(COLLECTOR)]
+    loaded = [each for each in modules if each.startswith((*COLLECTOR, *PLUGINS))]
     assert not loaded, f"{[command[0] for command in commands]} load {loaded}"
     return [(code, printed) for code, printed in ended]
 
@@ -45,7 +51,7 @@ def run(*commands: list[str], stdin: str = "") -> list[tuple[int, str]]:
 def test_a_suite_an_evaluation_and_the_gate_are_piped_together_without_the_collector(
     evaluation, suite, tmp_path
 ):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     config = tmp_path / "spanproof.yaml"
     config.write_text("evaluation: {replay: false}\nalerts: [{name: a, layer: groundedness}]\n")
     of_suite, of_trace = run(

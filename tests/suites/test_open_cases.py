@@ -11,8 +11,8 @@ from spanproof.cli.app import run as run_command
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import Verdict
-from spanproof.suites import CaseStatus, SuiteError, load_suite, promote, read_suite_policy, run_suite
-from spanproof.suites.requirements import Attempt, read_requirements, require_no_failures
+from spanproof.suites import CaseStatus, SuiteError, find_suite_policy, load_suite, promote_run, run_suite
+from spanproof.suites.requirements import Attempt, list_failure_requirements, read_requirements
 from spanproof.trace import Cause, Errored, Label, Layer, Outcome, Scored, Skipped, State
 
 from .conftest import RUN_ID, misquote
@@ -44,7 +44,7 @@ def write_frozen(suite: Path, verdict: str, *, with_cause: bool = False) -> None
 
 
 def test_what_was_open_and_is_open_is_reproduced_and_counted(unsettled, engine, suite):
-    case = promote(unsettled, RUN_ID, suite)
+    case = promote_run(unsettled, RUN_ID, suite)
     (frozen,) = [each for each in case.expectations if each.layer is Layer.GROUNDEDNESS and each.is_of_layer]
     assert (frozen.verdict, frozen.cause is not None) == (State.OPEN, True)
     report = run_suite(suite, engine)
@@ -62,7 +62,7 @@ STATUSES = {
 
 @pytest.mark.parametrize("frozen", ["pass", "fail"])
 def test_what_was_judged_and_is_open_is_a_difference(unsettled, engine, suite, frozen):
-    promote(unsettled, RUN_ID, suite)
+    promote_run(unsettled, RUN_ID, suite)
     write_frozen(suite, frozen)
     for policy, status in STATUSES.items():
         report = run_suite(suite, engine, open_policy=policy)
@@ -81,7 +81,7 @@ def test_what_was_judged_and_is_open_is_a_difference(unsettled, engine, suite, f
 
 
 def test_an_old_case_that_froze_skipped_where_open_is_said_today_is_reproduced(unsettled, engine, suite):
-    promote(unsettled, RUN_ID, suite)
+    promote_run(unsettled, RUN_ID, suite)
     write_frozen(suite, "skipped")
     assert run_suite(suite, engine).passed
     # Since then, a skipped verdict is frozen with its cause: it was another thing than open.
@@ -91,7 +91,7 @@ def test_an_old_case_that_froze_skipped_where_open_is_said_today_is_reproduced(u
 
 
 def test_a_suite_says_what_open_counts_as_and_the_option_comes_first(unsettled, suite, capfd):
-    promote(unsettled, RUN_ID, suite)
+    promote_run(unsettled, RUN_ID, suite)
     write_frozen(suite, "pass")
     assert run_command(["suite", "run", str(suite)]) == 1
     out = capfd.readouterr().out
@@ -99,13 +99,13 @@ def test_a_suite_says_what_open_counts_as_and_the_option_comes_first(unsettled, 
     assert "1 with an open layer" in out
     head = suite / "suite.yaml"
     head.write_text(head.read_text() + "open: ignore\n")
-    assert read_suite_policy(suite) is OpenPolicy.IGNORE
+    assert find_suite_policy(suite) is OpenPolicy.IGNORE
     assert run_command(["suite", "run", str(suite)]) == 0
     assert "open is left out (--open ignore)" in capfd.readouterr().out
     assert run_command(["suite", "run", str(suite), "--open", "not-passed"]) == 1
     head.write_text(head.read_text().replace("open: ignore", "open: maybe"))
     with pytest.raises(SuiteError, match="open must be one of not-passed, pass, fail, ignore, got 'maybe'"):
-        read_suite_policy(suite)
+        find_suite_policy(suite)
 
 
 OUTCOMES: dict[State, Outcome] = {
@@ -142,7 +142,7 @@ def build_run(unsettled: TraceEvaluation, outcome: Outcome) -> RunEvaluation:
 def test_no_failure_is_not_met_by_what_is_open(unsettled, state, of_other, of_failed):
     attempt = Attempt(build_run(unsettled, OUTCOMES[state]))
     for before, holds in (((), of_other), ((Layer.GROUNDEDNESS,), of_failed)):
-        found = [each.check(attempt) for each in require_no_failures(before)]
+        found = [each.evaluate(attempt) for each in list_failure_requirements(before)]
         (finding,) = [each for each in found if each.layer is Layer.GROUNDEDNESS]
         assert finding.holds is holds
         assert finding.is_open is (state is State.OPEN)
@@ -154,14 +154,14 @@ def test_an_assertion_over_an_open_score_is_neither_met_nor_missed(unsettled, ke
     verdict = "pass" if key == "must" else "fail"
     entries = {key: [f"groundedness.score == {verdict}"]}
     (requirement,) = read_requirements("x", entries.get("must"), entries.get("must_not"))
-    finding = requirement.check(Attempt(build_run(unsettled, OUTCOMES[State.OPEN])))
+    finding = requirement.evaluate(Attempt(build_run(unsettled, OUTCOMES[State.OPEN])))
     assert (finding.holds, finding.is_open) == (None, True)
-    errored = requirement.check(Attempt(build_run(unsettled, OUTCOMES[State.ERRORED])))
+    errored = requirement.evaluate(Attempt(build_run(unsettled, OUTCOMES[State.ERRORED])))
     assert (errored.holds, errored.is_open) == (None, False)
 
 
 def test_cases_keep_the_cause_of_what_is_open_or_skipped(unsettled, suite):
-    promote(unsettled, RUN_ID, suite)
+    promote_run(unsettled, RUN_ID, suite)
     (case,) = load_suite(suite)
     causes = {each.verdict for each in case.expectations if each.cause is not None}
     assert State.OPEN in causes

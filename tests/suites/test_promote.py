@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.store import open_store
-from spanproof.suites import Case, SuiteError, load_case, load_suite, promote
+from spanproof.suites import Case, SuiteError, load_case, load_suite, promote_run
 from spanproof.suites.files import write_case
 from spanproof.trace import (
     Cohort,
@@ -37,22 +37,22 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_promoting_a_run_twice_changes_no_byte(evaluation, suite):
-    first = promote(evaluation, RUN_ID, suite)
+    first = promote_run(evaluation, RUN_ID, suite)
     before = files(suite)
-    assert promote(evaluation, RUN_ID, suite) == first
-    assert promote(evaluation, RUN_ID, suite, replace=True) == first
+    assert promote_run(evaluation, RUN_ID, suite) == first
+    assert promote_run(evaluation, RUN_ID, suite, replace=True) == first
     assert files(suite) == before
 
 
 def test_two_suites_of_the_same_run_are_the_same_bytes(evaluation, suite, tmp_path):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     other = tmp_path / "elsewhere" / "shop"
-    promote(evaluation, RUN_ID, other)
+    promote_run(evaluation, RUN_ID, other)
     assert files(suite) == files(other)
 
 
 def test_a_case_holds_task_code_tape_and_what_the_run_did_wrong(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     folder = suite / "cases" / case.id
     assert case.id.startswith("pricing-agent-")
     head = yaml.safe_load((folder / "case.yaml").read_text())
@@ -68,32 +68,32 @@ def test_a_case_holds_task_code_tape_and_what_the_run_did_wrong(evaluation, suit
 
 
 def test_a_case_read_back_is_the_run_that_was_promoted(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     assert case.trace == evaluation.trace
     assert case.snippets == evaluation.runs[0].run.snippets
     assert load_suite(suite) == [case]
 
 
 def test_notes_and_expectations_edited_by_people_stay(evaluation, suite):
-    path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
+    path = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id / "case.yaml"
     path.write_text(path.read_text().replace("notes: ''", "notes: the invoice of May"))
-    assert promote(evaluation, RUN_ID, suite).notes == "the invoice of May"
-    assert promote(evaluation, RUN_ID, suite, replace=True).notes == "the invoice of May"
+    assert promote_run(evaluation, RUN_ID, suite).notes == "the invoice of May"
+    assert promote_run(evaluation, RUN_ID, suite, replace=True).notes == "the invoice of May"
 
 
 def test_a_run_promoted_from_the_store_is_the_same_case(evaluation, suite, tmp_path):
-    direct = promote(evaluation, RUN_ID, suite)
+    direct = promote_run(evaluation, RUN_ID, suite)
     with open_store(tmp_path / "store") as store:
         store.write([evaluation])
         stored = store.evaluation(evaluation.trace.trace_id)
     assert stored is not None
     shutil.rmtree(tmp_path / "store")
-    assert promote(stored, RUN_ID, tmp_path / "from-store") == direct
+    assert promote_run(stored, RUN_ID, tmp_path / "from-store") == direct
 
 
 def test_a_run_that_is_not_there_is_reported_with_those_that_are(evaluation, suite):
     with pytest.raises(SuiteError, match=r"has no run b+; its runs are: a+ \(pricing agent\)"):
-        promote(evaluation, "b" * 16, suite)
+        promote_run(evaluation, "b" * 16, suite)
     assert not suite.exists()
 
 
@@ -127,7 +127,7 @@ def hostile() -> TraceEvaluation:
 
 
 def test_hostile_names_and_sources_stay_inside_the_suite_and_come_back(suite):
-    case = promote(hostile(), RUN_ID, suite)
+    case = promote_run(hostile(), RUN_ID, suite)
     assert case.id.startswith("etc-passwd-")
     (run,) = hostile().runs
     assert case.task == run.run.task
@@ -142,16 +142,16 @@ def test_hostile_names_and_sources_stay_inside_the_suite_and_come_back(suite):
 
 
 def test_fewer_snippets_frozen_anew_leave_no_stale_file(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     run = evaluation.runs[0]
     shorter = replace(run, run=replace(run.run, steps=run.run.steps[:1]))
-    promote(TraceEvaluation(evaluation.trace, (shorter,), ()), RUN_ID, suite, replace=True)
+    promote_run(TraceEvaluation(evaluation.trace, (shorter,), ()), RUN_ID, suite, replace=True)
     assert [path.name for path in (suite / "cases" / case.id / "snippets").iterdir()] == ["01.py"]
 
 
 @pytest.mark.parametrize("name", ["trace.json", "tape.json", "snippets/01.py"])
 def test_a_frozen_file_that_was_edited_is_reported(evaluation, suite, name):
-    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    folder = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id
     with (folder / name).open("ab") as file:
         file.write(b" ")
     with pytest.raises(SuiteError, match="is no longer what was frozen"):
@@ -177,7 +177,7 @@ def test_a_frozen_file_that_was_edited_is_reported(evaluation, suite, name):
     ],
 )
 def test_a_case_file_that_says_nonsense_is_reported_with_its_place(evaluation, suite, old, new, words):
-    path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
+    path = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id / "case.yaml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(SuiteError) as caught:
         load_case(path.parent)
@@ -186,7 +186,7 @@ def test_a_case_file_that_says_nonsense_is_reported_with_its_place(evaluation, s
 
 
 def test_a_missing_frozen_file_is_reported(evaluation, suite):
-    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    folder = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id
     (folder / "tape.json").unlink()
     with pytest.raises(SuiteError, match=r"tape\.json: No such file or directory; promote the run again"):
         load_case(folder)
@@ -195,7 +195,7 @@ def test_a_missing_frozen_file_is_reported(evaluation, suite):
 @pytest.mark.parametrize("name", ["case.yaml", "trace.json", "tests.yaml", "fixtures.yaml"])
 @pytest.mark.parametrize("target", ["/etc/hostname", "/dev/zero"])
 def test_a_file_of_a_case_that_links_out_of_its_folder_is_refused(evaluation, suite, name, target):
-    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    folder = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id
     (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to(target)
     with pytest.raises(SuiteError, match=f"{name}.*lies outside"):
@@ -208,7 +208,7 @@ def test_a_folder_that_is_no_suite_is_reported(tmp_path):
 
 
 def test_line_endings_are_kept_from_git(evaluation, suite):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     assert (suite / ".gitattributes").read_text() == "cases/** -text\n"
 
 
@@ -218,7 +218,7 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "suites" / "shop"
 def test_the_files_of_a_case_are_those_of_the_golden_suite(evaluation, suite):
     """Format 1, byte by byte; after a wanted change set SPANPROOF_GOLDEN=write and look at the difference."""
     shop = suite.parent / "shop"
-    promote(evaluation, RUN_ID, shop)
+    promote_run(evaluation, RUN_ID, shop)
     if os.environ.get("SPANPROOF_GOLDEN") == "write":
         shutil.rmtree(GOLDEN, ignore_errors=True)
         shutil.copytree(shop, GOLDEN)
@@ -251,7 +251,7 @@ def test_a_case_file_damaged_anywhere_is_a_case_or_one_clear_error(damaged, data
 
 @pytest.fixture
 def damaged(evaluation, suite) -> tuple[Path, bytes]:
-    path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
+    path = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id / "case.yaml"
     return path, path.read_bytes()
 
 
@@ -268,7 +268,7 @@ def test_a_suite_is_written_by_hand(tmp_path):
 
 @pytest.mark.parametrize("name", ["case.yaml", "fixtures.yaml", "tests.yaml"])
 def test_a_pipe_in_a_suite_is_refused_and_not_waited_for(evaluation, suite, name):
-    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    folder = suite / "cases" / promote_run(evaluation, RUN_ID, suite).id
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
     with pytest.raises(SuiteError, match=f"{name}.*not a regular file"):

@@ -11,9 +11,9 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.secret_formats import FORMATS, find_secrets, translate
-from spanproof.suites import SuiteError, case_of, load_suite, promote, promote_runs
+from spanproof.suites import SuiteError, build_case, iter_promotions, load_suite, promote_run
 from spanproof.suites.promote import Change, Promoting
-from spanproof.suites.redact import redact_case
+from spanproof.suites.redact import build_redacted_case
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, StepInfo, ToolCall, Trace, trace_of
 
 TRACE_ID, RUN_ID = "6" * 32, "b" * 16
@@ -56,7 +56,7 @@ def written(suite: Path) -> str:
 
 
 def test_no_file_of_a_promoted_case_holds_a_secret(blind, suite):
-    (promotion,) = promote_runs([(blind.evaluate(leaking()), RUN_ID)], suite)
+    (promotion,) = iter_promotions([(blind.evaluate(leaking()), RUN_ID)], suite)
     text = written(suite)
     for secret in (KEY, GITHUB, BODY, PASSWORD):
         assert secret not in text
@@ -69,7 +69,7 @@ def test_no_file_of_a_promoted_case_holds_a_secret(blind, suite):
 
 
 def test_a_made_up_key_is_one_key_everywhere_and_is_found_again(blind, suite):
-    case = promote(blind.evaluate(leaking()), RUN_ID, suite)
+    case = promote_run(blind.evaluate(leaking()), RUN_ID, suite)
     (snippet,) = case.snippets
     (found,) = re.findall(r"charge\('([^']+)'\)", snippet.source)
     assert re.fullmatch(r"sk_live_[0-9A-Za-z]{20}", found)
@@ -89,14 +89,14 @@ def rules_of(run: RunEvaluation) -> list[str]:
 
 
 def test_redaction_is_the_same_each_time(blind, suite, tmp_path):
-    promote(blind.evaluate(leaking()), RUN_ID, suite)
+    promote_run(blind.evaluate(leaking()), RUN_ID, suite)
     other = tmp_path / "other" / "shop"
-    promote(blind.evaluate(leaking()), RUN_ID, other)
+    promote_run(blind.evaluate(leaking()), RUN_ID, other)
     assert written(suite) == written(other)
     another_key = "sk_" + "live_" + "0aB1cD5eF0gH1iJ0kL1m"
-    a, _ = redact_case(case_of(blind.evaluate(leaking()), RUN_ID), blind.evaluate(leaking()))
+    a, _ = build_redacted_case(build_case(blind.evaluate(leaking()), RUN_ID), blind.evaluate(leaking()))
     with_other = blind.evaluate(leaking(key=another_key))
-    b, _ = redact_case(case_of(with_other, RUN_ID), with_other)
+    b, _ = build_redacted_case(build_case(with_other, RUN_ID), with_other)
     assert KEY not in str(a)
     assert another_key not in str(b)
 
@@ -104,29 +104,29 @@ def test_redaction_is_the_same_each_time(blind, suite, tmp_path):
 def test_patterns_of_the_user_are_replaced_as_well(blind, suite):
     evaluation = blind.evaluate(leaking(task="Charge ann@example.com for order A-17"))
     how = Promoting(redact=(r"[\w.]+@[\w.]+",))
-    (promotion,) = promote_runs([(evaluation, RUN_ID)], suite, how)
+    (promotion,) = iter_promotions([(evaluation, RUN_ID)], suite, how)
     assert "ann@example.com" not in written(suite)
     assert re.fullmatch(r"Charge [a-z]{3}@[a-z]{7}\.[a-z]{3} for order A-17", promotion.case.task or "")
 
 
 def test_a_pattern_that_is_none_is_named(blind, suite):
     with pytest.raises(SuiteError, match=r"'\(' is no pattern of RE2"):
-        list(promote_runs([(blind.evaluate(leaking()), RUN_ID)], suite, Promoting(redact=("(",))))
+        list(iter_promotions([(blind.evaluate(leaking()), RUN_ID)], suite, Promoting(redact=("(",))))
     assert not suite.exists()
 
 
 def test_a_case_without_secrets_is_not_touched(evaluation):
-    case = case_of(evaluation, "a" * 16)
-    assert redact_case(case, evaluation) == (case, 0)
+    case = build_case(evaluation, "a" * 16)
+    assert build_redacted_case(case, evaluation) == (case, 0)
 
 
 def test_promoting_a_redacted_run_again_changes_nothing(blind, suite):
     evaluation = blind.evaluate(leaking())
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     before = written(suite)
-    (promotion,) = promote_runs([(evaluation, RUN_ID)], suite)
+    (promotion,) = iter_promotions([(evaluation, RUN_ID)], suite)
     assert promotion.change is Change.KNOWN
-    (promotion,) = promote_runs([(evaluation, RUN_ID)], suite, Promoting(replace=True))
+    (promotion,) = iter_promotions([(evaluation, RUN_ID)], suite, Promoting(replace=True))
     assert promotion.change is Change.REPLACED
     assert written(suite) == before
 
@@ -138,7 +138,7 @@ def test_every_format_keeps_its_form_and_loses_its_value(blind, data):
     )
     secret = data.draw(st.from_regex(translate(form.pattern), fullmatch=True).filter(str.isascii))
     evaluation = blind.evaluate(leaking(task=f"Charge <{secret}> now", key="none"))
-    case, _ = redact_case(case_of(evaluation, RUN_ID), evaluation)
+    case, _ = build_redacted_case(build_case(evaluation, RUN_ID), evaluation)
     text = f"<{secret}>"
     known = {text[each.start : each.end] for each in find_secrets(text, text.lower()) if not each.form.named}
     for value in known:

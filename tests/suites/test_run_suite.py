@@ -9,7 +9,7 @@ import pytest
 from spanproof.evaluators.engine import Engine
 from spanproof.gate.outputs import format_junit
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.suites import CaseStatus, SuiteError, load_suite, promote, run_suite
+from spanproof.suites import CaseStatus, SuiteError, load_suite, promote_run, run_suite
 from spanproof.trace import Layer
 
 RUN_ID = "a" * 16
@@ -27,7 +27,7 @@ def edit(suite: Path, layer: Layer, old: str, new: str) -> None:
 
 
 def test_a_promoted_misquote_fails_again_in_the_same_way(evaluation, engine, suite):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     report = run_suite(suite, engine)
     (case,) = report.cases
     assert (case.status, case.differences) == (CaseStatus.REPRODUCED, ())
@@ -37,7 +37,7 @@ def test_a_promoted_misquote_fails_again_in_the_same_way(evaluation, engine, sui
 
 
 def test_a_suite_runs_without_the_network(evaluation, engine, suite, monkeypatch):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise AssertionError("a suite asked for the network")
@@ -48,7 +48,7 @@ def test_a_suite_runs_without_the_network(evaluation, engine, suite, monkeypatch
 
 
 def test_running_a_suite_changes_none_of_its_files(evaluation, engine, suite):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     before = {path: path.read_bytes() for path in suite.rglob("*") if path.is_file()}
     run_suite(suite, engine)
     assert {path: path.read_bytes() for path in suite.rglob("*") if path.is_file()} == before
@@ -67,7 +67,7 @@ def test_running_a_suite_changes_none_of_its_files(evaluation, engine, suite):
 def test_a_verdict_other_than_the_frozen_one_fails_the_suite(
     evaluation, engine, suite, layer, found, frozen, status
 ):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     edit(suite, layer, found, frozen)
     report = run_suite(suite, engine)
     (case,) = report.cases
@@ -79,7 +79,7 @@ def test_a_verdict_other_than_the_frozen_one_fails_the_suite(
 
 
 def test_a_verdict_lost_for_want_of_a_sandbox_is_inconclusive_never_a_pass(evaluation, suite):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     blind = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="no jail here")
     report = run_suite(suite, blind)
     (case,) = report.cases
@@ -89,20 +89,20 @@ def test_a_verdict_lost_for_want_of_a_sandbox_is_inconclusive_never_a_pass(evalu
 
 
 def test_an_empty_suite_does_not_pass(evaluation, engine, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "case.yaml").unlink()
     assert not run_suite(suite, engine).passed
 
 
 def test_one_broken_case_is_reported_before_anything_runs(evaluation, engine, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "trace.json").write_text("{")
     with pytest.raises(SuiteError, match=r"trace\.json is no longer what was frozen"):
         run_suite(suite, engine)
 
 
 def test_reports_for_machines_say_what_differs(evaluation, engine, suite):
-    promote(evaluation, RUN_ID, suite)
+    promote_run(evaluation, RUN_ID, suite)
     edit(suite, Layer.GROUNDEDNESS, "fail", "pass")
     report = run_suite(suite, engine)
     document = report.to_json()
@@ -120,7 +120,7 @@ def test_the_golden_suite_still_fails_groundedness_in_the_same_way(engine):
 
 
 def test_tests_beside_a_case_decide_its_correctness_and_stay_out_of_every_score(evaluation, engine, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     path = suite / "cases" / case.id / "tests.yaml"
     path.write_text("unit: |\n  assert cents == 4500\n  assert cents == 98765\nbudget: {wall_s: 60}\n")
     report = run_suite(suite, engine).cases[0]
@@ -131,18 +131,18 @@ def test_tests_beside_a_case_decide_its_correctness_and_stay_out_of_every_score(
     assert scores["within_budget"].label == "pass"
     assert "98765" not in repr(report.evaluation)
     assert report.status is CaseStatus.REGRESSED
-    assert promote(evaluation, RUN_ID, suite, replace=True).tests is not None
+    assert promote_run(evaluation, RUN_ID, suite, replace=True).tests is not None
 
 
 def test_tests_that_are_not_what_they_must_be_are_reported_before_anything_runs(evaluation, engine, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "tests.yaml").write_text("unit: 'assert ('\n")
     with pytest.raises(SuiteError, match=r"tests\.yaml: unit: it is no Python"):
         run_suite(suite, engine)
 
 
 def test_without_a_sandbox_tests_are_errored(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "tests.yaml").write_text("unit: assert 1\n")
     (report,) = run_suite(suite, Engine(pipeline=Pipeline(), sandbox=None)).cases
     scores = {score.name: score.outcome for run in report.evaluation.runs for score in run.scores}
@@ -151,7 +151,7 @@ def test_without_a_sandbox_tests_are_errored(evaluation, suite):
 
 
 def test_a_case_holds_fixtures_of_its_own(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     folder = suite / "cases" / case.id
     (folder / "fixtures.yaml").write_text("sets: [{name: shop, files: {a.csv: a.csv}}]\n")
     with pytest.raises(SuiteError, match=r"files\.a\.csv names .*a\.csv, which cannot be read"):

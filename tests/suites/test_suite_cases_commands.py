@@ -12,7 +12,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.suites import load_suite, promote
+from spanproof.suites import load_suite, promote_run
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, StepInfo, trace_of
 
 RUN_ID = "a" * 16
@@ -132,7 +132,7 @@ def test_a_difference_names_cases_and_keys(written, tmp_path, capfd):
 
 
 def test_a_frozen_run_is_exported_with_its_recorded_calls(evaluation, suite, tmp_path, capfd):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     capfd.readouterr()
     assert run(["suite", "export", str(suite)]) == 0
     (row,) = lines(capfd.readouterr().out)
@@ -247,10 +247,10 @@ def test_an_explicit_trace_is_added_even_if_it_behaves_as_another(production, su
 
 
 def test_what_people_wrote_stays_when_a_case_is_promoted_anew(evaluation, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     path = suite / "cases" / case.id / "case.yaml"
     head = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**head, "tags": ["safe"], "source": {"by": "ann"}}, sort_keys=False))
-    again = promote(evaluation, RUN_ID, suite, replace=True)
+    again = promote_run(evaluation, RUN_ID, suite, replace=True)
     assert (again.tags, dict(again.source)) == (("safe",), {"by": "ann"})
     assert replace(again, tags=case.tags, source={}) == case

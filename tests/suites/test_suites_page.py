@@ -12,7 +12,7 @@ from spanproof.evaluators.casetests import CaseTests, read_tests
 from spanproof.evaluators.casetests.inputs import Shape
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import open_store
-from spanproof.suites import CaseStatus, load_suite, promote, run_suite
+from spanproof.suites import CaseStatus, load_suite, promote_run, run_suite
 
 PAGE = (Path(__file__).parents[2] / "docs" / "suites.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, re.DOTALL)
@@ -42,7 +42,7 @@ def test_every_status_is_reported():
 
 
 def test_lines_to_hold_a_case_by_are_taken(evaluation, engine, suite):
-    case = promote(evaluation, RUN_ID, suite)
+    case = promote_run(evaluation, RUN_ID, suite)
     folder = suite / "cases" / case.id
     lines = block("name: within_budget")
     path = folder / "case.yaml"

@@ -10,7 +10,7 @@ from spanproof.evaluators.runs import runs_of
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import SuiteError
-from spanproof.suites.what_if import Alteration, build_altered_trace, judge_altered
+from spanproof.suites.what_if import Alteration, build_altered_trace, evaluate_altered
 from spanproof.trace import Layer, State, get_state
 
 from .conftest import misquote
@@ -23,7 +23,7 @@ def judge():
     (run,) = runs_of(trace, detect(trace))
     with open_sandbox("jail", workers=1) as sandbox:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
-        yield lambda sources=None, results=None: judge_altered(
+        yield lambda sources=None, results=None: evaluate_altered(
             engine,
             trace,
             run,

@@ -59,7 +59,7 @@ export function TraceCharts({ parameters: { order: _order, ...chosen } }: { para
         <StackedBars bars={states} label="Failed, open and passed traces over time" />
       </section>
       <section>
-        <span className="dim">latency, lately:</span> p50 {seconds(latest.p50_s)}, p95 {seconds(latest.p95_s)}
+        <span className="dim">latest latency:</span> p50 {seconds(latest.p50_s)}, p95 {seconds(latest.p95_s)}
         <StackedBars bars={latencies} label="Latency over time, p50 and p95" />
       </section>
     </div>

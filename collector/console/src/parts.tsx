@@ -204,6 +204,7 @@ export function formatAge(ns: number): string {
 
 export function formatDuration(ns: number): string {
   const s = ns / 1e9;
+  if (s >= 172_800) return `${Math.round(s / 86_400)} d`;
   if (s >= 3600) return `${Number((s / 3600).toFixed(1))} h`;
   if (s >= 60) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
   return s >= 1 ? `${s.toFixed(1)} s` : `${(s * 1e3).toFixed(s >= 0.01 ? 0 : 1)} ms`;
@@ -222,6 +223,11 @@ export function points(share: number | null): string {
 /** Return an amount of money: small ones with the digits that tell them apart. */
 export function formatDollars(dollars: number | null | undefined): string {
   return dollars == null ? "–" : `$${dollars < 0.1 ? Number(dollars.toPrecision(2)) : dollars.toFixed(2)}`;
+}
+
+/** Return a sentence with a capital at its beginning. */
+export function capitalise(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
 export function percent(share: number | null | undefined): string {
@@ -271,21 +277,47 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 }
 
 /** A table that scrolls by itself where the screen is narrow. */
-export function Grid({ label, heads, children }: { label: string; heads: (string | [string, string])[]; children: ReactNode }) {
+export function Grid({ label, heads, children }: { label: string; heads: (string | [ReactNode, string])[]; children: ReactNode }) {
   return (
     <div className="table" tabIndex={0} role="region" aria-label={label}>
       <Table className="grid" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            {heads.map((head) => {
+            {heads.map((head, index) => {
               const [name, kind] = Array.isArray(head) ? head : [head, undefined];
-              return <Table.Th key={name} scope="col" className={kind}>{name}</Table.Th>;
+              return <Table.Th key={index} scope="col" className={kind}>{name}</Table.Th>;
             })}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
     </div>
+  );
+}
+
+/** A column: its name, what a row has there, and the classes of its cells. */
+export type Column<Row> = [head: ReactNode, cell: (row: Row) => ReactNode, kind?: string];
+
+interface DataTableParts<Row> {
+  label: string;
+  rows: Row[];
+  /** The first one names the row. */
+  columns: Column<Row>[];
+  idOf?: (row: Row) => string;
+}
+
+/** Rows of one kind as a table. */
+export function DataTable<Row>({ label, rows, columns, idOf }: DataTableParts<Row>) {
+  return (
+    <Grid label={label} heads={columns.map(([head, , kind]) => [head, kind ?? ""])}>
+      {rows.map((row, index) => (
+        <Table.Tr key={index} id={idOf?.(row)}>
+          {columns.map(([, cell, kind], at) =>
+            at === 0 ? <Table.Th key={at} scope="row" className={kind}>{cell(row)}</Table.Th> : <Table.Td key={at} className={kind}>{cell(row)}</Table.Td>,
+          )}
+        </Table.Tr>
+      ))}
+    </Grid>
   );
 }
 
@@ -298,6 +330,16 @@ export function RunLink({ trace, run, text, project }: { trace: string; run?: st
   const name = text ? <Plain text={text} /> : <code>{trace.slice(0, 12)}</code>;
   if (report && !(`traces/${trace}` in report.answers)) return name;
   return <Link href={traceAddress(trace, { run, project })}>{name}</Link>;
+}
+
+/** The cause of failures, with a link to its page. */
+export function ClusterLink({ cluster, hours }: { cluster: Schema["FailureCluster"]; hours: string }) {
+  return (
+    <>
+      <Link href={`/failures/${cluster.id}?hours=${hours}`}><Plain text={cluster.name} /></Link>
+      {cluster.new_since ? <div className="dim">new since <Plain text={cluster.new_since} /></div> : null}
+    </>
+  );
 }
 
 /** Counts over time as small bars. */

@@ -90,11 +90,16 @@ const OPTIONS: Record<string, string> = {
   min_seconds: "--min-seconds", min_tokens: "--min-tokens", min_cost_usd: "--min-cost-usd", where: "--where",
 };
 
+/** Return a window as the command line takes it: in whole hours, else in minutes. */
+function formatWindow(hours: number): string {
+  return Number.isInteger(hours) ? `${hours}h` : `${Math.max(1, Math.round(hours * 60))}m`;
+}
+
 /** Return the command that lists the same. */
 export function commandOf(parameters: Parameters): string {
   const words = ["spanproof traces"];
   if (parameters.failing === "true") words.push("--failing");
-  if (parameters.hours) words.push(`--since ${Math.max(1, Math.round(Number(parameters.hours) * 60))}m`);
+  if (parameters.hours) words.push(`--since ${formatWindow(Number(parameters.hours))}`);
   for (const [name, option] of Object.entries(OPTIONS)) {
     for (const value of [parameters[name] ?? []].flat()) words.push(`${option} ${quoted(value)}`);
   }

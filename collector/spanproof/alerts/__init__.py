@@ -3,7 +3,7 @@
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.model import Alert, Status
 from spanproof.alerts.notification import Notification
-from spanproof.alerts.notifiers import NotDelivered, Notifier, notifier_for
+from spanproof.alerts.notifiers import NotDelivered, Notifier, build_notifier
 from spanproof.alerts.rules import Reading, read
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Target, Webhook
@@ -19,6 +19,6 @@ __all__ = [
     "Status",
     "Target",
     "Webhook",
-    "notifier_for",
+    "build_notifier",
     "read",
 ]

@@ -299,7 +299,7 @@ class Courier:
     def _refresh(self, alerts: list[Alert]) -> None:
         assert isinstance(self._notifier, Refreshing)
         try:
-            self._notifier.refresh(alerts)
+            self._notifier.send_refresh(alerts)
         except NotDelivered as problem:
             _log.warning("alerts are not refreshed: %s", problem)
         else:

@@ -35,7 +35,7 @@ from spanproof.alerts.incidents import Plan, find_open_incident, plan_notificati
 from spanproof.alerts.made_rules import collect_targets, iter_usable_rules
 from spanproof.alerts.model import Alert, Status, build_labels
 from spanproof.alerts.notification import Notification
-from spanproof.alerts.notifiers import Notifier, notifier_for
+from spanproof.alerts.notifiers import Notifier, build_notifier
 from spanproof.alerts.pacing import DAY_NS, Pacing
 from spanproof.alerts.rules import AlertStore, Details, Reading, fetch_details, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
@@ -78,7 +78,7 @@ class AlertEngine:
         self,
         rules: Sequence[AlertRule],
         store: AlertStore,
-        open_notifier: Callable[[Target], Notifier] = notifier_for,
+        open_notifier: Callable[[Target], Notifier] = build_notifier,
         *,
         console_url: str | None = None,
         clock: Callable[[], int] = time.time_ns,

@@ -36,7 +36,9 @@ from spanproof.store import (
 )
 from spanproof.trace import (
     CAUSE_WORDS,
+    ClaimVerdict,
     Errored,
+    Evidence,
     JsonValue,
     Language,
     Layer,
@@ -46,6 +48,7 @@ from spanproof.trace import (
     Refusal,
     Score,
     Scored,
+    SentenceState,
     Skipped,
     Snippet,
     State,
@@ -369,16 +372,30 @@ def _build_score(score: Score) -> models.Score:
 def build_facts(score: Score) -> list[models.Fact]:
     """Return the facts behind a verdict, the strongest first and a bounded number."""
     evidence = score.outcome.evidence if isinstance(score.outcome, Scored) else ()
+    shown = [fact for fact in evidence if not _repeats_verdict(fact)]
     return [
         models.Fact(
             what=clean_text(fact.what),
-            claim=fact.claim.verdict if fact.claim else None,
+            claim=_find_claim_verdict(fact),
             span_id=fact.span_id,
             recorded=_clean_optional(fact.recorded),
             replayed=_clean_optional(fact.replayed),
         )
-        for fact in evidence[:_MOST_EVIDENCE]
+        for fact in shown[:_MOST_EVIDENCE]
     ]
+
+
+def _repeats_verdict(fact: Evidence) -> bool:
+    """Whether a fact says no more than the verdict of its sentence, which facts of its claims explain."""
+    return fact.sentence is not None and fact.what == fact.sentence.verdict.value
+
+
+def _find_claim_verdict(fact: Evidence) -> ClaimVerdict | None:
+    """Return what the outputs say of a claim; a sentence that was not read is uncertain."""
+    if fact.claim is not None:
+        return fact.claim.verdict
+    is_open = fact.sentence is not None and fact.sentence.verdict is SentenceState.OPEN
+    return ClaimVerdict.UNCERTAIN if is_open else None
 
 
 def build_versioned_score(score: Score) -> models.VersionedScore:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.policy import load_pipeline
@@ -12,9 +13,11 @@ from spanproof.cli.output.console import inform, warn
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.structure import Files
 from spanproof.sandbox import Sandbox
 from spanproof.trace import digest
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.structure import Files
 
 
 @contextmanager

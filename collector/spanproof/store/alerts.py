@@ -16,15 +16,15 @@ import orjson
 
 from spanproof.store.cells import to_cell
 from spanproof.store.connection import Connections
-from spanproof.store.schema import (
+from spanproof.store.decision_tables import (
     ALERT_ACKNOWLEDGEMENTS,
     ALERT_DELIVERIES,
     ALERT_EVENTS,
     ALERT_RULES,
     ALERT_SILENCES,
-    Table,
 )
 from spanproof.store.single_rows import insert_value
+from spanproof.store.table import Table
 
 
 @dataclass(frozen=True, slots=True)

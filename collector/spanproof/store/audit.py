@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spanproof.store.connection import Connections
-from spanproof.store.schema import AUDIT_EVENTS
+from spanproof.store.decision_tables import AUDIT_EVENTS
 from spanproof.store.single_rows import insert_value
 
 

@@ -26,7 +26,7 @@ from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.hold import Hold, read_holder
 from spanproof.store.layout import Layout
 from spanproof.store.projects import build_project_settings
-from spanproof.store.schema import EMBEDDED_SETTINGS, FINAL_SETTINGS
+from spanproof.store.query_settings import EMBEDDED_SETTINGS, FINAL_SETTINGS
 
 if TYPE_CHECKING:
     from spanproof.store.front import Front

@@ -17,9 +17,9 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.failures import ClusterState, Explanation, Signature, build_explanation, group_signatures
 from spanproof.store.cells import clean_text
+from spanproof.store.decision_tables import TRIAGE_INSERT
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
-from spanproof.store.schema import TRIAGE_INSERT
 from spanproof.trace import Layer
 from spanproof.trace.project import TraceKey
 

@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
-from spanproof.store.schema import EMBEDDED_SETTINGS, FINAL_SETTINGS
+from spanproof.store.query_settings import EMBEDDED_SETTINGS, FINAL_SETTINGS
 
 _MAX_QUERY_BYTES = 16 * 1024 * 1024
 _MAX_INSERT_BYTES = 256 * 1024 * 1024

@@ -13,7 +13,7 @@ import pyarrow as pa
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import Row
-from spanproof.store.schema import Table
+from spanproof.store.table import Table
 
 _WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.+)\)")
 _ARRAY = re.compile(r"Array\((.+)\)")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanproof.store.errors import StoreError
-from spanproof.store.schema import TABLES, Table
+from spanproof.store.schema import TABLES
+from spanproof.store.table import Table
 
 _CLUSTER = re.compile(r"[A-Za-z_][\w.-]*")
 _QUORUM = re.compile(r"auto|[1-9]\d?")

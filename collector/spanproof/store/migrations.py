@@ -12,6 +12,14 @@ from dataclasses import dataclass, replace
 from clickhouse_connect.driver.client import Client
 
 from spanproof.sandbox.scanners.rules import RULES
+from spanproof.store.decision_tables import (
+    ALERT_RULES,
+    ALERT_TABLES,
+    AUDIT_EVENTS,
+    FAILURE_TRIAGE,
+    REVIEW_ASSIGNMENTS,
+    SAVED_VIEWS,
+)
 from spanproof.store.documents import NEEDED_A_JUDGE, read_document
 from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.store.filters import HAS_VERDICT
@@ -20,20 +28,14 @@ from spanproof.store.keys import build_key_condition
 from spanproof.store.layout import Layout
 from spanproof.store.queries import settle_traces
 from spanproof.store.schema import (
-    ALERT_RULES,
-    ALERT_TABLES,
-    AUDIT_EVENTS,
     DEAD_LETTERS,
     EXTERNAL_SCORES,
-    FAILURE_TRIAGE,
     FAILURES,
     LEASES,
     MIGRATED,
     OTEL_TRACE_TIMES,
     OTEL_TRACES,
-    REVIEW_ASSIGNMENTS,
     ROLLUP_MARKS,
-    SAVED_VIEWS,
     SCORES,
     SNIPPETS,
     TABLES,
@@ -41,9 +43,9 @@ from spanproof.store.schema import (
     TRACES,
     VERDICT_DAYS,
     VERDICT_HOURS,
-    Table,
 )
 from spanproof.store.summary import build_summary_columns
+from spanproof.store.table import Table
 from spanproof.trace import OPEN_VALUE, Cause, Cohort
 from spanproof.trace.project import TraceKey
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from spanproof.store.layout import Layout
-from spanproof.store.schema import EXTERNAL_SCORES, LEASES, MIGRATED, ROLLUP_MARKS, TABLES, TRACES, Table
+from spanproof.store.schema import EXTERNAL_SCORES, LEASES, MIGRATED, ROLLUP_MARKS, TABLES, TRACES
+from spanproof.store.table import Table
 
 # Tables without anything from a trace, which queries need.
 _OF_ALL = (ROLLUP_MARKS, LEASES, MIGRATED)

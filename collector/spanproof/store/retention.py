@@ -20,8 +20,8 @@ from spanproof.store.schema import (
     TRACES,
     VERDICT_DAYS,
     VERDICT_HOURS,
-    Table,
 )
+from spanproof.store.table import Table
 
 KEPT: Mapping[str, tuple[Table, ...]] = {
     "spans": (OTEL_TRACES, OTEL_TRACE_TIMES),

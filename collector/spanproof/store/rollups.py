@@ -25,8 +25,8 @@ from spanproof.store.schema import (
     VERDICT_COUNTS,
     VERDICT_DAYS,
     VERDICT_HOURS,
-    Table,
 )
+from spanproof.store.table import Table
 from spanproof.store.values import FailsWhen
 from spanproof.trace.dimensions import DIMENSIONS, is_carried
 from spanproof.trace.project import TraceKey

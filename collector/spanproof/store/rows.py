@@ -18,15 +18,9 @@ from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
 from spanproof.store.documents import DOCUMENT_FORMAT
-from spanproof.store.schema import (
-    FAILURES,
-    REPLAYS,
-    SCORES,
-    SNIPPETS,
-    TRACES,
-    Table,
-)
+from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES
 from spanproof.store.summary import build_summary_columns
+from spanproof.store.table import Table
 from spanproof.trace import (
     Cause,
     Cohort,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spanproof.store.connection import Connections
-from spanproof.store.schema import SAVED_VIEWS
+from spanproof.store.decision_tables import SAVED_VIEWS
 from spanproof.store.single_rows import insert_value
 
 _MOST_VIEWS = 500

@@ -7,79 +7,18 @@ and written again, ends in the same rows; the truth is read with FINAL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from spanproof.store.decision_tables import (
+    ALERT_RULES,
+    ALERT_TABLES,
+    AUDIT_EVENTS,
+    FAILURE_TRIAGE,
+    REVIEW_ASSIGNMENTS,
+    SAVED_VIEWS,
+)
+from spanproof.store.table import ATTRIBUTES, COUNT, SUM, TEXT, TIME, VERSIONED, WORD, Table
 from spanproof.trace.dimensions import DIMENSIONS
 
-"""The columns of a cohort; every score has them."""
-
-FINAL_SETTINGS = {
-    # Keys hold the hour of the span, so one key is never in two partitions.
-    "do_not_merge_across_partitions_select_final": 1,
-    # Indexes are on parts of the key, which all versions of a row share.
-    "use_skip_indexes_if_final": 1,
-    # Of conditions only those on the key are moved ahead, which all versions of a row meet alike.
-    "optimize_move_to_prewhere_if_final": 1,
-}
-"""With these, reading with FINAL costs what it must."""
-
-EMBEDDED_SETTINGS = {
-    # Compiling an expression takes the engine 40 to 130 ms, anew in each process; over 1.5 million scores no
-    # query is faster for it.
-    "compile_expressions": 0,
-    "compile_aggregate_expressions": 0,
-    "compile_sort_description": 0,
-}
-"""Of queries on an engine within this process."""
-
-_WORD = "LowCardinality(String)"
-_TIME = "DateTime64(9, 'UTC')"
-_COUNT, _SUM = "UInt64 CODEC(T64, ZSTD(1))", "Float64 CODEC(ZSTD(1))"
-_TEXT = "String CODEC(ZSTD(3))"
-_ATTRIBUTES = "Map(LowCardinality(String), String) CODEC(ZSTD(3))"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table.
-
-    Attributes:
-        columns: name to type, in order.
-        key: expressions rows are ordered by and replaced by.
-        partition: expression; empty for none.
-        version: arguments of ReplacingMergeTree: the version column, then the deletion mark.
-        indexes: name to `expression TYPE …`.
-        time: the column by which rows grow old; empty where they do not.
-        shard: what the shard of a row in a cluster follows from: a part of the key.
-    """
-
-    name: str
-    columns: tuple[tuple[str, str], ...]
-    key: tuple[str, ...]
-    partition: str
-    version: tuple[str, ...] = ("evaluated_ns", "is_deleted")
-    indexes: tuple[tuple[str, str], ...] = ()
-    time: str = ""
-    shard: str = "trace_id"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns, as an insert names them."""
-        return tuple(name for name, _ in self.columns)
-
-    def ddl(self, database: str, *, name: str = "", engine: str = "", on: str = "") -> str:
-        """Return the statement that creates it if missing, under another name or engine if given."""
-        lines = [f"`{column}` {kind}" for column, kind in self.columns]
-        lines += [f"INDEX {index} {expression}" for index, expression in self.indexes]
-        partition = f"PARTITION BY {self.partition} " if self.partition else ""
-        engine = engine or f"ReplacingMergeTree({', '.join(self.version)})"
-        head = f"CREATE TABLE IF NOT EXISTS {database}.{name or self.name}{on}"
-        body = ",\n  ".join(lines)
-        return f"{head} (\n  {body}\n) ENGINE = {engine} {partition}ORDER BY ({', '.join(self.key)})"
-
-
-_VERSIONED = (("evaluated_ns", "UInt64"), ("is_deleted", "UInt8 DEFAULT 0"))
-_PLACE = (("project", _WORD), ("trace_id", "String"), ("run_span_id", "String"), ("span_id", "String"))
+_PLACE = (("project", WORD), ("trace_id", "String"), ("run_span_id", "String"), ("span_id", "String"))
 _BY_TRACE = (("by_trace", "trace_id TYPE bloom_filter(0.001) GRANULARITY 1"),)
 
 # Substrings of four characters: a granule has some 200 documents, and their text 30,000 such substrings.
@@ -89,30 +28,30 @@ OTEL_TRACES = Table(
     "otel_traces",
     # Names and types of the OpenTelemetry Collector's ClickHouse exporter; our own columns are at the end.
     (
-        ("Timestamp", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("Timestamp", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
         ("TraceId", "String CODEC(ZSTD(1))"),
         ("SpanId", "String CODEC(ZSTD(1))"),
         ("ParentSpanId", "String CODEC(ZSTD(1))"),
         ("TraceState", "String CODEC(ZSTD(1))"),
-        ("SpanName", _WORD),
-        ("SpanKind", _WORD),
-        ("ServiceName", _WORD),
-        ("ResourceAttributes", _ATTRIBUTES),
+        ("SpanName", WORD),
+        ("SpanKind", WORD),
+        ("ServiceName", WORD),
+        ("ResourceAttributes", ATTRIBUTES),
         ("ScopeName", "String CODEC(ZSTD(1))"),
         ("ScopeVersion", "String CODEC(ZSTD(1))"),
-        ("SpanAttributes", _ATTRIBUTES),
+        ("SpanAttributes", ATTRIBUTES),
         ("Duration", "UInt64 CODEC(ZSTD(1))"),
-        ("StatusCode", _WORD),
+        ("StatusCode", WORD),
         ("StatusMessage", "String CODEC(ZSTD(1))"),
-        ("Events.Timestamp", f"Array({_TIME}) CODEC(ZSTD(1))"),
+        ("Events.Timestamp", f"Array({TIME}) CODEC(ZSTD(1))"),
         ("Events.Name", "Array(LowCardinality(String)) CODEC(ZSTD(1))"),
         ("Events.Attributes", "Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1))"),
         ("Links.TraceId", "Array(String) CODEC(ZSTD(1))"),
         ("Links.SpanId", "Array(String) CODEC(ZSTD(1))"),
         ("Links.TraceState", "Array(String) CODEC(ZSTD(1))"),
         ("Links.Attributes", "Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1))"),
-        ("SpanproofKind", _WORD),
-        ("SpanproofProject", _WORD),
+        ("SpanproofKind", WORD),
+        ("SpanproofProject", WORD),
         ("SpanproofWritten", "UInt64"),
     ),
     # Identity alone: a span that is sent again with another name or time takes the place of the former row,
@@ -137,7 +76,7 @@ OTEL_TRACE_TIMES = Table(
         ("TraceId", "String CODEC(ZSTD(1))"),
         ("Start", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
         ("End", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
-        ("SpanproofProject", _WORD),
+        ("SpanproofProject", WORD),
     ),
     key=("TraceId", "Start", "End", "SpanproofProject"),
     partition="toDate(Start)",
@@ -151,30 +90,30 @@ SCORES = Table(
     (
         *_PLACE,
         ("snippet_id", "String"),
-        ("layer", _WORD),
-        ("name", _WORD),
-        ("evaluator", _WORD),
-        ("version", _WORD),
-        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("layer", WORD),
+        ("name", WORD),
+        ("evaluator", WORD),
+        ("version", WORD),
+        ("span_time", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
         ("span_time_ns", "UInt64 CODEC(ZSTD(1))"),
         ("id", "String CODEC(ZSTD(1))"),
         ("outcome", "Enum8('scored' = 1, 'skipped' = 2, 'errored' = 3)"),
         ("value", "Nullable(Float64)"),
         # Of metrics: the amount behind the value, and what it is counted in.
         ("raw", "Nullable(Float64)"),
-        ("unit", _WORD),
-        ("label", _WORD),
-        ("explanation", _TEXT),
+        ("unit", WORD),
+        ("label", WORD),
+        ("explanation", TEXT),
         # Of what is open or skipped: why, and what that is about.
-        ("cause", _WORD),
-        ("cause_detail", _TEXT),
-        ("evidence", _TEXT),
-        ("error_type", _WORD),
+        ("cause", WORD),
+        ("cause_detail", TEXT),
+        ("evidence", TEXT),
+        ("error_type", WORD),
         ("input_digest", "String CODEC(ZSTD(1))"),
-        *((name, _WORD) for name in DIMENSIONS if name != "project"),
+        *((name, WORD) for name in DIMENSIONS if name != "project"),
         # 0 on scores of a version of an evaluator that a newer one has taken over from.
         ("current", "UInt8 DEFAULT 1"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=(
         "project",
@@ -197,20 +136,20 @@ SNIPPETS = Table(
     (
         *_PLACE,
         ("snippet_id", "String"),
-        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
-        ("language", _WORD),
-        ("path", _WORD),
-        ("source", _TEXT),
+        ("span_time", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("language", WORD),
+        ("path", WORD),
+        ("source", TEXT),
         ("executed", "UInt8"),
         ("truncated", "UInt8"),
-        ("verdict", _WORD),
+        ("verdict", WORD),
         ("Findings.Rule", "Array(LowCardinality(String))"),
         ("Findings.Severity", "Array(LowCardinality(String))"),
         ("Findings.Verdict", "Array(LowCardinality(String))"),
         ("Findings.Line", "Array(UInt32)"),
         ("Findings.Message", "Array(String) CODEC(ZSTD(3))"),
         ("Findings.Cwe", "Array(UInt32)"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
     partition="toDate(span_time)",
@@ -223,24 +162,24 @@ REPLAYS = Table(
     (
         *_PLACE,
         ("snippet_id", "String"),
-        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
-        ("backend", _WORD),
-        ("failure_class", _WORD),
-        ("unreplayed", _TEXT),
+        ("span_time", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("backend", WORD),
+        ("failure_class", WORD),
+        ("unreplayed", TEXT),
         ("exit_code", "Nullable(Int32)"),
         ("signal", "Nullable(Int32)"),
-        ("stdout", _TEXT),
-        ("stderr", _TEXT),
+        ("stdout", TEXT),
+        ("stderr", TEXT),
         ("wall_s", "Float64"),
         ("cpu_s", "Float64"),
         ("peak_memory_bytes", "UInt64"),
         ("agrees", "Nullable(UInt8)"),
-        ("difference", _TEXT),
+        ("difference", TEXT),
         ("divergences", "UInt32"),
         ("Attempts.Kind", "Array(LowCardinality(String))"),
         ("Attempts.Target", "Array(String)"),
         ("Attempts.Allowed", "Array(UInt8)"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
     partition="toDate(span_time)",
@@ -251,9 +190,9 @@ REPLAYS = Table(
 TRACES = Table(
     "traces",
     (
-        ("project", _WORD),
+        ("project", WORD),
         ("trace_id", "String"),
-        ("start", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("start", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
         ("start_ns", "UInt64"),
         ("end_ns", "UInt64"),
         ("spans", "UInt32"),
@@ -261,7 +200,7 @@ TRACES = Table(
         # The layers that fail in one of its runs, and what its runs are together: both with the verdicts of
         # people in place of ours.
         ("failing", "Array(LowCardinality(String))"),
-        ("state", _WORD),
+        ("state", WORD),
         # What a list shows of its runs, and what their sums are; see `spanproof.store.summary`.
         ("Runs.SpanId", "Array(String)"),
         ("Runs.Task", "Array(String) CODEC(ZSTD(3))"),
@@ -273,9 +212,9 @@ TRACES = Table(
         # What a search reads: quick to decompress rather than small.
         ("text", "String CODEC(LZ4)"),
         # The whole evaluation, in the form of spanproof.trace.codec: what `show` and `promote` read.
-        ("document", _TEXT),
+        ("document", TEXT),
         ("document_format", "UInt16"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=("project", "toStartOfHour(start)", "trace_id"),
     partition="toDate(start)",
@@ -287,135 +226,40 @@ DEAD_LETTERS = Table(
     # Traces that no attempt could evaluate, with their spans: what `spanproof retry` reads.
     "dead_letters",
     (
-        ("project", _WORD),
+        ("project", WORD),
         ("trace_id", "String"),
-        ("failed", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
-        ("stage", _WORD),
-        ("error_type", _WORD),
-        ("error", _TEXT),
+        ("failed", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("stage", WORD),
+        ("error_type", WORD),
+        ("error", TEXT),
         ("attempts", "UInt32"),
         # An OTLP request in base64: the driver gives strings as UTF-8.
-        ("body", _TEXT),
-        *_VERSIONED,
+        ("body", TEXT),
+        *VERSIONED,
     ),
     key=("project", "trace_id"),
     partition="",
     time="failed",
 )
 
-ALERT_EVENTS = Table(
-    # What happened to each alert, in order: the newest event is its state. The rows of one insert are one
-    # part, as there are no partitions: all of them are there after a crash, or none.
-    "alert_events",
-    (
-        ("rule", _WORD),
-        # Of the values it is grouped by: one rule has an alert for each.
-        ("fingerprint", "String"),
-        # From pending to resolved is an episode, known by its start.
-        ("episode_ns", "UInt64"),
-        ("sequence", "UInt32"),
-        ("status", _WORD),
-        ("at_ns", "UInt64"),
-        ("fired_ns", "UInt64"),
-        ("notified_ns", "UInt64"),
-        # The notification it is part of, and the targets that get it; empty for none.
-        ("notification", "String"),
-        ("targets", "Array(LowCardinality(String))"),
-        ("repeated", "UInt8"),
-        ("document", _TEXT),
-        *_VERSIONED,
-    ),
-    key=("rule", "fingerprint", "episode_ns", "sequence"),
-    partition="",
-    shard="rule",
-)
-
-ALERT_DELIVERIES = Table(
-    # How far each notification got at each target.
-    "alert_deliveries",
-    (
-        ("notification", "String"),
-        ("target", _WORD),
-        ("rule", _WORD),
-        ("state", _WORD),
-        ("attempts", "UInt32"),
-        ("error", _TEXT),
-        ("at_ns", "UInt64"),
-        *_VERSIONED,
-    ),
-    key=("notification", "target"),
-    partition="",
-    shard="notification",
-)
-
-ALERT_SILENCES = Table(
-    "alert_silences",
-    (
-        ("id", "String"),
-        # A JSON object: label to a pattern with `*` and `?`; all must fit.
-        ("matchers", _TEXT),
-        ("starts_ns", "UInt64"),
-        ("ends_ns", "UInt64"),
-        ("author", "String"),
-        ("comment", _TEXT),
-        *_VERSIONED,
-    ),
-    key=("id",),
-    partition="",
-    shard="id",
-)
-
-ALERT_ACKNOWLEDGEMENTS = Table(
-    "alert_acknowledgements",
-    (
-        ("rule", _WORD),
-        ("fingerprint", "String"),
-        ("episode_ns", "UInt64"),
-        ("author", "String"),
-        ("comment", _TEXT),
-        ("at_ns", "UInt64"),
-        *_VERSIONED,
-    ),
-    key=("rule", "fingerprint", "episode_ns"),
-    partition="",
-    shard="rule",
-)
-
-ALERT_RULES = Table(
-    # Rules that people made in the console, as the YAML of a configuration.
-    "alert_rules",
-    (
-        ("name", "String"),
-        ("text", _TEXT),
-        ("author", "String"),
-        ("saved_ns", "UInt64"),
-        *_VERSIONED,
-    ),
-    key=("name",),
-    partition="",
-    shard="name",
-)
-
-ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
-
 EXTERNAL_SCORES = Table(
     # Scores from elsewhere as they were given; `scores` has them too, once their trace is stored. The project
     # is empty where the sender may write for all of them and named none.
     "external_scores",
     (
-        ("project", _WORD),
+        ("project", WORD),
         ("trace_id", "String"),
         ("span_id", "String"),
-        ("layer", _WORD),
-        ("name", _WORD),
-        ("source", _WORD),
+        ("layer", WORD),
+        ("name", WORD),
+        ("source", WORD),
         ("value", "Float64"),
-        ("label", _WORD),
-        ("explanation", _TEXT),
+        ("label", WORD),
+        ("explanation", TEXT),
         ("raw", "Nullable(Float64)"),
-        ("unit", _WORD),
-        ("given", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
-        *_VERSIONED,
+        ("unit", WORD),
+        ("given", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
+        *VERSIONED,
     ),
     key=("project", "trace_id", "span_id", "layer", "name", "source"),
     partition="",
@@ -429,99 +273,24 @@ FAILURES = Table(
     (
         *_PLACE,
         ("fingerprint", "String"),
-        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
-        ("layer", _WORD),
-        ("checked", _WORD),
-        ("failure_class", _WORD),
-        ("error_type", _WORD),
-        ("message", _WORD),
-        ("subject", _WORD),
-        ("package", _WORD),
-        ("cause", _WORD),
-        ("cause_key", _WORD),
-        ("sample", _TEXT),
-        *((name, _WORD) for name in DIMENSIONS if name != "project"),
-        *_VERSIONED,
+        ("span_time", f"{TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("layer", WORD),
+        ("checked", WORD),
+        ("failure_class", WORD),
+        ("error_type", WORD),
+        ("message", WORD),
+        ("subject", WORD),
+        ("package", WORD),
+        ("cause", WORD),
+        ("cause_key", WORD),
+        ("sample", TEXT),
+        *((name, WORD) for name in DIMENSIONS if name != "project"),
+        *VERSIONED,
     ),
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "fingerprint"),
     partition="toDate(span_time)",
     indexes=(*_BY_TRACE, ("by_fingerprint", "fingerprint TYPE bloom_filter(0.001) GRANULARITY 1")),
     time="span_time",
-)
-
-FAILURE_TRIAGE = Table(
-    # What people decided about clusters of failures: the latest decision of each action counts.
-    "failure_triage",
-    (
-        ("subject", "String"),
-        ("action", _WORD),
-        ("value", _TEXT),
-        ("note", _TEXT),
-        ("changed_ns", "UInt64"),
-    ),
-    key=("subject", "action"),
-    partition="",
-    version=("changed_ns",),
-    shard="subject",
-)
-
-TRIAGE_INSERT = (
-    f"INSERT INTO {{database}}.{FAILURE_TRIAGE.name} (subject, action, value, note, changed_ns)"
-    " SELECT {subject:String}, {action:String}, {value:String}, {note:String}, {changed:UInt64}"
-)
-"""How a decision is written; `{database}` is replaced by its name."""
-
-SAVED_VIEWS = Table(
-    # Query lines that people keep for all readers of a project; an empty project is every one.
-    "saved_views",
-    (
-        ("project", _WORD),
-        ("name", "String"),
-        ("query", _TEXT),
-        ("author", "String"),
-        ("saved_ns", "UInt64"),
-        *_VERSIONED,
-    ),
-    key=("project", "name"),
-    partition="",
-    shard="name",
-)
-
-REVIEW_ASSIGNMENTS = Table(
-    # Who reviews a verdict, and by when; an empty assignee takes it back.
-    "review_assignments",
-    (
-        ("project", _WORD),
-        ("trace_id", "String"),
-        ("run_span_id", "String"),
-        ("layer", _WORD),
-        ("assignee", "String"),
-        ("due_ns", "UInt64"),
-        ("author", "String"),
-        ("assigned_ns", "UInt64"),
-        *_VERSIONED,
-    ),
-    key=("project", "trace_id", "run_span_id", "layer"),
-    partition="",
-    shard="trace_id",
-)
-
-AUDIT_EVENTS = Table(
-    # Who had code run by hand, and of which trace.
-    "audit_events",
-    (
-        ("id", "String"),
-        ("at_ns", "UInt64"),
-        ("project", _WORD),
-        ("actor", "String"),
-        ("action", _WORD),
-        ("subject", "String"),
-        ("detail", _TEXT),
-        *_VERSIONED,
-    ),
-    key=("at_ns", "id"),
-    partition="",
-    shard="id",
 )
 
 ROLLUP_SUMS = (
@@ -551,12 +320,12 @@ def _make_rollup(name: str, at: str) -> Table:
         name,
         (
             (at, "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
-            ("layer", _WORD),
-            ("name", _WORD),
-            *((dimension, _WORD) for dimension in DIMENSIONS),
-            *((each, _SUM if each.endswith("_sum") else _COUNT) for each in ROLLUP_SUMS),
-            ("unit", _WORD),
-            *_VERSIONED,
+            ("layer", WORD),
+            ("name", WORD),
+            *((dimension, WORD) for dimension in DIMENSIONS),
+            *((each, SUM if each.endswith("_sum") else COUNT) for each in ROLLUP_SUMS),
+            ("unit", WORD),
+            *VERSIONED,
         ),
         key=("layer", "name", at, *DIMENSIONS),
         partition=f"toYYYYMM({at})",
@@ -576,7 +345,7 @@ ROLLUP_MARKS = Table(
         ("hour", "DateTime('UTC')"),
         ("mark", "String"),
         ("marked", "DateTime('UTC')"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=("hour", "mark"),
     partition="",
@@ -591,7 +360,7 @@ LEASES = Table(
         ("holder", "String"),
         ("since_ns", "UInt64"),
         ("expires_ns", "UInt64"),
-        *_VERSIONED,
+        *VERSIONED,
     ),
     key=("name", "holder"),
     partition="",

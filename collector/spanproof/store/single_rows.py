@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from spanproof.store.cells import to_cell
 from spanproof.store.connection import Connections
-from spanproof.store.schema import Table
+from spanproof.store.table import Table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

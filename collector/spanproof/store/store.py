@@ -12,10 +12,9 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -25,7 +24,6 @@ from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
 from spanproof.store.assignments import Assignments
 from spanproof.store.audit import AuditLog
-from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
@@ -52,12 +50,9 @@ from spanproof.store.failures import (
     write_triage,
 )
 from spanproof.store.feedback import Feedback, feedback
-from spanproof.store.filters import Filter
-from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
-from spanproof.store.retention import apply_retention
-from spanproof.store.rows import build_rows, build_score_row, get_stored_key, parse_score
+from spanproof.store.rows import build_rows, build_score_row, get_stored_key
 from spanproof.store.saved_views import SavedViews
 from spanproof.store.schema import (
     DEAD_LETTERS,
@@ -66,19 +61,18 @@ from spanproof.store.schema import (
     OTEL_TRACES,
     SCORES,
     TRACES,
-    Table,
 )
 from spanproof.store.span_pages import ReceivedSpan, fetch_span_page
 from spanproof.store.supersede import read_known, supersede
+from spanproof.store.table import Table
 from spanproof.store.trace_list import TraceTerms, fetch_traces, find_trace_ids
-from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, TraceRow
+from spanproof.store.upkeep import Upkeep
+from spanproof.store.values import TraceRow
+from spanproof.store.verdict_reads import VerdictReads
 from spanproof.store.waiting import Waiting, fetch_waiting
 from spanproof.trace import Layer, Score, State
 from spanproof.trace.dimensions import Subject
 from spanproof.trace.project import TraceKey
-
-if TYPE_CHECKING:
-    from spanproof.store.backup import Manifest
 
 _HOUR_NS = rollups.HOUR_S * 10**9
 
@@ -118,12 +112,11 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
     return Store(connections)
 
 
-class Store:
+class Store(VerdictReads, Upkeep):
     """An open store; a context manager. Made by `open_store`."""
 
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
-        self._database = connections.database
+        super().__init__(connections)
         # A trace and scores from elsewhere about it, written at once, would each miss the other.
         self._joining = threading.Lock()
 
@@ -295,36 +288,6 @@ class Store:
         with self._connections.lease() as client:
             return fetch_waiting(client, self._database, time.time_ns(), project)
 
-    def verdict_timeline(
-        self, *, start_ns: int, end_ns: int, bucket_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
-    ) -> list[tuple[Layer, int, FailRate]]:
-        """Return verdicts of layers over a window of span times: layer, bucket start (Unix ns), counts.
-
-        Raises:
-            StoreError: `cohort` names an unknown dimension.
-        """
-        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
-        with self._connections.lease() as client:
-            return queries.fetch_verdict_timeline(client, self._database, chosen, bucket_ns)
-
-    def verdicts_by(
-        self,
-        dimension: str,
-        *,
-        start_ns: int,
-        end_ns: int,
-        cohort: Mapping[str, str] = MappingProxyType({}),
-        limit: int = 20,
-    ) -> list[tuple[str, Layer, FailRate]]:
-        """Return verdicts of layers by value of a dimension of the cohort: value, layer, counts.
-
-        Raises:
-            StoreError: there is no such dimension.
-        """
-        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
-        with self._connections.lease() as client:
-            return queries.count_verdicts_by(client, self._database, chosen, dimension, limit)
-
     def select(self, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Run one SELECT of a person, and return the names of its columns and its first rows.
 
@@ -335,89 +298,6 @@ class Store:
 
         with self._connections.lease() as client:
             return select(client, self._database, sql, limit)
-
-    def groups(
-        self,
-        layer: Layer,
-        name: str,
-        by: Sequence[str] = (),
-        *,
-        start_ns: int,
-        end_ns: int,
-        bucket_ns: int | None = None,
-        cohort: Mapping[str, str] = MappingProxyType({}),
-        limit: int = 1000,
-    ) -> list[Group]:
-        """Return one score counted and measured by dimensions of the cohort and stretches of time.
-
-        Args:
-            layer: whose score.
-            name: of the score; a layer's name for its own value.
-            by: dimensions; none is one group.
-            start_ns: Unix nanoseconds of the first span time counted.
-            end_ns: Unix nanoseconds of the first span time no longer counted.
-            bucket_ns: length of a stretch; None is the whole window.
-            cohort: only scores of these values, by dimension.
-            limit: at most so many groups: in order of time, then those that fail most.
-
-        Raises:
-            StoreError: there is no such dimension.
-        """
-        chosen = Filter(layer, name, cohort, None, start_ns, end_ns)
-        with self._connections.lease() as client:
-            return queries.fetch_groups(client, self._database, chosen, by, bucket_ns, limit)
-
-    def break_down(
-        self,
-        fact: Fact,
-        by: Sequence[str] = (),
-        *,
-        start_ns: int,
-        end_ns: int,
-        cohort: Mapping[str, str] = MappingProxyType({}),
-        limit: int = 1000,
-    ) -> list[Breakdown]:
-        """Return what happened to the code of agents, by dimensions; what most snippets have first.
-
-        Args:
-            fact: what is counted.
-            by: dimensions; none is one group.
-            start_ns: Unix nanoseconds of the first span time counted.
-            end_ns: Unix nanoseconds of the first span time no longer counted.
-            cohort: only runs of these values, by dimension.
-            limit: rows at most.
-
-        Raises:
-            StoreError: there is no such dimension.
-        """
-        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
-        with self._connections.lease() as client:
-            return break_down(client, self._database, fact, chosen, by, limit)
-
-    def causes(
-        self,
-        layer: Layer | None = None,
-        *,
-        start_ns: int,
-        end_ns: int,
-        cohort: Mapping[str, str] = MappingProxyType({}),
-        limit: int = 20,
-    ) -> list[CauseCount]:
-        """Return why layers gave no verdict, by cause; the commonest first.
-
-        Args:
-            layer: only this one's.
-            start_ns: Unix nanoseconds of the first span time counted.
-            end_ns: Unix nanoseconds of the first span time no longer counted.
-            cohort: only outcomes of these values, by dimension.
-            limit: at most so many.
-
-        Raises:
-            StoreError: `cohort` names an unknown dimension.
-        """
-        chosen = Filter(layer, None, cohort, None, start_ns, end_ns)
-        with self._connections.lease() as client:
-            return queries.count_causes(client, self._database, chosen, limit)
 
     def trace_ids(
         self,
@@ -513,36 +393,6 @@ class Store:
         with self._connections.lease() as client:
             return queries.fetch_parents(client, self._database, keys)
 
-    def scores(
-        self,
-        *,
-        layer: Layer | None = None,
-        name: str | None = None,
-        cohort: Mapping[str, str] | None = None,
-        trace_id: str | None = None,
-        start_ns: int | None = None,
-        end_ns: int | None = None,
-        every_version: bool = False,
-    ) -> Iterator[Score]:
-        """Yield scores in order of time, read as a stream.
-
-        Args:
-            layer: only this one's.
-            name: only scores of this name; a layer's name for its own value.
-            cohort: dimension to value; see `spanproof.trace.Cohort`.
-            trace_id: only this trace's.
-            start_ns: only of spans that started at this time (Unix nanoseconds) or later.
-            end_ns: only of spans that started before this time.
-            every_version: also those of evaluator versions that a newer one has taken over from.
-
-        Raises:
-            StoreError: `cohort` names an unknown dimension.
-        """
-        chosen = Filter(layer, name, cohort or {}, trace_id, start_ns, end_ns, every_version)
-        with self._connections.lease() as client:
-            for row in queries.stream_score_rows(client, self._database, chosen):
-                yield parse_score(row)
-
     def failure_clusters(
         self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
     ) -> list[FailureCluster]:
@@ -602,41 +452,6 @@ class Store:
         with self._connections.lease() as client:
             return feedback(client, self._database, key)
 
-    def fail_rate(
-        self,
-        layer: Layer,
-        *,
-        name: str | None = None,
-        cohort: Mapping[str, str] | None = None,
-        start_ns: int,
-        end_ns: int,
-        failing: int = 20,
-        fails_when: FailsWhen | None = None,
-    ) -> FailRate:
-        """Count the verdicts of one score over a window of span times.
-
-        Args:
-            layer: whose score.
-            name: of the score; the layer's own value when None.
-            cohort: dimension to value; see `spanproof.trace.Cohort`.
-            start_ns: Unix nanoseconds of the first span time counted.
-            end_ns: Unix nanoseconds of the first span time no longer counted.
-            failing: how many of the failed scores to return with it.
-            fails_when: what decides in place of the verdict.
-
-        Raises:
-            StoreError: `cohort` names an unknown dimension.
-        """
-        chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
-        with self._connections.lease() as client:
-            counted = queries.count_verdicts(client, self._database, chosen, fails_when)
-            rows = (
-                queries.fetch_failing_rows(client, self._database, chosen, failing, fails_when)
-                if counted.failed and failing
-                else []
-            )
-        return replace(counted, failing=tuple(parse_score(row) for row in rows))
-
     @property
     def alerts(self) -> AlertLog:
         """What happened to alerts: their states, notifications, silences and acknowledgements."""
@@ -682,17 +497,6 @@ class Store:
     ) -> None:
         self.close()
 
-    def refresh_rollups(self, settled_s: float = 0.0) -> int:
-        """Count again the verdicts of hours whose scores changed; returns how many hours, 0 once all are.
-
-        One process does this at a time. Queries are exact without it, and slower the more hours wait.
-
-        Args:
-            settled_s: leave hours for later whose scores changed within so many seconds.
-        """
-        with self._connections.lease() as client:
-            return rollups.refresh(client, self._database, settled_s)
-
     def traces_of(self, subject: Subject, value: str, project: str | None = None) -> list[str]:
         """Return the ids of traces with a span that names this session or user, of one project or of all."""
         with self._connections.lease() as client:
@@ -711,37 +515,6 @@ class Store:
         """
         with self._joining, self._connections.lease() as client:
             return erase_traces(client, self._connections.layout, trace_ids, project)
-
-    def apply_retention(self, days: Mapping[str, int | None]) -> list[str]:
-        """Keep rows for so many days, by the names of `retention.KEPT`; returns the tables that changed."""
-        with self._connections.lease() as client:
-            return apply_retention(client, self._connections.layout, days)
-
-    def back_up(self, directory: Path) -> Manifest:
-        """Write everything into a new directory.
-
-        Raises:
-            StoreError: the directory is there already, or cannot be written.
-        """
-        from spanproof.store.backup import write_backup  # loads Arrow
-
-        with self._connections.lease() as client:
-            return write_backup(client, self._database, directory)
-
-    def restore(self, directory: Path) -> Manifest:
-        """Write a backup into this store, which must be empty.
-
-        Raises:
-            StoreError: it is not, or the backup cannot be read.
-        """
-        from spanproof.store.backup import restore_backup  # loads Arrow
-
-        with self._connections.lease() as client:
-            return restore_backup(client, self._connections.layout, directory)
-
-    def task_lease(self, name: str) -> Lease:
-        """Return a lease of a task that one process does at a time."""
-        return Lease(self._connections, name)
 
     @contextmanager
     def _changing(self, client: Client, hours: AbstractSet[int]) -> Iterator[None]:

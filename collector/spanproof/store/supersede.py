@@ -15,7 +15,8 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import Row
 from spanproof.store.keys import build_key_condition
-from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES, Table
+from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES
+from spanproof.store.table import Table
 from spanproof.trace.project import TraceKey
 
 

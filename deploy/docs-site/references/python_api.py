@@ -45,21 +45,31 @@ def _packages() -> Iterator[str]:
 
 def _package(name: str) -> str:
     module = import_module(name)
-    entries = "".join(_entry(each, getattr(module, each)) for each in sorted(module.__all__))
+    public = frozenset(module.__all__)
+    entries = "".join(_entry(each, getattr(module, each), public) for each in sorted(public))
     return f"\n## `{name}`\n\n{_first_line(module)}\n\n{entries}"
 
 
-def _entry(name: str, value: Any) -> str:
+def _entry(name: str, value: Any, public: frozenset[str]) -> str:
     """Return the lines of one name: a class with its public methods, a function, or another value."""
     if isinstance(value, types.ModuleType):
         return f"- `{name}`, a module: {_first_line(value)}\n"
     node = _definition(value)
     if isinstance(node, ast.ClassDef):
-        return f"- `{_class_line(name, node)}`{_about(node)}\n" + "".join(_members(node))
+        parts = (node, *_private_bases(value, public))
+        return f"- `{_class_line(name, node)}`{_about(node)}\n" + "".join(map("".join, map(_members, parts)))
     if node is not None:
         return f"- `{_call(name, node)}`{_about(node)}\n"
     kind = "a type" if isinstance(value, type) or hasattr(value, "__args__") else "a value"
     return f"- `{name}`, {kind}\n"
+
+
+def _private_bases(value: type, public: frozenset[str]) -> Iterator[ast.ClassDef]:
+    """Yield the bases whose methods no entry of their own lists."""
+    for base in value.__mro__[1:]:
+        node = _definition(base)
+        if base.__name__ not in public and isinstance(node, ast.ClassDef):
+            yield node
 
 
 def _first_line(module: types.ModuleType) -> str:

@@ -25,6 +25,13 @@ _TAKEN = re.compile(
     r"|conflict\w*|belegt|ausgebucht|reservad[oa]|ocupad[oa]|complete?t?|occupée?|réservée?)\b|已满|已被|満室|予約済",
     re.IGNORECASE,
 )
+# How a thing is done; another way of doing it is the same doing: another card for the same booking.
+_MEANS = re.compile(
+    r"(?:card|payment|payment_?method|method|channel|carrier|provider|gateway|token)(?:_?id)?\Z",
+    re.IGNORECASE,
+)
+# When a thing is done: an entry that is refused for one day and made for the next one is made.
+_TIMES = re.compile(r"(?:date|day|period|posting_?date|value_?date)\Z", re.IGNORECASE)
 # Arguments that stay the same where only the choice changes.
 _FEWEST_KEPT: Final = 2
 _DIGITS = re.compile(r"\d+")
@@ -74,11 +81,18 @@ def shares_target(
     shared = wanted.keys() & given.keys()
     if not shared:
         return not is_doing or bool(frozenset().union(*wanted.values()) & frozenset().union(*given.values()))
+    differing = [name for name in shared if not wanted[name] <= given[name]]
     return all(
-        wanted[name] <= given[name]
+        _may_differ(name, len(shared))
         or all(_is_corrected(value, given[name], task, is_doing=is_doing) for value in wanted[name])
-        for name in shared
+        for name in differing
     )
+
+
+def _may_differ(name: str, count: int) -> bool:
+    """Return whether an argument only says how or when a thing is done, where others name the thing."""
+    is_means = count > 1 and _MEANS.search(name) is not None
+    return is_means or (count > _FEWEST_KEPT and _TIMES.search(name) is not None)
 
 
 def is_other_choice(failed: Mapping[str, JsonValue], later: Mapping[str, JsonValue], error: str) -> bool:

@@ -62,6 +62,9 @@ UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
 
 NORMALISED_SUFFIX: Final = "_score"
 
+STRUCTURE_EVALUATOR: Final = "spanproof.structure"
+"""The name of the evaluator of structural metrics, by which a reader finds its scores without loading it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpec:

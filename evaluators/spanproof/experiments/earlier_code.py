@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spanproof.evaluators.structure import Files, read_code
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import read_trace
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.structure import Files
 
 
 def read_earlier_code(folder: Path) -> dict[str, Files]:
@@ -15,6 +18,9 @@ def read_earlier_code(folder: Path) -> dict[str, Files]:
     Raises:
         ExperimentError: there is no experiment.
     """
+    # Structural metrics are a plug-in: an experiment without a baseline loads none of it.
+    from spanproof.evaluators.structure import read_code
+
     results = ExperimentFolder(folder)
     results.read_head()
     traces = (read_trace(results.trace_file(each.case, each.number)) for each in results.read_trials())

@@ -39,7 +39,7 @@ from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_caus
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count
 from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
 from spanproof.suites import Case
-from spanproof.suites.conditions import shorten
+from spanproof.suites.conditions import format_short_line
 from spanproof.trace import Cohort, Label, Layer, State
 from spanproof.trace.html_tables import format_html_table
 
@@ -149,7 +149,7 @@ class Experiment:
             if not each.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
         )
         reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
-        return f"{format_count(trials, 'trial')}: {shorten(reason)}" if reason else ""
+        return f"{format_count(trials, 'trial')}: {format_short_line(reason)}" if reason else ""
 
     @cached_property
     def shortfalls(self) -> tuple[str, ...]:

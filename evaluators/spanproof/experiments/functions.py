@@ -31,7 +31,7 @@ from spanproof.evaluators.plain_functions import (
 )
 from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.statistics import PairedDifference, compare_pairs
-from spanproof.suites import Case, SuiteError, load_suite, read_dataset
+from spanproof.suites import Case, SuiteError, iter_dataset, load_suite
 from spanproof.suites.requirements import AnswerRequirement
 from spanproof.trace.html_tables import format_html_table
 
@@ -238,7 +238,7 @@ def _load_cases(path: Path) -> Sequence[Case]:
     if not path.exists():
         raise ExperimentError(f"data must be {_EXPECTED_FORM}; there is no folder or file {str(path)!r:.60}")
     try:
-        return list(load_suite(path) if path.is_dir() else read_dataset(path))
+        return list(load_suite(path) if path.is_dir() else iter_dataset(path))
     except (SuiteError, OSError) as problem:
         raise ExperimentError(f"data cannot be read: {problem}") from problem
 

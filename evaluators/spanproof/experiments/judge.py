@@ -17,7 +17,7 @@ from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
 from spanproof.suites.case import UnknownCalls
-from spanproof.suites.requirements import Attempt, Finding, require_known_endpoints
+from spanproof.suites.requirements import Attempt, Finding, list_endpoint_requirements
 from spanproof.trace import Cause, Layer, Run, Scored, SpanKind, Trace, get_state
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_file
@@ -112,8 +112,8 @@ def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
 
 def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
     is_bound = bool(attempt.requests) and case.unknown_calls is UnknownCalls.FAIL
-    required = (*require_known_endpoints(), *case.required) if is_bound else case.required
-    return tuple(requirement.check(attempt) for requirement in required)
+    required = (*list_endpoint_requirements(), *case.required) if is_bound else case.required
+    return tuple(requirement.evaluate(attempt) for requirement in required)
 
 
 def read_trace(path: Path) -> Trace | None:

@@ -37,7 +37,7 @@ from spanproof.sandbox.errors import BadFixture, UnsupportedFixtures
 from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
 from spanproof.suites.requests import HttpRequest
-from spanproof.suites.requirements import find_required_files
+from spanproof.suites.requirements import list_required_files
 from spanproof.trace import RecordedCall
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class AgentRunner:
                 own.write(trace_file)
         requests = (*proxy.requests,) if proxy else ()
         unknown = (*ended.unknown_calls, *_list_unknown_requests(requests))
-        names = {*find_required_files(case.required)}
+        names = {*list_required_files(case.required)}
         if case.tests is not None:
             names |= _list_files(work)
         files = _read_files(work, sorted(names))

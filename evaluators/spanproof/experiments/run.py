@@ -27,7 +27,7 @@ from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
-from spanproof.suites import Case, load_suite, recorded_calls
+from spanproof.suites import Case, list_recorded_calls, load_suite
 from spanproof.suites.environment import describe_changed_environment
 
 
@@ -192,7 +192,7 @@ class _Runner:
         agent = self._idle.get()
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
-                ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
+                ended = agent.run(case, list_recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
         self._results.write_files(case.id, number, ended.files or {})

@@ -43,14 +43,18 @@ class Cause:
 
     def find_match(self, signature: Signature, message: str) -> re.Match[str] | None:
         """Return the match of the message's pattern where the rule explains this failure."""
-        fits = (
-            (not self.layers or signature.layer.value in self.layers)
-            and (not self.checks or signature.check in self.checks)
-            and (not self.classes or signature.failure_class in self.classes)
-            and (not self.types or signature.error_type in self.types)
-            and self.subject.fullmatch(signature.subject) is not None
+        conditions = (
+            (self.layers, signature.layer.value),
+            (self.checks, signature.check),
+            (self.classes, signature.failure_class),
+            (self.types, signature.error_type),
         )
-        return self.message.search(message[:MAX_MESSAGE_CHARS]) if fits else None
+        # An empty set matches all.
+        if any(allowed and value not in allowed for allowed, value in conditions):
+            return None
+        if self.subject.fullmatch(signature.subject) is None:
+            return None
+        return self.message.search(message[:MAX_MESSAGE_CHARS])
 
 
 @dataclass(frozen=True, slots=True)

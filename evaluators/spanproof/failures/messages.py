@@ -105,15 +105,23 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         return Raised(thrown_type or error_type or "", _parse_message(line, thrown_type or ""))
     bare = unwrap(text)
     own_type = (error_type or "").rpartition(".")[2]
-    inner = _INDEXED.match(bare.partition(": ")[2] if own_type and bare.startswith(own_type) else bare)
-    if inner is None and ": Could not index " in bare[:200]:
-        inner = _INDEXED.match(bare.partition(": ")[2])
-    if inner is not None:
+    if inner := _find_indexed(bare, own_type):
         bare, own_type = inner["cause"], ""
     prefixed = _PREFIX.match(bare)
     if prefixed is not None and (not own_type or prefixed["type"] == own_type or bare != text.strip()):
         return Raised(prefixed["type"], _get_first_line(prefixed["message"]))
     return Raised(own_type, _get_first_line(bare))
+
+
+def _find_indexed(message: str, error_type: str) -> re.Match[str] | None:
+    """Return what a subscript raised in smolagents' interpreter, with or without a type before it."""
+    after_type = message.partition(": ")[2]
+    if error_type and message.startswith(error_type):
+        return _INDEXED.match(after_type)
+    found = _INDEXED.match(message)
+    if found is None and ": Could not index " in message[:200]:
+        return _INDEXED.match(after_type)
+    return found
 
 
 def format_masked(message: str) -> str:

@@ -128,28 +128,20 @@ def _describe_shortfall(scores: Sequence[Score], policy: OpenPolicy, least_judge
 
 def _compute_result(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:
     scores = [score for case in cases for score in case]
-    scored = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
     errored = sum(isinstance(score.outcome, Errored) for score in scores)
     match assertion.function:
         case Function.FAIL_RATE:
             found = _compute_fail_rate(scores, errored, policy)
-            counts = [State.FAIL, State.PASS, *([State.OPEN] if policy in _VALUES else [])]
-            parts = [State.FAIL, *([State.OPEN] if policy is OpenPolicy.FAIL else [])]
-            return _with_counts_by_case(found, cases, parts, counts)
+            return _with_fail_counts(found, cases, policy)
         case Function.OPEN_RATE:
-            open_ones = _select_open(scores)
-            judged = sum(outcome.label is not None for outcome in scored)
-            remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
-            noun = "verdicts, open ones among them"
-            found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
-            found = _with_counts_by_case(found, cases, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
-            return replace(found, open=len(open_ones), remark=remark)
+            found = _compute_open_rate(scores, errored, policy)
+            return _with_counts_by_case(found, cases, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
         case Function.ERROR_RATE:
-            found = _compute_rate(errored, errored + len(scored), "scores that were not skipped")
-            return _with_counts(found, [_count_errors(case) for case in cases])
+            counts_by_case = [_count_errors(case) for case in cases]
+            total = sum(counted for _, counted in counts_by_case)
+            return _with_counts(_compute_rate(errored, total, "scores that were not skipped"), counts_by_case)
         case Function.PRESENCE_RATE:
-            present = [any(isinstance(score.outcome, Scored) for score in case) for case in cases]
-            return _compute_case_rate(present)
+            return _compute_case_rate([_has_score(case) for case in cases])
         case Function.CODE_PRESENCE:
             return _compute_case_rate([bool(case) for case in cases])
         case Function.SANDBOX_PASS_RATE:
@@ -167,6 +159,27 @@ def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
         remark = policy.format_open(len(open_ones), _list_causes(open_ones))
         found = replace(found, remark=f"fails {failed} of {failed + passed}, {remark}")
     return replace(found, noun="verdicts", errored=errored)
+
+
+def _has_score(case: Sequence[Score]) -> bool:
+    return any(isinstance(score.outcome, Scored) for score in case)
+
+
+def _with_fail_counts(found: _Found, cases: _Cases, policy: OpenPolicy) -> _Found:
+    """Return a rate of failures with its counts by case, open ones counted as the policy says."""
+    open_of_part = [State.OPEN] if policy is OpenPolicy.FAIL else []
+    open_of_total = [State.OPEN] if policy in _VALUES else []
+    counts = [State.FAIL, State.PASS, *open_of_total]
+    return _with_counts_by_case(found, cases, [State.FAIL, *open_of_part], counts)
+
+
+def _compute_open_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy) -> _Found:
+    open_ones = _select_open(scores)
+    outcomes = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
+    total = len(open_ones) + sum(outcome.label is not None for outcome in outcomes)
+    remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
+    found = _compute_rate(len(open_ones), total, "verdicts, open ones among them", errored)
+    return replace(found, open=len(open_ones), remark=remark)
 
 
 def _with_counts_by_case(

@@ -400,14 +400,13 @@ def _evaluate_cases(
 
 def _describe_shortfall(report: AssertionReport, least_judged: float) -> str:
     """Return that too few cases were judged; empty where enough were."""
-    is_counted = report.open_policy in (OpenPolicy.PASS, OpenPolicy.FAIL)
-    unjudged = [
-        case.cause
-        for case in report.cases
-        if (case.state is CaseState.OPEN and not is_counted)
-        or (case.state is CaseState.SKIPPED and is_left_unjudged(case.cause))
-    ]
-    judged = report.judged + (report.open if is_counted else 0)
+    judged = report.judged
+    skipped = [case.cause for case in report.cases if case.state is CaseState.SKIPPED]
+    unjudged = [cause for cause in skipped if is_left_unjudged(cause)]
+    if report.open_policy in (OpenPolicy.PASS, OpenPolicy.FAIL):
+        judged += report.open
+    else:
+        unjudged += [case.cause for case in report.cases if case.state is CaseState.OPEN]
     return describe_shortfall("cases", judged, unjudged, least_judged)
 
 

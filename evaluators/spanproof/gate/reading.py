@@ -74,19 +74,16 @@ def _iter_line_scores(line: object, runs: _Runs | None) -> Iterator[Score | Case
 def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
     """Return how often a case was run and passed, with the cohort of its first run."""
     verdicts = [_get_object(trial)["verdict"] for trial in _get_list(case["trials"])]
-    runs = (
-        run
-        for row in map(_get_object, _get_list(case.get("cases") or []))
-        for run in _get_list(row.get("runs") or [])
-    )
-    first = next(runs, None)
+    runs: list[object] = []
+    for row in map(_get_object, _get_list(case.get("cases") or [])):
+        runs += _get_list(row.get("runs") or [])
     return CaseTrials(
-        str(case["id"]),
-        len(verdicts),
-        verdicts.count("passed"),
-        verdicts.count("unjudged"),
-        _parse_cohort(_get_object(first)) if first is not None else None,
-        verdicts.count("open"),
+        case=str(case["id"]),
+        trials=len(verdicts),
+        passed=verdicts.count("passed"),
+        unjudged=verdicts.count("unjudged"),
+        cohort=_parse_cohort(_get_object(runs[0])) if runs else None,
+        open=verdicts.count("open"),
     )
 
 
@@ -100,13 +97,16 @@ def _parse_score(
     trace_id: str, run_span_id: str, cohort: Cohort, given: Mapping[str, object], position: int
 ) -> Score:
     layer, name, span_id = Layer(str(given["layer"])), str(given["name"]), str(given["span_id"])
-    known_id = given.get("id")
+    score_id = given.get("id") or digest(
+        "score-line", trace_id, run_span_id, span_id, layer, name, str(position)
+    )
+    snippet_id = given.get("snippet_id")
     return Score(
-        id=str(known_id or digest("score-line", trace_id, run_span_id, span_id, layer, name, str(position))),
+        id=str(score_id),
         trace_id=trace_id,
         run_span_id=run_span_id,
         span_id=span_id,
-        snippet_id=str(given["snippet_id"]) if given.get("snippet_id") else None,
+        snippet_id=str(snippet_id) if snippet_id else None,
         layer=layer,
         name=name,
         evaluator=str(given.get("evaluator") or ""),
@@ -119,20 +119,22 @@ def _parse_score(
 
 
 def _parse_outcome(given: Mapping[str, object]) -> Outcome:
-    outcome, why = given["outcome"], str(given.get("reason") or given.get("explanation") or "")
+    outcome, explanation = given["outcome"], str(given.get("explanation") or "")
+    why = str(given.get("reason") or explanation)
+    detail = str(given.get("detail") or "")
     if outcome == "scored":
-        value, label = _parse_number(given, "value"), given.get("label")
+        label, raw = given.get("label"), given.get("raw")
         return Scored(
-            value,
+            _parse_number(given, "value"),
             Label(str(label)) if label else None,
-            str(given.get("explanation") or ""),
-            raw=_parse_number(given, "raw") if given.get("raw") is not None else None,
+            explanation,
+            raw=_parse_number(given, "raw") if raw is not None else None,
             unit=str(given.get("unit") or ""),
             cause=_find_cause(given),
-            detail=str(given.get("detail") or ""),
+            detail=detail,
         )
     if outcome == "skipped":
-        return Skipped(why, _find_cause(given) or Cause.EVALUATOR, str(given.get("detail") or ""))
+        return Skipped(why, _find_cause(given) or Cause.EVALUATOR, detail)
     if outcome == "errored":
         return Errored(str(given.get("error_type") or "error"), why)
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")

@@ -12,6 +12,7 @@ from spanproof.evaluators.intervals import Interval
 from spanproof.gate.assertion import Assertion, TrialsAssertion
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, format_count, list_code_marks
+from spanproof.gate.outputs.code import CodeMark
 from spanproof.trace import Cause, JsonValue, Layer
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
@@ -181,7 +182,12 @@ def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
     failed = () if report.verdict is Verdict.PASSED else report.failing
     # No code is to blame for what is open.
     blamed = [case for case in failed if case.state is not CaseState.OPEN]
-    keys = [(case.trace_id, case.run_span_id) for case in blamed[:_MAX_MARKED]]
+    keys = dict.fromkeys((case.trace_id, case.run_span_id) for case in blamed[:_MAX_MARKED])
+    marks: list[CodeMark] = []
+    if layer is not None:
+        for trace_id, span_id in keys:
+            if (trace_id, span_id) in runs:
+                marks += list_code_marks(runs[trace_id, span_id], layer, f"traces/{trace_id}/{span_id}")
     return ResultRow(
         group=f"spanproof.gate.{layer.value if layer else 'trials'}",
         name=str(report.assertion),
@@ -190,12 +196,7 @@ def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
         details=tuple(_format_case(case) for case in failed),
         layer=layer.value if layer else "",
         open=report.open,
-        marks=tuple(
-            mark
-            for key in dict.fromkeys(keys)
-            if key in runs and layer is not None
-            for mark in list_code_marks(runs[key], layer, f"traces/{key[0]}/{key[1]}")
-        ),
+        marks=tuple(marks),
     )
 
 
@@ -207,35 +208,43 @@ def _format_case(case: CaseResult) -> str:
 
 def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
     assertion = report.assertion
+    if isinstance(assertion, TrialsAssertion):
+        score, unit = assertion.subject, ""
+    else:
+        score, unit = str(assertion.score), assertion.score.unit.value
+    interval = report.interval
+    by_state = {state.value: report.count(state) for state in CaseState}
     return {
         "assertion": str(assertion),
         "layer": report.layer.value if report.layer else None,
-        "score": assertion.subject if isinstance(assertion, TrialsAssertion) else str(assertion.score),
-        "unit": "" if isinstance(assertion, TrialsAssertion) else assertion.score.unit.value,
+        "score": score,
+        "unit": unit,
         "verdict": report.verdict.value,
         "reason": report.reason,
         "needed": report.needed,
         "judged": report.judged,
-        **{state.value: report.count(state) for state in CaseState},
+        **by_state,
         "open": report.open,
         "share": report.share,
-        "interval": [report.interval.low, report.interval.high] if report.interval else None,
+        "interval": [interval.low, interval.high] if interval else None,
         "value": report.value,
         "total": report.total,
         "baseline": report.baseline,
         "p_value": report.p_value,
-        "failing": [
-            {
-                "trace_id": case.trace_id,
-                "run_span_id": case.run_span_id,
-                "agent": case.agent,
-                "state": case.state.value,
-                "value": case.value,
-                "explanation": case.explanation,
-                "cause": case.cause.value if case.cause else None,
-                **({"failure_fields": dict(case.fields)} if case.fields else {}),
-                "score_ids": list(case.score_ids),
-            }
-            for case in report.failing
-        ],
+        "failing": [_build_case_json(case) for case in report.failing],
+    }
+
+
+def _build_case_json(case: CaseResult) -> dict[str, object]:
+    fields = {"failure_fields": dict(case.fields)} if case.fields else {}
+    return {
+        "trace_id": case.trace_id,
+        "run_span_id": case.run_span_id,
+        "agent": case.agent,
+        "state": case.state.value,
+        "value": case.value,
+        "explanation": case.explanation,
+        "cause": case.cause.value if case.cause else None,
+        **fields,
+        "score_ids": list(case.score_ids),
     }

@@ -7,9 +7,10 @@ inconclusive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
+from typing import TypeAlias
 
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate.assertion import Bound, TrialsAssertion, is_satisfied
@@ -18,6 +19,9 @@ from spanproof.gate.outputs import Verdict, format_count
 from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
 from spanproof.gate.report import AssertionReport
 from spanproof.trace import Cohort
+
+# The lowest and the highest rate that trials without a verdict allow, for each reading of open trials.
+_Rates: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def evaluate_trials(
         before: those of the baseline; needed where the assertion compares with it.
         open_policy: what open trials count as.
     """
-    about = [case for case in cases if case.is_about(assertion)]
+    about = _select_about(assertion, cases)
     meant = [case.with_open_counted(open_policy) for case in about]
     unsettled = sum(case.open for case in about)
     blank = AssertionReport(assertion, Verdict.INCONCLUSIVE, "", open=unsettled, open_policy=open_policy)
@@ -81,20 +85,14 @@ def evaluate_trials(
     if isinstance(limit, Bound):
         ends = {is_satisfied(each, limit.comparison, limit.threshold) for pair in rates for each in pair}
     else:
-        old = [case for case in before or () if case.is_about(assertion)]
+        old = _select_about(assertion, before or ())
         then = [case.with_open_counted(open_policy) for case in old]
         if problem := _describe_refusal(assertion, before or (), then):
             return replace(blank, reason=f"{text}; of the baseline: {problem}")
         rates_then = _compute_rates(assertion, then)
         compared = rates_then[0][0]
         text += f"; baseline {compared:.1%} over {_describe_trials(old, open_policy)}"
-        losses = (
-            loss
-            for (worst, best), (worst_then, best_then) in zip(rates, rates_then, strict=True)
-            for loss in (best_then - worst, worst_then - best)
-        )
-        # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
-        ends = {round(loss, 12) <= limit.by for loss in losses}
+        ends = {loss <= limit.by for loss in _iter_losses(rates, rates_then)}
     verdict = Verdict.INCONCLUSIVE
     if len(ends) == 1:
         verdict = Verdict.PASSED if ends.pop() else Verdict.FAILED
@@ -107,6 +105,18 @@ def evaluate_trials(
         interval=interval,
         baseline=compared,
     )
+
+
+def _select_about(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> list[CaseTrials]:
+    return [case for case in cases if case.is_about(assertion)]
+
+
+def _iter_losses(now: _Rates, before: _Rates) -> Iterator[float]:
+    """Yield the largest and the smallest loss, open trials counted as not passed and then as passed."""
+    for (worst, best), (worst_before, best_before) in zip(now, before, strict=True):
+        # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
+        yield round(best_before - worst, 12)
+        yield round(worst_before - best, 12)
 
 
 def _describe_refusal(
@@ -125,9 +135,7 @@ def _describe_refusal(
     return ""
 
 
-def _compute_rates(
-    assertion: TrialsAssertion, cases: Sequence[CaseTrials]
-) -> tuple[tuple[float, float], tuple[float, float]]:
+def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> _Rates:
     """Return the mean over cases where every trial without a verdict failed, and where every one passed.
 
     The first pair counts open trials as not passed, the second as passed: an open trial of the baseline

@@ -101,10 +101,14 @@ class Lexicon:
     languages: Mapping[str, LanguageForms]
 
     def are_related(self, verb: str, others: Collection[str]) -> bool:
-        """Whether a verb may say the doing that goes by these; a general verb, or none, says any."""
-        if not verb or not others or verb in self.general or self.general.intersection(others):
+        """Whether a verb may say the doing that goes by these; a general verb, or none, says any.
+
+        Beside a verb that says more, a general one says nothing: `apply_place` places.
+        """
+        specific = frozenset(others) - self.general
+        if not verb or verb in self.general or not specific:
             return True
-        return bool(({verb} | self.relatives.get(verb, frozenset())).intersection(others))
+        return bool(({verb} | self.relatives.get(verb, frozenset())).intersection(specific))
 
 
 @cache
@@ -208,11 +212,18 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], arguments: Collection
     """Whether an operation's result says that it was not done: `{"reserved": false, …}` of `reserve_room`.
 
     So does `{"status": "rejected", …}`, unless that is what it was given to set. Of a new issue,
-    `{"closed": false}` says no such thing.
+    `{"closed": false}` says no such thing, nor `{"status": "held", "confirmed": false}` of `hold_room`.
     """
     verb = find_tool_verb(tool)
     participles = load_lexicon().participles
     related = load_lexicon().relatives.get(verb, frozenset())
+    states = {
+        participles.get(item.lower())
+        for name, item in result.items()
+        if name.lower() in _STATE_FIELDS and isinstance(item, str)
+    }
+    if verb in states:
+        return False
     for name, item in result.items():
         said = participles.get(name.lower().removeprefix("is_").removeprefix("was_"))
         if item is False and said is not None and said in related:

@@ -52,8 +52,22 @@ _EARLIER = frozenset(
 )
 _TIME_PREPOSITIONS = frozenset(("on", "in", "at", "since"))
 _PLURALS = frozenset(("NNS", "NNPS"))
+_SEVERAL = frozenset(str.split("they them these those both all everything everyone everybody each we us"))
+_REVERSING = frozenset(str.split("back down away off aside"))
+# Words of "all" but what was said before: `everything else is done`.
+_LEAVING_OUT = frozenset(
+    str.split("except excluding apart almost nearly only else other others rest remaining")
+)
+# What a doing lasts or measures: `booked for three nights` is one booking.
+_MEASURES = frozenset(
+    str.split(
+        "second minute hour day night week month year time percent dollar euro pound cent people person"
+    )
+)
 _SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
-_NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound"))
+# "Both by mail and by text" is one doing.
+_JOINING = frozenset(("cc", "preconj"))
+_NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound", "aux", "auxpass"))
 # Ways to say of any doing that it was done.
 _PHRASES = re.compile(
     r"\b(?:taken care of|(?:went|gone) (?:out|through)|all (?:set|sorted)|good to go)\b", re.IGNORECASE
@@ -166,7 +180,7 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
         if verb is None and word in _OTHER_WORDS and token.dep_ in {"acomp", "ROOT", "advmod", "oprd"}:
             verb = _OTHER_WORDS[word]
         is_form = token.tag_ in {"VBN", "VBD", "JJ", "RB", "NNP", "NN", "VB", "VBP"}
-        if verb is None or not is_form or not _is_asserted(token):
+        if verb is None or not is_form or _is_reversed(token) or not _is_asserted(token):
             continue
         if verb in lexicon.general:
             verb = _find_general_verb(verb, _list_things_done(token, sentence), lexicon)
@@ -177,12 +191,11 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
             token.text,
             verb,
             sentence.text.strip(),
-            any(other.text.lower() in _QUANTIFIERS for other in sentence)
-            and not _has_partial_quantifier(sentence),
+            any(map(_is_quantifier, sentence)) and not _has_partial_quantifier(sentence),
             _find_count(token, sentence),
             by_agent,
             not by_agent and _is_earlier_state(token),
-            len(sentence) <= _MAX_FRAGMENT_WORDS // 2 or any(other.tag_ in _PLURALS for other in sentence),
+            len(sentence) <= _MAX_FRAGMENT_WORDS // 2 or _is_of_several(token, sentence),
         )
 
 
@@ -205,6 +218,33 @@ def _find_general_verb(verb: str, things: Sequence[Token], lexicon: Lexicon) -> 
     if said is None and (not nouns or lexicon.anything.intersection(nouns)):
         return verb
     return said
+
+
+def _is_quantifier(token: Token) -> bool:
+    """Return whether a word says that all are meant: not the last one of "booked for 8 people each"."""
+    is_last = token.i + 1 >= len(token.doc) or token.nbor().is_punct
+    return token.text.lower() in _QUANTIFIERS and not (is_last and token.text.lower() == "each")
+
+
+def _is_of_several(token: Token, sentence: Span) -> bool:
+    """Return whether what a verb is said of is several things; without it, whether a sentence has some."""
+    things = _list_things_done(token, sentence)
+    if not things:
+        return any(other.tag_ in _PLURALS for other in sentence)
+    return any(
+        thing.tag_ in _PLURALS
+        or thing.text.lower() in _SEVERAL
+        or any(child.dep_ == "conj" for child in thing.children)
+        for thing in things
+    )
+
+
+def _is_reversed(token: Token) -> bool:
+    """Return whether a particle turns a verb into its contrary: `was turned back`, `was put off`."""
+    return any(
+        child.text.lower() in _REVERSING and child.dep_ in {"prt", "advmod"} and child.i > token.i
+        for child in token.children
+    )
 
 
 def _is_earlier_state(token: Token) -> bool:
@@ -289,21 +329,19 @@ def _iter_subjects(token: Token) -> Iterator[Token]:
 def _has_partial_quantifier(sentence: Span) -> bool:
     """Whether a quantifier is limited: `all but one`, `all except A-3`, `almost all`."""
     words = {token.text.lower() for token in sentence}
-    return (
-        bool(words & {"except", "excluding", "apart", "almost", "nearly", "only"})
-        or "all but" in sentence.text
-    )
+    return bool(words & _LEAVING_OUT) or "all but" in sentence.text
 
 
 def _find_count(token: Token, sentence: Span) -> int | None:
     """Return the number of things that a verb is said of, None where none is given."""
-    if "both" in (other.text.lower() for other in sentence):
+    if any(other.text.lower() == "both" and other.dep_ not in _JOINING for other in sentence):
         return 2
     part = _PART_OF.search(sentence.text)
     if part is not None:
         return _parse_count(part["part"])
     for other in sentence:
-        is_noun = other.head.pos_ == "NOUN" and other.head.tag_ in {"NNS", "NNPS"}
+        is_noun = other.head.tag_ in _PLURALS and other.head.lemma_.lower() not in _MEASURES
+        is_noun = is_noun and other.head.dep_ not in {"pobj", "npadvmod"}
         is_subject = other.dep_ in _SUBJECTS | {"dobj"}
         if (other.dep_ == "nummod" and is_noun) or (
             other.pos_ == "NUM" and is_subject and other.head is token

@@ -15,10 +15,15 @@ from spanproof.reading.doings import load_lexicon
 _SENTENCE = re.compile(r"[^.!?。！？\n;]+")
 # Words by which a sentence says of what it names that it was not done.
 _DENIES = re.compile(
-    r"\b(?:not|except|unless|excluding|pending|remain\w*|still|skipped|outstanding|unsuccessful\w*|fail\w*"
+    r"\b(?:not|none|never|neither|nor|except|unless|excluding|pending|remain\w*|still|skipped|outstanding|unsuccessful\w*|fail\w*"
     r"|rejected|declined|refused|denied|cannot|only|bounced|unable|nicht|kein\w*|pas|aucun\w*)\b"
     r"|n['’]t\b|(?:未|没有|无法|失败|ませんでした|できません)",
     re.IGNORECASE,
+)
+# Verbs by which any doing succeeds: `the reminder did not go out`.
+_SUCCEEDS = re.compile(
+    r"\b(?:(?:go|gone|get|come|make it|put) through|(?:go|gone|get|come) out|work(?:ed)?|happen(?:ed)?)\b",
+    re.I,
 )
 _IDENTIFIER = re.compile(r"[\w.+-]+@[\w.-]+\w|\b(?=[\w-]*\d)[A-Za-z\d][\w-]*\b")
 _LISTED_NAMES = re.compile(r"\b[A-Z]\w+(?:(?:, (?:and )?| and )[A-Z]\w+)+")
@@ -59,6 +64,8 @@ def reports_undone(
 
 def _is_about_doing(sentence: str, verbs: Collection[str]) -> bool:
     """Whether a sentence holds a word for a doing, in any form of the lexicon, or one of another language."""
+    if _SUCCEEDS.search(sentence):
+        return True
     lexicon = load_lexicon()
     words = re.findall(r"[a-z]+", sentence.casefold())
     said = [lexicon.participles.get(word, word) for word in words]

@@ -23,6 +23,8 @@ class Kind(StrEnum):
     BOOL = "bool"
 
 
+# Days of a year, of a month and of a day, about.
+_DAYS = (365, 30, 1)
 NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
 
 
@@ -112,6 +114,14 @@ def is_cut(said: float, known: float, step: float) -> bool:
 def _estimate_float_error(known: float) -> float:
     """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
     return 1e-12 * max(1.0, abs(known))
+
+
+def estimate_days_between(one: Value, other: Value) -> int | None:
+    """Return about how many days are between two dates; None where one of them is not known to the day."""
+    if one.date is None or other.date is None or None in (*one.date, *other.date):
+        return None
+    pairs = zip(_DAYS, one.date, other.date, strict=True)
+    return abs(sum(days * ((first or 0) - (second or 0)) for days, first, second in pairs))
 
 
 def is_same_date(said: Value, known: Value) -> bool:

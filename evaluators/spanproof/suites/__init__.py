@@ -1,23 +1,23 @@
 """Suites: cases promoted from runs, imported or written by hand, and frozen runs evaluated again offline."""
 
-from spanproof.suites.behaviour import behaviour_of
-from spanproof.suites.calls import recorded_calls
+from spanproof.suites.behaviour import compute_behaviour_digest
+from spanproof.suites.calls import list_recorded_calls
 from spanproof.suites.case import Case, Expectation, Origin
-from spanproof.suites.datasets import Expect, Form, Reading, read_dataset
-from spanproof.suites.diff import SuiteDiff, diff_suites, version_of
+from spanproof.suites.datasets import Expect, Form, Reading, iter_dataset
+from spanproof.suites.diff import SuiteDiff, compare_suites, compute_version
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.export import format_csv, format_jsonl
 from spanproof.suites.files import (
+    find_suite_policy,
+    find_suite_preset,
     load_case,
     load_suite,
-    read_suite_policy,
-    read_suite_preset,
     remove_case,
     write_case,
 )
-from spanproof.suites.mining import Mined, mine
-from spanproof.suites.promote import Change, Promoting, Promotion, case_of, promote, promote_runs
-from spanproof.suites.records import read_record, write_record
+from spanproof.suites.mining import Mined, iter_mined
+from spanproof.suites.promote import Change, Promoting, Promotion, build_case, iter_promotions, promote_run
+from spanproof.suites.records import encode_record, read_record
 from spanproof.suites.run import CaseReport, CaseStatus, Difference, SuiteReport, run_suite
 from spanproof.suites.suite import Suite
 
@@ -39,24 +39,24 @@ __all__ = [
     "SuiteDiff",
     "SuiteError",
     "SuiteReport",
-    "behaviour_of",
-    "case_of",
-    "diff_suites",
+    "build_case",
+    "compare_suites",
+    "compute_behaviour_digest",
+    "compute_version",
+    "encode_record",
+    "find_suite_policy",
+    "find_suite_preset",
     "format_csv",
     "format_jsonl",
+    "iter_dataset",
+    "iter_mined",
+    "iter_promotions",
+    "list_recorded_calls",
     "load_case",
     "load_suite",
-    "mine",
-    "promote",
-    "promote_runs",
-    "read_dataset",
+    "promote_run",
     "read_record",
-    "read_suite_policy",
-    "read_suite_preset",
-    "recorded_calls",
     "remove_case",
     "run_suite",
-    "version_of",
     "write_case",
-    "write_record",
 ]

@@ -11,18 +11,18 @@ import re
 from itertools import groupby
 
 from spanproof.suites.case import Case
-from spanproof.suites.requirements import write_requirements
+from spanproof.suites.requirements import encode_requirements
 from spanproof.trace import Label, digest
 from spanproof.trace.codec import dump_json, to_plain
 
 _NUMBERS = re.compile(r"[\w.,-]*\d[\w.,-]*")
 
 
-def behaviour_of(case: Case) -> str:
+def compute_behaviour_digest(case: Case) -> str:
     """Return the digest of a case's behaviour; equal ones need one case."""
     if case.trace is None:
         given = dump_json(to_plain([dict(case.inputs), dict(case.files)]))
-        required = dump_json(to_plain(write_requirements(case.requirements)))
+        required = dump_json(to_plain(encode_requirements(case.requirements)))
         return digest("written", case.agent, case.task or "", given, required)
     failed = sorted(
         {f"{each.layer.value}.{each.name}" for each in case.expectations if each.label is Label.FAIL}
@@ -30,15 +30,15 @@ def behaviour_of(case: Case) -> str:
     tools = [tool for tool, _ in groupby(span.tool.name for span in case.trace.spans if span.tool)]
     endings = [each.error.type or "error" if each.error else "ok" for each in case.snippets if each.executed]
     return digest(
-        "run", case.agent, _normalise_task(case.task or ""), *_join_with_lengths(failed, tools, endings)
+        "run", case.agent, _format_task(case.task or ""), *_list_with_lengths(failed, tools, endings)
     )
 
 
-def _normalise_task(task: str) -> str:
+def _format_task(task: str) -> str:
     """Return a task without case, spacing and what holds a digit: order numbers, dates, amounts."""
     return " ".join(_NUMBERS.sub("#", task.casefold()).split())
 
 
-def _join_with_lengths(*lists: list[str]) -> list[str]:
+def _list_with_lengths(*lists: list[str]) -> list[str]:
     """Return the lists as one in which each begins with its length."""
     return [part for each in lists for part in (str(len(each)), *each)]

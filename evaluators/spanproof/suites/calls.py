@@ -8,7 +8,7 @@ from spanproof.suites.case import Case
 from spanproof.trace import RecordedCall
 
 
-def recorded_calls(case: Case) -> tuple[RecordedCall, ...]:
+def list_recorded_calls(case: Case) -> tuple[RecordedCall, ...]:
     """Return the tool calls an agent may be answered from: people's own, then those of the frozen run."""
     if case.trace is None:
         return case.recorded

@@ -13,7 +13,12 @@ from enum import StrEnum
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
-from spanproof.suites.requirements import Requirement, expect_answer, require_no_failures, require_tests
+from spanproof.suites.requirements import (
+    Requirement,
+    list_answer_requirements,
+    list_failure_requirements,
+    list_test_requirements,
+)
 from spanproof.trace import (
     Cause,
     Cohort,
@@ -139,7 +144,7 @@ class Case:
 
     def __post_init__(self, expected: JsonValue) -> None:
         if expected is not None:
-            stated = expect_answer(expected)
+            stated = list_answer_requirements(expected)
             object.__setattr__(self, "requirements", (*self.requirements, *stated))
 
     @property
@@ -154,22 +159,22 @@ class Case:
         Requirements and tests of the case's own judge the work: a layer may then be open, as that of an
         answer in words alone is. A layer that an own requirement is about is required as that states it.
         """
-        of_tests = require_tests() if self.tests is not None and self.tests.demands_tests else ()
+        of_tests = list_test_requirements() if self.tests is not None and self.tests.demands_tests else ()
         if self.requirements:
             stated = {each.layer for each in self.requirements}
             layers = [layer for layer in self.required_layers if layer not in stated]
-            of_layers = require_no_failures(layers=layers, open_allowed=True, trace_needed=False)
+            of_layers = list_failure_requirements(layers=layers, open_allowed=True, trace_needed=False)
             return (*self.requirements, *of_layers, *of_tests)
         failed_before = [
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
         ]
-        of_layers = require_no_failures(
+        of_layers = list_failure_requirements(
             failed_before, layers=self.required_layers, open_allowed=bool(of_tests)
         )
         return (*of_layers, *of_tests)
 
 
-def make_case_id(agent: str, origin: Origin) -> str:
+def build_case_id(agent: str, origin: Origin) -> str:
     """Return a readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
     slug = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40].strip("-") or "run"
     # Without the default project, so that ids of before, which had none, stay what they are.

@@ -38,9 +38,9 @@ class Condition:
     value: JsonValue
     tolerance: float = 0.0
 
-    def check(self, what: str, payload: Payload) -> tuple[bool, str]:
+    def evaluate(self, what: str, payload: Payload) -> tuple[bool, str]:
         """Return whether a text meets it, and what was found; `what` names the text."""
-        found = f"{what} is {shorten(payload.text)}"
+        found = f"{what} is {format_short_line(payload.text)}"
         match self.how:
             case "equals":
                 return _is_equal(self.value, payload.text, payload.value, self.tolerance), found
@@ -54,7 +54,7 @@ class Condition:
                     is_near(each, wanted, self.tolerance) for each in extract_numbers(payload.text)
                 ), found
             case _:
-                return _fits_schema(self.value, payload.text, payload.value, found)
+                return _evaluate_schema(self.value, payload.text, payload.value, found)
 
 
 def read_condition(kind: str, about: Mapping[str, Any]) -> Condition:
@@ -97,14 +97,14 @@ def _is_equal(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) 
     return value == wanted
 
 
-def _fits_schema(schema: Any, text: str, value: JsonValue, found: str) -> tuple[bool, str]:
+def _evaluate_schema(schema: Any, text: str, value: JsonValue, found: str) -> tuple[bool, str]:
     if isinstance(value, str):
         try:
             value = json.loads(text)
         except ValueError:
             return False, f"{found}, which is no JSON"
     misfit = find_misfit(schema, value)
-    return (True, found) if misfit is None else (False, f"{found}: {shorten(misfit)}")
+    return (True, found) if misfit is None else (False, f"{found}: {format_short_line(misfit)}")
 
 
 def _as_number(value: object) -> float:
@@ -113,7 +113,7 @@ def _as_number(value: object) -> float:
     return float(value)
 
 
-def shorten(text: str, limit: int = 120) -> str:
+def format_short_line(text: str, limit: int = 120) -> str:
     """Return text on one line, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -27,8 +27,8 @@ from typing import Any, Final
 from spanproof.sandbox.untrusted_files import UnsafeFileError, read_bounded
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.records import name_case, read_record
-from spanproof.suites.requirements import describe_answer
+from spanproof.suites.records import build_case_name, read_record
+from spanproof.suites.requirements import encode_answer
 from spanproof.trace import JsonValue
 
 
@@ -95,7 +95,7 @@ _ID_KEYS: Final = ("id", "example_id", "item_id")
 _LISTS: Final = ("examples", "events", "items", "data", "cases")
 
 
-def read_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
+def iter_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
     """Yield the cases of a file; a `.csv` is a table, anything else JSON or JSON lines.
 
     Raises:
@@ -108,14 +108,14 @@ def read_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
         raise SuiteError(str(problem)) from problem
     except UnicodeDecodeError as problem:
         raise SuiteError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from problem
-    entries = _read_table(path, text) if path.suffix.lower() == ".csv" else _read_json(path, text)
+    entries = _iter_table_rows(path, text) if path.suffix.lower() == ".csv" else _iter_json_rows(path, text)
     for number, entry in enumerate(entries, start=1):
         place = f"{path}, entry {number}"
         case = _build_case(place, entry, how)
         yield replace(case, tags=tuple(dict.fromkeys((*case.tags, *how.tags))))
 
 
-def _read_table(path: Path, text: str) -> Iterator[dict[str, Any]]:
+def _iter_table_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 24)
     try:
         for row in csv.DictReader(io.StringIO(text, newline="")):
@@ -136,22 +136,22 @@ def _decode_cell(value: str) -> Any:
     return value
 
 
-def _read_json(path: Path, text: str) -> Iterator[Any]:
+def _iter_json_rows(path: Path, text: str) -> Iterator[Any]:
     stripped = text.lstrip()
     try:
         document = json.loads(stripped)
     except (ValueError, RecursionError):
-        yield from _read_lines(path, text)
+        yield from _iter_line_rows(path, text)
         return
     while isinstance(document, dict):
         inner = next((document[name] for name in _LISTS if isinstance(document.get(name), list | dict)), None)
-        if inner is None or _recognise(document) is not None:
+        if inner is None or _find_form(document) is not None:
             break
         document = inner
     yield from document if isinstance(document, list) else [document]
 
 
-def _read_lines(path: Path, text: str) -> Iterator[Any]:
+def _iter_line_rows(path: Path, text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
@@ -160,19 +160,20 @@ def _read_lines(path: Path, text: str) -> Iterator[Any]:
                 raise SuiteError(f"{path}, line {number}: not JSON: {problem}") from problem
 
 
-def _recognise(entry: Mapping[str, Any]) -> Form | None:
+def _find_form(entry: Mapping[str, Any]) -> Form | None:
     keys = entry.keys()
-    if "expectedOutput" in keys or ("input" in keys and "datasetId" in keys):
+    if "expectedOutput" in keys or keys >= {"input", "datasetId"}:
         return Form.LANGFUSE
-    if "inputs" in keys and ("outputs" in keys or "dataset_id" in keys):
+    if "inputs" in keys and not keys.isdisjoint({"outputs", "dataset_id"}):
         return Form.LANGSMITH
-    if "input" in keys and ("expected" in keys or "_xact_id" in keys):
+    if "input" in keys and not keys.isdisjoint({"expected", "_xact_id"}):
         return Form.BRAINTRUST
     if isinstance(entry.get("input"), dict) and "output" in keys:
         return Form.PHOENIX
     if isinstance(entry.get("messages"), list):
         return Form.PHOENIX
-    if any(name.startswith("input_") for name in keys) and any(name.startswith("output_") for name in keys):
+    prefixes = {name.partition("_")[0] for name in keys if "_" in name}
+    if {"input", "output"} <= prefixes:
         return Form.PHOENIX if "example_id" in keys else Form.LANGSMITH
     return Form.SPANPROOF if "task" in keys else None
 
@@ -180,22 +181,27 @@ def _recognise(entry: Mapping[str, Any]) -> Form | None:
 def _build_case(place: str, entry: Any, how: Reading) -> Case:
     if not isinstance(entry, dict):
         raise SuiteError(f"{place}: expected an object, got {type(entry).__name__}")
-    form = how.form or (_recognise(entry) if not how.task_key else None) or Form.TABLE
+    form = how.form or (_find_form(entry) if not how.task_key else None) or Form.TABLE
     if form is Form.SPANPROOF:
-        return read_record(place, _split_tags(entry))
+        return read_record(place, _parse_tags(entry))
     item = _read_item(form, entry, how)
-    task, inputs = _extract_task(place, item.given, how.task_key)
+    task, inputs = _parse_task(place, item.given, how.task_key)
     must = _build_requirements(item.expected, how)
     source: dict[str, Any] = {"form": form.value}
     source |= {"id": item.key} if item.key else {}
     source |= {"trace_id": item.trace_id} if item.trace_id else {}
     source |= {"metadata": item.metadata} if item.metadata else {}
     identity = item.key or json.dumps([task, inputs, item.expected], sort_keys=True, default=str)
-    record = {"id": name_case(task, f"{form.value} {identity}"), "task": task, "inputs": inputs, "must": must}
+    record = {
+        "id": build_case_name(task, f"{form.value} {identity}"),
+        "task": task,
+        "inputs": inputs,
+        "must": must,
+    }
     return read_record(place, {**record, "tags": list(item.tags), "source": source})
 
 
-def _split_tags(entry: dict[str, Any]) -> dict[str, Any]:
+def _parse_tags(entry: dict[str, Any]) -> dict[str, Any]:
     """Return a row of our own CSV with its tags as a list."""
     tags = entry.get("tags")
     return {**entry, "tags": tags.split()} if isinstance(tags, str) else entry
@@ -215,11 +221,7 @@ def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
             trace_id = str((entry.get("origin") or {}).get("object_id") or "")
             return _Item(form, entry.get("input"), entry.get("expected"), key, metadata, tags or (), trace_id)
         case Form.PHOENIX if "messages" in entry:
-            messages = entry["messages"]
-            last = messages[-1] if messages else {}
-            answered = isinstance(last, dict) and last.get("role") == "assistant"
-            expected = entry.get("ideal", last.get("content") if answered else None)
-            return _Item(form, {"messages": messages[:-1] if answered else messages}, expected, key)
+            return _parse_conversation(entry, key)
         case Form.PHOENIX if "input" in entry:
             return _Item(form, entry["input"], entry.get("output"), key, metadata)
         case Form.TABLE:
@@ -227,6 +229,16 @@ def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
         case _:
             parts = [_select_prefixed(entry, prefix) for prefix in ("input_", "output_", "metadata_")]
             return _Item(form, parts[0], parts[1], key, parts[2])
+
+
+def _parse_conversation(entry: Mapping[str, Any], key: str) -> _Item:
+    """Return messages as Phoenix exports them; the last one is the answer where the assistant gave it."""
+    messages = entry["messages"]
+    last = messages[-1] if messages else {}
+    if isinstance(last, dict) and last.get("role") == "assistant":
+        expected = entry.get("ideal", last.get("content"))
+        return _Item(Form.PHOENIX, {"messages": messages[:-1]}, expected, key)
+    return _Item(Form.PHOENIX, {"messages": messages}, entry.get("ideal"), key)
 
 
 def _select_prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -242,7 +254,7 @@ def _read_row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
     return _Item(Form.TABLE, rest, expected, key, entry.get("metadata"), str(entry.get("tags") or "").split())
 
 
-def _extract_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
+def _parse_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
     """Return the task that an item's input holds, and what is given to the agent beside."""
     if isinstance(given, str) and given.strip():
         return given, {}
@@ -251,24 +263,31 @@ def _extract_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, J
     if not isinstance(given, dict) or not given:
         raise SuiteError(f"{place}: it has no input")
     if not wanted and isinstance(given.get("messages"), list):
-        rest = {name: value for name, value in given.items() if name != "messages"}
-        return _format_conversation(place, given["messages"]), rest
+        return _format_conversation(place, given["messages"]), _select_others(given, "messages")
     texts = [name for name, value in given.items() if isinstance(value, str) and value.strip()]
-    by_name = {name.lower(): name for name in texts}
-    chosen = wanted or next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
-    chosen = chosen or (texts[0] if len(given) == 1 and texts else "")
+    chosen = wanted or _get_task_key(texts)
+    if not chosen and len(given) == 1 and texts:
+        chosen = texts[0]
     if chosen not in texts:
         raise SuiteError(
             f"{place}: none of {', '.join(map(str, given))} is known to be the task; name it with --task-key"
         )
-    return given[chosen], {name: value for name, value in given.items() if name != chosen}
+    return given[chosen], _select_others(given, chosen)
+
+
+def _select_others(given: Mapping[str, JsonValue], key: str) -> dict[str, JsonValue]:
+    return {name: value for name, value in given.items() if name != key}
+
+
+def _get_task_key(names: Sequence[str]) -> str:
+    """Return the first of these names under which tasks are known; empty where there is none."""
+    by_name = {name.lower(): name for name in names}
+    return next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
 
 
 def _format_conversation(place: str, messages: Sequence[Any]) -> str:
     """Return messages as a task: the one message of the user, or all turns with who said them."""
-    turns = [
-        (str(each.get("role", "user")), _extract_text(each)) for each in messages if isinstance(each, dict)
-    ]
+    turns = [(str(each.get("role", "user")), _get_text(each)) for each in messages if isinstance(each, dict)]
     turns = [(role, text) for role, text in turns if text]
     if not any(role in ("user", "human") for role, _ in turns):
         raise SuiteError(f"{place}: its messages hold none of a user")
@@ -277,7 +296,7 @@ def _format_conversation(place: str, messages: Sequence[Any]) -> str:
     return "\n".join(f"{role}: {text}" for role, text in turns)
 
 
-def _extract_text(message: Mapping[str, Any]) -> str:
+def _get_text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict)).strip()
@@ -287,13 +306,13 @@ def _extract_text(message: Mapping[str, Any]) -> str:
 def _build_requirements(expected: Any, how: Reading) -> list[JsonValue]:
     if how.expect is Expect.NOTHING:
         return []
-    value = _extract_answer(expected, how.expected_key)
+    value = _get_answer(expected, how.expected_key)
     if value in (None, "", {}, []):
         return []
-    return [describe_answer(value, how.expect.value)]
+    return [encode_answer(value, how.expect.value)]
 
 
-def _extract_answer(expected: Any, wanted: str) -> Any:
+def _get_answer(expected: Any, wanted: str) -> Any:
     """Return the answer within an expected output: its only value, or that under a known name."""
     if not isinstance(expected, dict):
         return expected

@@ -10,7 +10,7 @@ from typing import Any
 
 from spanproof.suites.case import Case
 from spanproof.suites.files import load_suite
-from spanproof.suites.records import write_record
+from spanproof.suites.records import encode_record
 from spanproof.trace import digest
 
 _CASE = "case.yaml"
@@ -47,7 +47,7 @@ class SuiteDiff:
         return {"added": list(self.added), "removed": list(self.removed), "changed": changed}
 
 
-def diff_suites(before: Path, now: Path) -> SuiteDiff:
+def compare_suites(before: Path, now: Path) -> SuiteDiff:
     """Return what became of a suite's cases.
 
     Raises:
@@ -62,37 +62,37 @@ def diff_suites(before: Path, now: Path) -> SuiteDiff:
     )
 
 
-def version_of(suite: Path) -> str:
+def compute_version(suite: Path) -> str:
     """Return the version of a suite: a digest of all files of its cases."""
-    found = sorted(_hash_files(suite / "cases").items())
+    found = sorted(_compute_digests(suite / "cases").items())
     return digest(*(part for entry in found for part in entry))[:12]
 
 
 def _load_contents(suite: Path) -> dict[str, dict[str, Any]]:
-    return {case.id: _describe_case(case, suite / "cases" / case.id) for case in load_suite(suite)}
+    return {case.id: _encode_case(case, suite / "cases" / case.id) for case in load_suite(suite)}
 
 
-def _describe_case(case: Case, folder: Path) -> dict[str, Any]:
+def _encode_case(case: Case, folder: Path) -> dict[str, Any]:
     """Return all that a case says; files beside `case.yaml` by their digest."""
-    found = write_record(case)
+    found = encode_record(case)
     if case.expectations:
         found["expectation"] = [
             f"{each.layer.value}.{each.name} {each.snippet or each.span_id}: {each.verdict}"
             for each in case.expectations
         ]
-    files = _hash_files(folder)
+    files = _compute_digests(folder)
     files.pop(_CASE, None)
     return found | files
 
 
-def _hash_files(folder: Path) -> dict[str, str]:
+def _compute_digests(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): blake2b(path.read_bytes(), digest_size=6).hexdigest()
-        for path in _list_files(folder)
+        for path in _iter_files(folder)
     }
 
 
-def _list_files(folder: Path) -> Iterator[Path]:
+def _iter_files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
 
 

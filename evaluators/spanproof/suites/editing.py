@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spanproof.suites.behaviour import behaviour_of
+from spanproof.suites.behaviour import compute_behaviour_digest
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_case, load_suite, write_case, write_tests
@@ -59,11 +59,11 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
         SuiteError: a case of the suite cannot be read, or a frozen run would be replaced.
     """
     known = {case.id: case for case in load_suite(suite)} if (suite / "suite.yaml").exists() else {}
-    behaviours = {behaviour_of(case): case.id for case in known.values()}
+    behaviours = {compute_behaviour_digest(case): case.id for case in known.values()}
     added, kept, duplicates = [], [], []
     for case in cases:
         there = known.get(case.id)
-        twin = behaviours.setdefault(behaviour_of(case), case.id)
+        twin = behaviours.setdefault(compute_behaviour_digest(case), case.id)
         if there is not None and not replace:
             kept.append(case.id)
         elif there is not None and there.origin is not None:
@@ -80,7 +80,7 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
     return Added(tuple(added), tuple(kept), tuple(duplicates))
 
 
-def edit_case(suite: Path, case: Case, change: Edit) -> Case:
+def update_case(suite: Path, case: Case, change: Edit) -> Case:
     """Write a case with a change, and return it.
 
     Raises:
@@ -102,7 +102,7 @@ def edit_case(suite: Path, case: Case, change: Edit) -> Case:
     return load_case(path.parent)
 
 
-def rewrite_case(folder: Path, text: str) -> Case:
+def update_case_text(folder: Path, text: str) -> Case:
     """Write the text of a `case.yaml`, and return the case; a text that is none changes nothing.
 
     Raises:
@@ -110,15 +110,15 @@ def rewrite_case(folder: Path, text: str) -> Case:
     """
     path = folder / "case.yaml"
     before = path.read_bytes()
-    _write(path, text.encode())
+    _write_file(path, text.encode())
     try:
         return load_case(folder)
     except SuiteError:
-        _write(path, before)
+        _write_file(path, before)
         raise
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".case-", delete=False) as file:
         file.write(content)

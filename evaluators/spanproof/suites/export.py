@@ -1,4 +1,4 @@
-"""Cases to JSON lines or CSV, which `read_dataset` reads again.
+"""Cases to JSON lines or CSV, which `iter_dataset` reads again.
 
 A frozen run stays in the suite; of it go the tool calls with their results, so that an agent can be run on
 the case, and the id of its trace.
@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from spanproof.suites.calls import recorded_calls
+from spanproof.suites.calls import list_recorded_calls
 from spanproof.suites.case import Case
-from spanproof.suites.records import write_record
+from spanproof.suites.records import encode_record
 
 COLUMNS: Final = (
     "id", "task", "agent", "tags", "must", "must_not", "inputs", "files", "recorded", "notes", "source",
@@ -40,9 +40,9 @@ def format_csv(cases: Iterable[Case]) -> str:
 
 def _to_record(case: Case) -> dict[str, Any]:
     if case.origin is None:
-        return write_record(case)
+        return encode_record(case)
     source = case.source or {"form": "spanproof", "trace_id": case.origin.trace_id}
-    return write_record(replace(case, recorded=recorded_calls(case), source=source))
+    return encode_record(replace(case, recorded=list_recorded_calls(case), source=source))
 
 
 def _format_cell(name: str, value: Any) -> str:

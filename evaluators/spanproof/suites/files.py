@@ -42,7 +42,7 @@ from spanproof.sandbox.untrusted_files import (
 )
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.records import OF_PEOPLE, read_cohort, read_people, write_people
+from spanproof.suites.records import OF_PEOPLE, encode_people, read_cohort, read_people
 from spanproof.trace import Cause, Cohort, Label, Layer, Snippet, State, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
@@ -70,8 +70,8 @@ def write_case(suite: Path, case: Case) -> None:
     frozen = _build_frozen_files(case)
     if not is_beneath(suite, folder):
         raise SuiteError(f"{folder} leads out of {suite}, and that would be written; remove the link")
-    _refuse_links(suite, ("suite.yaml", ".gitattributes"))
-    _refuse_links(folder, ("case.yaml", "snippets", *frozen))
+    _check_links(suite, ("suite.yaml", ".gitattributes"))
+    _check_links(folder, ("case.yaml", "snippets", *frozen))
     _write_suite(suite)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in frozen.items():
@@ -93,7 +93,7 @@ def write_tests(suite: Path, case: Case) -> None:
     """
     if case.tests is not None:
         folder = suite / "cases" / case.id
-        _refuse_links(folder, (TESTS,))
+        _check_links(folder, (TESTS,))
         folder.mkdir(parents=True, exist_ok=True)
         tests = case.tests.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         (folder / TESTS).write_bytes(_encode_yaml(tests))
@@ -133,7 +133,7 @@ def load_suite(suite: Path) -> list[Case]:
     return [load_case(folder) for folder in folders]
 
 
-def read_suite_policy(suite: Path) -> OpenPolicy | None:
+def find_suite_policy(suite: Path) -> OpenPolicy | None:
     """Return what open counts as by `suite.yaml`; None where it leaves that out.
 
     Raises:
@@ -149,7 +149,7 @@ def read_suite_policy(suite: Path) -> OpenPolicy | None:
         raise SuiteError(str(problem)) from problem
 
 
-def read_suite_preset(suite: Path) -> str | None:
+def find_suite_preset(suite: Path) -> str | None:
     """Return the preset of the policy that `suite.yaml` names; None where it leaves that out.
 
     No file can be named: a suite may come with somebody else's change, and a policy file may name scanners,
@@ -183,15 +183,17 @@ def load_case(folder: Path) -> Case:
     snippets: tuple[Snippet, ...] = ()
     if head.get("origin") is not None:
         frozen = {
-            name: _read_frozen_content(folder, name, kept) for name, kept in _read_frozen_digests(path, head)
+            name: _read_frozen_content(folder, name, kept) for name, kept in _iter_frozen_digests(path, head)
         }
-        trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
-        snippets = _read(folder / "tape.json", lambda: _decode_snippets(frozen))
-    case = _read(path, lambda: _build_case(folder.name, path, head, snippets, trace))
+        trace = _read_document(
+            folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"]))
+        )
+        snippets = _read_document(folder / "tape.json", lambda: _decode_snippets(frozen))
+    case = _read_document(path, lambda: _build_case(folder.name, path, head, snippets, trace))
     return replace(case, tests=_load_tests(folder / TESTS), fixtures=_load_fixtures(folder / "fixtures.yaml"))
 
 
-def _refuse_links(folder: Path, names: Iterable[str]) -> None:
+def _check_links(folder: Path, names: Iterable[str]) -> None:
     """Refuse to write where somebody else's change put a link; a folder of a case may be one."""
     for name in names:
         if (folder / name).is_symlink():
@@ -254,14 +256,14 @@ def _encode_case(case: Case, frozen: Mapping[str, bytes]) -> bytes:
     cohort = {name: value for name, value in asdict(case.cohort).items() if value}
     head: dict[str, object] = {"format": FORMAT, "id": case.id, "agent": case.agent, "task": case.task}
     head |= {"origin": _to_origin_row(case.origin)} if case.origin else {}
-    head |= {"cohort": cohort, "notes": case.notes, **write_people(case)}
+    head |= {"cohort": cohort, "notes": case.notes, **encode_people(case)}
     if case.origin is not None:
         run = case.origin.run_span_id
         of_layers = [each for each in case.expectations if each.is_of_layer]
         details = [each for each in case.expectations if not each.is_of_layer]
         head["expectation"] = [_encode_expectation(each, run) for each in of_layers]
         head["details"] = [_OneLine(_encode_expectation(each, run)) for each in details]
-        head["frozen"] = {name: _hash_content(content) for name, content in sorted(frozen.items())}
+        head["frozen"] = {name: _compute_digest(content) for name, content in sorted(frozen.items())}
     return _encode_yaml(head)
 
 
@@ -323,16 +325,19 @@ def _parse_expectation(
     if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
         raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
     span_id = snippets[snippet - 1].span_id if snippet else entry.get("span_id", run_span_id)
+    value, cause = entry.get("value"), entry.get("cause")
+    outcome = verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored"
+    label = Label(verdict) if State(verdict).is_judged else None
     return Expectation(
         layer=layer,
         name=str(entry.get("name", layer.value)),
         span_id=str(span_id),
         snippet=snippet,
-        outcome=verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored",
-        label=Label(verdict) if State(verdict).is_judged else None,
-        value=None if entry.get("value") is None else float(entry["value"]),
+        outcome=outcome,
+        label=label,
+        value=None if value is None else float(value),
         explanation=str(entry.get("explanation") or ""),
-        cause=Cause(entry["cause"]) if entry.get("cause") else None,
+        cause=Cause(cause) if cause else None,
     )
 
 
@@ -353,7 +358,7 @@ def _load_tests(path: Path) -> CaseTests | None:
         raise SuiteError(str(problem)) from problem
 
 
-def _read_frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _iter_frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     frozen = head.get("frozen")
     if not isinstance(frozen, dict) or not {"trace.json", "tape.json"} <= frozen.keys():
         raise SuiteError(f"{path}: `frozen` must name trace.json and tape.json; promote the run again")
@@ -371,9 +376,9 @@ def _read_frozen_content(folder: Path, name: str, kept: str) -> bytes:
         raise SuiteError(f"{folder / name}: {problem.strerror}; promote the run again") from problem
     except UnsafeFileError as problem:
         raise SuiteError(f"{folder / name}: {problem}") from problem
-    if _hash_content(content) != kept:
+    if _compute_digest(content) != kept:
         raise SuiteError(
-            f"{folder / name} is no longer what was frozen: its digest is {_hash_content(content)},"
+            f"{folder / name} is no longer what was frozen: its digest is {_compute_digest(content)},"
             " case.yaml says"
             f" {kept}; restore it, or promote the run again"
         )
@@ -404,7 +409,7 @@ def _load_yaml(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def _read(path: Path, read: Callable[[], T]) -> T:
+def _read_document(path: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except (MalformedDocument, KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -447,5 +452,5 @@ def _encode_trace(trace: Trace) -> bytes:
     return f'{head[:-1]},"spans":[\n{spans}\n]}}\n'.encode()
 
 
-def _hash_content(content: bytes) -> str:
+def _compute_digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()

@@ -51,7 +51,7 @@ class Mined:
     reason: str = ""
 
 
-def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 100) -> Iterator[Mined]:
+def iter_mined(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 100) -> Iterator[Mined]:
     """Yield what became of each bug-fix commit with a test, the newest first.
 
     Args:
@@ -80,10 +80,10 @@ def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 10
         looked_at += 1
         if looked_at > limit:
             return
-        yield _mine_commit(repository, sandbox, (parents, commit), message.strip(), tests, environment)
+        yield _evaluate_commit(repository, sandbox, (parents, commit), message.strip(), tests, environment)
 
 
-def _mine_commit(
+def _evaluate_commit(
     repository: Path,
     sandbox: Sandbox,
     commits: tuple[str, str],
@@ -96,17 +96,21 @@ def _mine_commit(
     brought = [
         part
         for name in tests
-        if (part := select_tests(_show(repository, commit, name), _show(repository, parent, name)))
+        if (
+            part := build_test_text(
+                _fetch_file(repository, commit, name), _fetch_file(repository, parent, name)
+            )
+        )
     ]
     if not brought:
         return Mined(commit, subject, reason="it brings no test")
     unit = "\n\n".join(brought)
-    before = _read_tree(repository, parent)
+    before = _find_tree(repository, parent)
     if before is None:
         return Mined(
             commit, subject, reason=f"the repository has more than {_MAX_FILES} files or 2 MiB of text"
         )
-    after = _read_tree(repository, commit) or {}
+    after = _find_tree(repository, commit) or {}
     ran_before, ran_after = _run_tests(sandbox, before, unit), _run_tests(sandbox, after, unit)
     if not _is_passing(ran_after):
         why = _describe_unpassed(ran_after)
@@ -137,7 +141,7 @@ def _mine_commit(
     )
 
 
-def select_tests(now: str, before: str) -> str:
+def build_test_text(now: str, before: str) -> str:
     """Return the imports and helpers of a test file, and of its tests those that are new or changed.
 
     Without any test the text is empty.
@@ -189,7 +193,7 @@ def _describe_unpassed(ran: Execution) -> str:
     return ran.reason or ran.failure_class.value
 
 
-def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
+def _find_tree(repository: Path, commit: str) -> dict[str, str] | None:
     """Return the text files of a commit by path; None where they are too many or too large."""
     names = [
         name
@@ -201,7 +205,7 @@ def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
     names = [name for name in names if ".." not in PurePosixPath(name).parts and "\n" not in name]
     found: dict[str, str] = {}
     size = 0
-    for name, content in zip(names, _read_blobs(repository, commit, names), strict=True):
+    for name, content in zip(names, _iter_blobs(repository, commit, names), strict=True):
         size += len(content)
         if size > _MAX_BYTES:
             return None
@@ -214,10 +218,10 @@ def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
     return found
 
 
-def _read_blobs(repository: Path, commit: str, names: list[str]) -> Iterator[bytes]:
+def _iter_blobs(repository: Path, commit: str, names: list[str]) -> Iterator[bytes]:
     """Yield the content of each file at a commit, by one process of Git; empty where there is none."""
     requested = "".join(f"{commit}:{name}\n" for name in names).encode()
-    rest = io.BytesIO(_run(repository, "cat-file", "--batch", given=requested).stdout)
+    rest = io.BytesIO(_run_git(repository, "cat-file", "--batch", given=requested).stdout)
     for _ in names:
         # `<object> blob <size>`, or `<what was named> missing`.
         *_, kind, size = rest.readline().decode("utf-8", "replace").rsplit(" ", 2)
@@ -227,9 +231,9 @@ def _read_blobs(repository: Path, commit: str, names: list[str]) -> Iterator[byt
         yield content if kind == "blob" else b""
 
 
-def _show(repository: Path, commit: str, name: str) -> str:
+def _fetch_file(repository: Path, commit: str, name: str) -> str:
     """Return a file at a commit; empty where it is not there or is no text."""
-    ran = _run(repository, "show", f"{commit}:{name}")
+    ran = _run_git(repository, "show", f"{commit}:{name}")
     if ran.returncode:
         return ""
     try:
@@ -239,14 +243,14 @@ def _show(repository: Path, commit: str, name: str) -> str:
 
 
 def _read_git_output(repository: Path, *words: str) -> str:
-    ran = _run(repository, *words)
+    ran = _run_git(repository, *words)
     if ran.returncode:
         why = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise SuiteError(f"{repository}: git {words[0]} fails: {why}")
     return ran.stdout.decode("utf-8", "replace")
 
 
-def _run(repository: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _run_git(repository: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     # Neither the repository's configuration nor its attributes may start a program.
     safe = ["-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="]
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}

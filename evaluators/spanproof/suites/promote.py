@@ -14,12 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.suites.behaviour import behaviour_of
-from spanproof.suites.case import Case, Origin, make_case_id, select_expectations
+from spanproof.suites.behaviour import compute_behaviour_digest
+from spanproof.suites.case import Case, Origin, build_case_id, select_expectations
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_case, load_suite, write_case
-from spanproof.suites.redact import redact_case
-from spanproof.suites.strata import tag_run
+from spanproof.suites.redact import build_redacted_case
+from spanproof.suites.strata import list_tags
 
 
 class Change(StrEnum):
@@ -63,7 +63,7 @@ class Promoting:
     duplicates: bool = True
 
 
-def promote(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, replace: bool = False) -> Case:
+def promote_run(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, replace: bool = False) -> Case:
     """Freeze a run into a suite, which is made where it is not there; returns the case of the suite.
 
     A run that is in the suite already stays as it is, with its notes and the expectation as people edited it.
@@ -78,11 +78,11 @@ def promote(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, repla
         SuiteError: the trace has no such run, or what is there already cannot be read.
         OSError: a file cannot be written.
     """
-    (promotion,) = promote_runs([(evaluation, run_span_id)], suite, Promoting(replace=replace))
+    (promotion,) = iter_promotions([(evaluation, run_span_id)], suite, Promoting(replace=replace))
     return promotion.case
 
 
-def promote_runs(
+def iter_promotions(
     runs: Iterable[tuple[TraceEvaluation, str]], suite: Path, how: Promoting = Promoting()
 ) -> Iterator[Promotion]:
     """Freeze runs into a suite, one after another, and yield what became of each.
@@ -101,22 +101,22 @@ def promote_runs(
     known = load_suite(suite) if (suite / "suite.yaml").exists() else []
     behaviours: dict[str, str] = {}
     for case in known:
-        behaviours.setdefault(behaviour_of(case), case.id)
+        behaviours.setdefault(compute_behaviour_digest(case), case.id)
     for evaluation, run_span_id in runs:
-        promotion = _promote(evaluation, run_span_id, suite, how, behaviours)
-        behaviours.setdefault(behaviour_of(promotion.case), promotion.case.id)
+        promotion = _promote_run(evaluation, run_span_id, suite, how, behaviours)
+        behaviours.setdefault(compute_behaviour_digest(promotion.case), promotion.case.id)
         yield promotion
 
 
-def _promote(
+def _promote_run(
     evaluation: TraceEvaluation, run_span_id: str, suite: Path, how: Promoting, behaviours: dict[str, str]
 ) -> Promotion:
-    case, redacted = redact_case(case_of(evaluation, run_span_id), evaluation, how.redact)
+    case, redacted = build_redacted_case(build_case(evaluation, run_span_id), evaluation, how.redact)
     folder = suite / "cases" / case.id
     exists = (folder / "case.yaml").exists()
     if exists and not how.replace:
         return Promotion(load_case(folder), Change.KNOWN)
-    twin = behaviours.get(behaviour_of(case), "")
+    twin = behaviours.get(compute_behaviour_digest(case), "")
     same_as = twin if twin != case.id else ""
     if same_as and not exists and not how.duplicates:
         return Promotion(load_case(suite / "cases" / same_as), Change.DUPLICATE, same_as=same_as)
@@ -139,7 +139,7 @@ def _with_what_people_wrote(case: Case, known: Case) -> Case:
     )
 
 
-def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
+def build_case(evaluation: TraceEvaluation, run_span_id: str) -> Case:
     """Return the case a run would become, secrets included; writes nothing.
 
     Raises:
@@ -153,7 +153,7 @@ def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
     snippets = run.run.snippets
     agent = run.run.cohort.agent or run.run.name
     return Case(
-        id=make_case_id(agent, origin),
+        id=build_case_id(agent, origin),
         origin=origin,
         agent=agent,
         task=run.run.task,
@@ -161,5 +161,5 @@ def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
         expectations=select_expectations(run.scores, snippets),
         snippets=snippets,
         trace=evaluation.trace,
-        tags=tag_run(evaluation.trace, run),
+        tags=list_tags(evaluation.trace, run),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from spanproof.suites.case import Case, UnknownCalls
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
+from spanproof.suites.requirements import check_relative, encode_requirements, read_requirements
 from spanproof.trace import Cohort, Layer, Payload, RecordedCall, SpanError, digest
 
 OF_PEOPLE = (
@@ -37,11 +37,11 @@ _KEYS = frozenset(("id", "agent", "cohort", *OF_PEOPLE))
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def write_record(case: Case) -> dict[str, Any]:
+def encode_record(case: Case) -> dict[str, Any]:
     """Return a case as JSON data without its frozen run; what is empty is left out."""
     cohort = {k: value for k, value in asdict(case.cohort).items() if value != getattr(Cohort(), k)}
     record = {"id": case.id, "agent": case.agent, "task": case.task, "cohort": cohort, "notes": case.notes}
-    return {key: value for key, value in (record | write_people(case)).items() if value or key == "requires"}
+    return {key: value for key, value in (record | encode_people(case)).items() if value or key == "requires"}
 
 
 def read_record(place: str, record: object) -> Case:
@@ -58,7 +58,7 @@ def read_record(place: str, record: object) -> Case:
     task = record.get("task")
     if not isinstance(task, str) or not task.strip():
         raise SuiteError(f"{place}: a case needs a task, a text")
-    name = str(record.get("id") or name_case(task, json.dumps(record, sort_keys=True, default=str)))
+    name = str(record.get("id") or build_case_name(task, json.dumps(record, sort_keys=True, default=str)))
     if not _ID.fullmatch(name):
         raise SuiteError(f"{place}: id {name!r} must be letters, digits, '.', '_' and '-', 100 at most")
     try:
@@ -78,15 +78,15 @@ def read_record(place: str, record: object) -> Case:
         raise SuiteError(f"{place}: {what}") from problem
 
 
-def name_case(task: str, identity: str) -> str:
+def build_case_name(task: str, identity: str) -> str:
     """Return a readable id that follows from the task and from what makes the case itself."""
     slug = re.sub(r"[^a-z0-9]+", "-", task.lower()).strip("-")[:40].strip("-") or "case"
     return f"{slug}-{digest('record', identity)[:12]}"
 
 
-def write_people(case: Case) -> dict[str, Any]:
+def encode_people(case: Case) -> dict[str, Any]:
     """Return the keys that people write beside task and notes; an empty one is left out."""
-    found: dict[str, Any] = dict(write_requirements(case.requirements))
+    found: dict[str, Any] = dict(encode_requirements(case.requirements))
     if case.requires is not None:
         found["requires"] = [layer.value for layer in case.requires]
     recorded = [_encode_call(call) for call in case.recorded]
@@ -108,14 +108,16 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
         SuiteError: an entry of `must` or `must_not` is none.
         KeyError, TypeError, ValueError: another key is not what it must be.
     """
+    tags = [str(tag) for tag in _read_list(head, "tags")]
+    recorded = [_parse_call(call) for call in _read_list(head, "recorded")]
     return {
         "notes": str(head.get("notes") or ""),
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
-        "requires": _read_layers(head),
+        "requires": _find_layers(head),
         "inputs": _read_mapping(head, "inputs"),
         "files": _read_files(head),
-        "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
-        "tags": tuple(str(tag) for tag in _read_list(head, "tags")),
+        "recorded": tuple(recorded),
+        "tags": tuple(tags),
         "source": _read_mapping(head, "source"),
         "unknown_calls": UnknownCalls(str(head.get("unknown_calls") or UnknownCalls.FAIL)),
     }
@@ -136,7 +138,7 @@ def _encode_call(call: RecordedCall) -> dict[str, object]:
     return {**entry, "result": call.result.value if call.result else None}
 
 
-def _read_layers(head: Mapping[str, Any]) -> tuple[Layer, ...] | None:
+def _find_layers(head: Mapping[str, Any]) -> tuple[Layer, ...] | None:
     if head.get("requires") is None:
         return None
     names = _read_list(head, "requires")

@@ -37,7 +37,9 @@ _ALPHABETS = ("abcdef", "ghijklmnopqrstuvwxyz", "ABCDEF", "GHIJKLMNOPQRSTUVWXYZ"
 _DRAWN = (*_ALPHABETS[:-1], "234567")
 
 
-def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str] = ()) -> tuple[Case, int]:
+def build_redacted_case(
+    case: Case, evaluation: TraceEvaluation, patterns: Sequence[str] = ()
+) -> tuple[Case, int]:
     """Return the case without its secrets, and how many different ones it had.
 
     Args:
@@ -48,7 +50,7 @@ def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str]
     Raises:
         SuiteError: a pattern is none.
     """
-    compiled = [_compile(pattern) for pattern in patterns]
+    compiled = [_parse_pattern(pattern) for pattern in patterns]
     plain = {
         "task": case.task,
         "trace": to_plain(case.trace) if case.trace else None,
@@ -59,12 +61,12 @@ def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str]
     for run in evaluation.runs:
         for value in find_values(run.run.snippets, run.scans):
             fakes.add(value)
-    for text in _iterate_texts(plain):
-        fakes.find(text, compiled)
+    for text in _iter_texts(plain):
+        fakes.add_secrets(text, compiled)
     if not fakes.values:
         return case, 0
     known = fakes.build_replacer()
-    masked = _map_texts(plain, known)
+    masked = _with_texts(plain, known)
     expectations = tuple(
         replace(each, explanation=text)
         for each, text in zip(case.expectations, masked["explanations"], strict=True)
@@ -73,7 +75,7 @@ def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str]
         case,
         task=masked["task"],
         trace=from_plain(Trace, masked["trace"]) if case.trace else None,
-        snippets=tuple(_renew_id(from_plain(Snippet, each)) for each in masked["snippets"]),
+        snippets=tuple(_with_new_id(from_plain(Snippet, each)) for each in masked["snippets"]),
         expectations=expectations,
     )
     return redacted, len(fakes.values)
@@ -91,18 +93,18 @@ class _Fakes:
         secret = secret.strip("'\"` \n")
         if len(secret) < _SHORTEST or secret in self.values:
             return
-        forms = _find_formats(secret)
+        forms = _list_formats(secret)
         draw = random.Random(f"{self._seed}:{len(self.values)}")  # noqa: S311 - made up, no secret
         for kept in range(max(len(secret) - _CHANGED, 1)):
-            fake = secret[:kept] + "".join(_draw_character(each, draw) for each in secret[kept:])
-            if fake != secret and forms <= _find_formats(fake):
+            fake = secret[:kept] + "".join(_build_character(each, draw) for each in secret[kept:])
+            if fake != secret and forms <= _list_formats(fake):
                 self.values[secret] = fake
                 return
         self.values[secret] = "[secret]"
 
-    def find(self, text: str, patterns: Iterable[Any]) -> None:
+    def add_secrets(self, text: str, patterns: Iterable[Any]) -> None:
         """Add what has a provider's format, what is within a private key, and what a pattern matches."""
-        for found in _find_keys(text):
+        for found in _iter_keys(text):
             self.add(text[found.start : found.end])
         if "PRIVATE KEY" in text:
             for body in _KEY_BODY.finditer(text):
@@ -119,32 +121,32 @@ class _Fakes:
         return lambda text: known.sub(lambda found: self.values[found[0]], text)
 
 
-def _find_keys(text: str) -> Iterator[Secret]:
+def _iter_keys(text: str) -> Iterator[Secret]:
     """Yield what has a provider's format; of a private key the lines are replaced, not the whole."""
     for found in find_secrets(text, lower_case(text)):
         if not found.form.named and found.form.name != "private-key":
             yield found
 
 
-def _find_formats(secret: str) -> set[str]:
+def _list_formats(secret: str) -> set[str]:
     """Return the formats that the whole of a value has."""
     whole = (0, len(secret))
-    return {found.form.name for found in _find_keys(secret) if (found.start, found.end) == whole}
+    return {found.form.name for found in _iter_keys(secret) if (found.start, found.end) == whole}
 
 
-def _draw_character(character: str, draw: random.Random) -> str:
+def _build_character(character: str, draw: random.Random) -> str:
     for alphabet, drawn in zip(_ALPHABETS, _DRAWN, strict=True):
         if character in alphabet:
             return draw.choice(drawn)
     return character
 
 
-def _renew_id(snippet: Snippet) -> Snippet:
+def _with_new_id(snippet: Snippet) -> Snippet:
     """Return a snippet with the id of its redacted source: the former one is a digest of the secret, too."""
     return replace(snippet, id=snippet_id(snippet.trace_id, snippet.span_id, snippet.path, snippet.source))
 
 
-def _iterate_texts(value: Any) -> Iterator[str]:
+def _iter_texts(value: Any) -> Iterator[str]:
     """Yield every text within JSON data, in order; of bytes what they say."""
     match value:
         case str():
@@ -154,13 +156,13 @@ def _iterate_texts(value: Any) -> Iterator[str]:
         case Mapping():
             for key, item in value.items():
                 yield str(key)
-                yield from _iterate_texts(item)
+                yield from _iter_texts(item)
         case list():
             for item in value:
-                yield from _iterate_texts(item)
+                yield from _iter_texts(item)
 
 
-def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Return JSON data with every text changed."""
     match value:
         case str():
@@ -169,9 +171,9 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
             changed = change(_decode_bytes(encoded)).encode("latin-1")
             return {"$bytes": base64.b64encode(changed).decode()}
         case Mapping():
-            return {change(str(key)): _map_texts(item, change) for key, item in value.items()}
+            return {change(str(key)): _with_texts(item, change) for key, item in value.items()}
         case list():
-            return [_map_texts(item, change) for item in value]
+            return [_with_texts(item, change) for item in value]
         case _:
             return value
 
@@ -183,7 +185,7 @@ def _decode_bytes(encoded: str) -> str:
         return ""
 
 
-def _compile(pattern: str) -> Any:
+def _parse_pattern(pattern: str) -> Any:
     try:
         return compile_pattern(pattern)
     except ValueError as problem:

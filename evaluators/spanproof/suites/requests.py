@@ -66,7 +66,7 @@ class RequestPattern:
 
     def matches(self, request: HttpRequest) -> bool:
         """Whether a call is one of them."""
-        if request.method != self.method or _strip_query(request.url) != self.url:
+        if request.method != self.method or _format_without_query(request.url) != self.url:
             return False
         given = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
         if any(_format_value(value) not in given.get(name, ()) for name, value in self.query.items()):
@@ -74,13 +74,13 @@ class RequestPattern:
         return self.body is None or _is_same_body(self.body, request.body)
 
 
-def parse_pattern(name: str, query: Mapping[str, JsonValue], body: JsonValue) -> RequestPattern | None:
+def find_pattern(name: str, query: Mapping[str, JsonValue], body: JsonValue) -> RequestPattern | None:
     """Return the calls that a name describes; None where it names a tool."""
     found = _REQUEST_NAME.fullmatch(name)
     if found is None:
         return None
     of_url = {key: values[-1] for key, values in parse_qs(urlsplit(found["url"]).query).items()}
-    return RequestPattern(found["method"], _strip_query(found["url"]), {**of_url, **query}, body)
+    return RequestPattern(found["method"], _format_without_query(found["url"]), {**of_url, **query}, body)
 
 
 def find_request(tool: str, kwargs: Mapping[str, JsonValue]) -> HttpRequest | None:
@@ -90,10 +90,10 @@ def find_request(tool: str, kwargs: Mapping[str, JsonValue]) -> HttpRequest | No
         return None
     body = next((kwargs[name] for name in _BODY_ARGUMENTS if kwargs.get(name) is not None), "")
     text = body if isinstance(body, str) else json.dumps(body)
-    return HttpRequest(_find_method(tool, kwargs), url, text)
+    return HttpRequest(_parse_method(tool, kwargs), url, text)
 
 
-def _find_method(tool: str, kwargs: Mapping[str, JsonValue]) -> str:
+def _parse_method(tool: str, kwargs: Mapping[str, JsonValue]) -> str:
     stated = kwargs.get("method")
     if isinstance(stated, str):
         return stated.upper()
@@ -101,7 +101,7 @@ def _find_method(tool: str, kwargs: Mapping[str, JsonValue]) -> str:
     return next((word.upper() for word in words if word in ("post", "put", "patch", "delete")), "GET")
 
 
-def _strip_query(url: str) -> str:
+def _format_without_query(url: str) -> str:
     parts = urlsplit(url)
     port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{(parts.hostname or '').lower()}{port}{parts.path or '/'}"

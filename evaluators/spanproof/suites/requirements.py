@@ -28,9 +28,9 @@ from typing import Any, Final
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.scores import find_state
 from spanproof.gate import CaseAssertion, GateError, Verdict, evaluate_assertions, parse_assertion
-from spanproof.suites.conditions import Condition, read_condition, shorten
+from spanproof.suites.conditions import Condition, format_short_line, read_condition
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.requests import HttpRequest, RequestPattern, find_request, parse_pattern
+from spanproof.suites.requests import HttpRequest, RequestPattern, find_pattern, find_request
 from spanproof.trace import (
     LEFT_UNJUDGED,
     Cause,
@@ -102,9 +102,9 @@ class Requirement(ABC):
     entry: JsonValue
     negated: bool
 
-    def check(self, attempt: Attempt) -> Finding:
+    def evaluate(self, attempt: Attempt) -> Finding:
         """Return whether this attempt meets it."""
-        met, reason = self._find(attempt)
+        met, reason = self._compare(attempt)
         if met is not None:
             return Finding(str(self), met is not self.negated, reason, self.layer)
         unsettled = self._find_open(attempt)
@@ -117,7 +117,7 @@ class Requirement(ABC):
         return None
 
     @abstractmethod
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         """Whether the attempt does what the entry describes, and what was found."""
 
     def _find_open(self, attempt: Attempt) -> Scored | None:
@@ -140,7 +140,7 @@ class ScoreRequirement(Requirement):
         """The layer of the score."""
         return self.assertion.score.layer
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         run = attempt.run
         if run is None:
             return None, _NO_RUN
@@ -149,7 +149,7 @@ class ScoreRequirement(Requirement):
         reason = failing.explanation if failing and failing.explanation else report.reason
         match report.verdict:
             case Verdict.PASSED:
-                return True, _explain_own(run, self.assertion) or reason
+                return True, _describe_own_score(run, self.assertion) or reason
             case Verdict.FAILED:
                 return False, reason
             case _:
@@ -172,7 +172,7 @@ class AnswerRequirement(Requirement):
 
     condition: Condition
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         run, returned = attempt.run, attempt.returned
         answer = run.run.answer if run is not None else None
         if answer is None and returned is not None:
@@ -180,7 +180,7 @@ class AnswerRequirement(Requirement):
         if answer is None:
             is_hidden = run is not None and run.run.hidden
             return (None, "the answer is hidden") if is_hidden else (False, "the run has no answer")
-        return self.condition.check("the answer", answer)
+        return self.condition.evaluate("the answer", answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class FileRequirement(Requirement):
     path: str
     condition: Condition | None
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.files is None:
             return None, "a service has no work directory to look at"
         content = attempt.files.get(self.path)
@@ -204,7 +204,7 @@ class FileRequirement(Requirement):
         if self.condition is None:
             return True, f"it left the file {self.path}"
         text = content.decode("utf-8", "replace")
-        return self.condition.check(self.path, Payload(text, text))
+        return self.condition.evaluate(self.path, Payload(text, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class CallRequirement(Requirement):
     args: Mapping[str, JsonValue]
     count: int | None = None
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
             return None, _NO_RUN
         if self.count is not None:
@@ -229,9 +229,12 @@ class CallRequirement(Requirement):
             return False, f"{self.tool} was not called"
         for call in calls:
             if self._fits(call.args, call.kwargs):
-                return True, f"{self.tool} was called with {shorten(_format_call(call.args, call.kwargs))}"
+                return (
+                    True,
+                    f"{self.tool} was called with {format_short_line(_format_call(call.args, call.kwargs))}",
+                )
         last = calls[-1]
-        return False, f"{self.tool} was called with {shorten(_format_call(last.args, last.kwargs))}"
+        return False, f"{self.tool} was called with {format_short_line(_format_call(last.args, last.kwargs))}"
 
     def _count_calls(self, run: RunEvaluation) -> tuple[bool, str]:
         calls = [call for step in run.run.steps for call in step.calls if call.tool == self.tool]
@@ -257,7 +260,7 @@ class RequestRequirement(Requirement):
     pattern: RequestPattern
     count: int | None = None
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         of_tools = [
             request
             for step in (attempt.run.run.steps if attempt.run is not None else ())
@@ -272,7 +275,7 @@ class RequestRequirement(Requirement):
             return fitting == self.count, f"{name} was called so {fitting} times, not {self.count}"
         if fitting:
             return True, f"{name} was called"
-        others = ", ".join(shorten(str(each)) for each in requests[-_SHOWN_CALLS:])
+        others = ", ".join(format_short_line(str(each)) for each in requests[-_SHOWN_CALLS:])
         return False, f"{name} was not called so" + (f"; the calls were {others}" if others else "")
 
 
@@ -280,11 +283,11 @@ class RequestRequirement(Requirement):
 class KnownEndpoints(Requirement):
     """No call to an endpoint of a recorded host that the case has no answer to."""
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         unknown = [each for each in attempt.requests if not each.is_recorded]
         if not unknown:
             return True, "every call over HTTP is on record"
-        return False, f"the case has no answer to {shorten(str(unknown[0]))}"
+        return False, f"the case has no answer to {format_short_line(str(unknown[0]))}"
 
     def __str__(self) -> str:
         return "calls over HTTP are those that the case has answers to"
@@ -307,10 +310,10 @@ class NoFailure(Requirement):
     open_allowed: bool = False
     trace_needed: bool = True
 
-    def check(self, attempt: Attempt) -> Finding:
+    def evaluate(self, attempt: Attempt) -> Finding:
         """Return whether this attempt meets it, and whether the layer was judged."""
         # No super(): a dataclass with slots is another class than the one that this method was made for.
-        finding = Requirement.check(self, attempt)
+        finding = Requirement.evaluate(self, attempt)
         outcome = attempt.run.layers.get(self.about) if attempt.run is not None else None
         is_left = isinstance(outcome, Skipped) and outcome.cause in LEFT_UNJUDGED
         return replace(
@@ -324,11 +327,11 @@ class NoFailure(Requirement):
         """The layer."""
         return self.about
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
             return (None if self.trace_needed else False), _NO_RUN
         outcome = attempt.run.layers.get(self.about)
-        reason = _explain(outcome) if outcome is not None else f"{self.about.value} was not judged"
+        reason = _describe_outcome(outcome) if outcome is not None else f"{self.about.value} was not judged"
         match get_state(outcome):
             case State.FAIL:
                 return True, reason
@@ -346,7 +349,7 @@ class NoFailure(Requirement):
         return outcome if isinstance(outcome, Scored) and get_state(outcome) is State.OPEN else None
 
 
-def _explain(outcome: Outcome) -> str:
+def _describe_outcome(outcome: Outcome) -> str:
     match outcome:
         case Scored(explanation=explanation):
             return explanation
@@ -362,10 +365,10 @@ class TestsPass(Requirement):
 
     __test__ = False
 
-    def check(self, attempt: Attempt) -> Finding:
+    def evaluate(self, attempt: Attempt) -> Finding:
         """Return whether the tests passed; `errored` where they could not run by no fault of the agent."""
         # No super(): a dataclass with slots is another class than the one that this method was made for.
-        finding = Requirement.check(self, attempt)
+        finding = Requirement.evaluate(self, attempt)
         return replace(finding, errored=finding.holds is None)
 
     @property
@@ -373,7 +376,7 @@ class TestsPass(Requirement):
         """The layer whose score the tests are."""
         return Layer.CORRECTNESS
 
-    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+    def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
             return False, f"the case's tests could not be run: {_NO_RUN}"
         of_layer = [score for score in attempt.run.scores if score.layer is Layer.CORRECTNESS]
@@ -390,17 +393,17 @@ class TestsPass(Requirement):
         return None, "the case's tests were not run"
 
 
-def require_known_endpoints() -> tuple[Requirement, ...]:
+def list_endpoint_requirements() -> tuple[Requirement, ...]:
     """Return what a case with recorded HTTP requires: that nothing else is called at its hosts."""
     return (KnownEndpoints("", negated=False),)
 
 
-def require_tests() -> tuple[Requirement, ...]:
+def list_test_requirements() -> tuple[Requirement, ...]:
     """Return the requirement that all tests of a case ran and passed."""
     return (TestsPass("all tests of the case pass", negated=False),)
 
 
-def require_no_failures(
+def list_failure_requirements(
     failed_before: Iterable[Layer] = (),
     *,
     layers: Iterable[Layer] = tuple(Layer),
@@ -429,7 +432,7 @@ def require_no_failures(
     )
 
 
-def describe_answer(expected: JsonValue, text_key: str = "contains") -> JsonValue:
+def encode_answer(expected: JsonValue, text_key: str = "contains") -> JsonValue:
     """Return the entry of `must` for an expected answer: text, a number, or other JSON that it equals."""
     match expected:
         case bool() | dict() | list():
@@ -440,9 +443,9 @@ def describe_answer(expected: JsonValue, text_key: str = "contains") -> JsonValu
             return {"answer": {text_key: str(expected)}}
 
 
-def expect_answer(expected: JsonValue) -> tuple[Requirement, ...]:
+def list_answer_requirements(expected: JsonValue) -> tuple[Requirement, ...]:
     """Return the requirement of an expected answer."""
-    return read_requirements("expected", [describe_answer(expected)], None)
+    return read_requirements("expected", [encode_answer(expected)], None)
 
 
 def read_requirements(place: str, must: object, must_not: object) -> tuple[Requirement, ...]:
@@ -470,7 +473,7 @@ def read_requirements(place: str, must: object, must_not: object) -> tuple[Requi
     return tuple(found)
 
 
-def write_requirements(requirements: Iterable[Requirement]) -> dict[str, list[JsonValue]]:
+def encode_requirements(requirements: Iterable[Requirement]) -> dict[str, list[JsonValue]]:
     """Return `must` and `must_not` as `case.yaml` holds them; an empty one is left out."""
     must: list[JsonValue] = []
     must_not: list[JsonValue] = []
@@ -497,7 +500,7 @@ def _read_entry(entry: object, *, negated: bool) -> Requirement:
             return _read_file(entry, about, negated=negated)
     raise ValueError(
         "expected an assertion ('groundedness.score == pass'), answer: {contains: …}, call: {tool: …} or"
-        f" file: {{path: …}}, got {shorten(str(entry))}"
+        f" file: {{path: …}}, got {format_short_line(str(entry))}"
     )
 
 
@@ -529,7 +532,7 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
     tool, args = about.get("tool"), about.get("args", {})
     count, query, body = about.get("count"), about.get("query", {}), about.get("body")
     is_count = count is None or (type(count) is int and count >= 0)
-    pattern = parse_pattern(tool, query, body) if isinstance(tool, str) and isinstance(query, dict) else None
+    pattern = find_pattern(tool, query, body) if isinstance(tool, str) and isinstance(query, dict) else None
     own_keys = {"query", "body"} if pattern is not None else {"args"}
     if not isinstance(tool, str) or not isinstance(args, dict) or not is_count:
         raise ValueError("call takes tool, a name, args, a mapping of argument names to values, and count")
@@ -540,7 +543,7 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
     return CallRequirement(entry, negated, tool, args, count)
 
 
-def _explain_own(run: RunEvaluation, assertion: CaseAssertion) -> str:
+def _describe_own_score(run: RunEvaluation, assertion: CaseAssertion) -> str:
     layer, name = assertion.score.layer, assertion.score.row_name
     outcomes = (each.outcome for each in run.scores if each.layer is layer and each.name == name)
     return next((each.explanation for each in outcomes if isinstance(each, Scored)), "")
@@ -551,6 +554,6 @@ def _format_call(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> 
     return f"({', '.join(parts)})"
 
 
-def find_required_files(requirements: Iterable[Requirement]) -> frozenset[str]:
+def list_required_files(requirements: Iterable[Requirement]) -> frozenset[str]:
     """Return the files of the work directory that requirements are about."""
     return frozenset(each.path for each in requirements if isinstance(each, FileRequirement))

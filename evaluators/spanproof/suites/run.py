@@ -20,6 +20,7 @@ from spanproof.evaluators.score_rows import make_run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count, list_code_marks
+from spanproof.gate.outputs.code import CodeMark
 from spanproof.suites.case import Case, Expectation, to_expectation
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
@@ -188,10 +189,10 @@ def run_case(case: Case, engine: Engine, open_policy: OpenPolicy = OpenPolicy.NO
     for expected in case.expectations:
         now = by_key.get(expected.key)
         if now is None:
-            differences.append(Difference(expected, None, _explain_missing(expected)))
+            differences.append(Difference(expected, None, _describe_missing(expected)))
         elif now.verdict is not expected.verdict and not _is_renamed(expected, now):
             differences.append(Difference(expected, now.verdict, now.explanation))
-    status = _derive_status(differences, open_policy)
+    status = _compute_status(differences, open_policy)
     return CaseReport(case, status, tuple(differences), evaluation, wall_s)
 
 
@@ -210,12 +211,12 @@ def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
     return next((each for each in evaluation.runs if each.run.span_id == span_id), None)
 
 
-def _explain_missing(expected: Expectation) -> str:
+def _describe_missing(expected: Expectation) -> str:
     missing = f"no {expected.name} score any more"
     return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
 
 
-def _derive_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
+def _compute_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
     moves = {(each.expected.verdict, each.found) for each in differences}
     if open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
         moves = {(expected, found) for expected, found in moves if found is not State.OPEN}
@@ -246,6 +247,9 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         reason = f"{report.status.value}: {len(report.differences)} {differ}{opened}"
     layer = report.differences[0].expected.layer if report.differences else None
     run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
+    marks: tuple[CodeMark, ...] = ()
+    if run is not None and layer is not None:
+        marks = list_code_marks(make_run_row(run), layer, f"{folder}/snippets")
     return ResultRow(
         group="spanproof.suite",
         name=report.case.id,
@@ -256,7 +260,7 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         file=f"{folder}/case.yaml",
         wall_s=report.wall_s,
         open=report.opened,
-        marks=list_code_marks(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
+        marks=marks,
     )
 
 

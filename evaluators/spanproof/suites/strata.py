@@ -23,14 +23,14 @@ class Bucket(StrEnum):
     """Something failed on the way, so that the agent had to recover."""
 
 
-def tag_run(trace: Trace, evaluated: RunEvaluation) -> tuple[str, ...]:
+def list_tags(trace: Trace, evaluated: RunEvaluation) -> tuple[str, ...]:
     """Return the bucket of a run, then the kinds of its failures in the order of their names."""
     signatures = [failure.signature for failure in list_run_failures(trace, evaluated)]
     kinds = {kind.id for each in signatures if (kind := build_explanation(each).kind) is not None}
-    return (_find_bucket(evaluated).value, *sorted(kinds))
+    return (_classify_run(evaluated).value, *sorted(kinds))
 
 
-def _find_bucket(evaluated: RunEvaluation) -> Bucket:
+def _classify_run(evaluated: RunEvaluation) -> Bucket:
     outcomes = {(score.layer, score.name): score.outcome for score in evaluated.scores}
     boundary = outcomes.get((Layer.BOUNDARY, Layer.BOUNDARY.value))
     if isinstance(boundary, Scored) and boundary.label is Label.FAIL:

@@ -10,7 +10,7 @@ from spanproof.suites.case import Case
 from spanproof.suites.editing import add_cases
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
-from spanproof.suites.records import name_case
+from spanproof.suites.records import build_case_name
 from spanproof.trace.codec import to_plain
 
 
@@ -34,7 +34,7 @@ class Suite:
         Raises:
             SuiteError: a case has no task, or a frozen run would be replaced.
         """
-        named = [_assign_id(case) for case in cases]
+        named = [_with_id(case) for case in cases]
         added = add_cases(self.folder, named, replace=replace_known)
         twins = dict(added.duplicates)
         known = {case.id: case for case in self}
@@ -48,15 +48,17 @@ class Suite:
         return sum(1 for _ in self)
 
 
-def _assign_id(case: Case) -> Case:
+def _with_id(case: Case) -> Case:
     if not case.task or not case.task.strip():
         raise SuiteError("a case needs a task: write Case(task=…)")
     if case.origin is not None:
         raise SuiteError(f"case {case.id} holds a frozen run: `spanproof promote` adds those")
-    return case if case.id else replace(case, id=name_case(case.task, repr(to_plain(_collect_content(case)))))
+    return (
+        case if case.id else replace(case, id=build_case_name(case.task, repr(to_plain(_list_content(case)))))
+    )
 
 
-def _collect_content(case: Case) -> list[object]:
+def _list_content(case: Case) -> list[object]:
     return [
         case.task,
         case.agent,

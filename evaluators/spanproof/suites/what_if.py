@@ -47,7 +47,7 @@ class Alteration:
     results: Mapping[int, JsonValue] = field(default_factory=dict)
 
 
-def find_frozen_run(case: Case) -> tuple[Trace, Run]:
+def get_frozen_run(case: Case) -> tuple[Trace, Run]:
     """Return the frozen run of a case with its trace.
 
     Raises:
@@ -65,14 +65,14 @@ def list_calls(run: Run) -> list[RecordedCall]:
     return [call for step in run.steps for call in step.calls]
 
 
-def replay_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: Sandbox) -> RunEvaluation:
+def run_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: Sandbox) -> RunEvaluation:
     """Replay the frozen run of a case as it is altered; nothing is judged, and nothing is written.
 
     Raises:
         SuiteError: the case holds no run, or the alteration names what the run does not have.
     """
-    trace, run = find_frozen_run(case)
-    altered = alter_run(run, change, f"case {case.id}")
+    trace, run = get_frozen_run(case)
+    altered = build_altered_run(run, change, f"case {case.id}")
     gates = {
         each.id: pipeline.for_subject(describe_subject(trace, altered, each)) for each in altered.snippets
     }
@@ -86,7 +86,7 @@ def replay_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: 
     return RunEvaluation(altered, scans, replay, ())
 
 
-def judge_altered(engine: Engine, trace: Trace, run: Run, change: Alteration) -> RunEvaluation:
+def evaluate_altered(engine: Engine, trace: Trace, run: Run, change: Alteration) -> RunEvaluation:
     """Run a stored run again as it is altered, and judge what it would have been.
 
     The recorded tools answer. The run that is judged has what its replay gave in place of the record: what
@@ -95,13 +95,13 @@ def judge_altered(engine: Engine, trace: Trace, run: Run, change: Alteration) ->
     Raises:
         SuiteError: the alteration names what the run does not have.
     """
-    replayed = engine.evaluate_altered(trace, alter_run(run, change, f"run {run.span_id}"))
+    replayed = engine.evaluate_altered(trace, build_altered_run(run, change, f"run {run.span_id}"))
     if isinstance(replayed.replay, NoReplay):
         return replayed
-    return engine.evaluate_altered(trace, _record_replay(replayed.run, replayed.replay))
+    return engine.evaluate_altered(trace, _with_replay(replayed.run, replayed.replay))
 
 
-def _record_replay(run: Run, replay: Replay) -> Run:
+def _with_replay(run: Run, replay: Replay) -> Run:
     """Return the run with what its replay gave in place of the record; code that was not replayed stays."""
     steps = []
     answer = run.answer
@@ -160,7 +160,7 @@ def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace
     return trace_of(spans)
 
 
-def alter_run(run: Run, change: Alteration, name: str) -> Run:
+def build_altered_run(run: Run, change: Alteration, name: str) -> Run:
     """Return the run with the code and the results of tools that a change names.
 
     Raises:

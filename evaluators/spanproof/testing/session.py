@@ -44,7 +44,7 @@ from spanproof.instrumentors import (
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
-from spanproof.suites.requirements import Attempt, Finding, require_no_failures
+from spanproof.suites.requirements import Attempt, Finding, list_failure_requirements
 from spanproof.trace import Score
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_protobuf
@@ -240,7 +240,9 @@ class AgentSession:
         runs = [run for each in self.evaluations for run in each.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
-        found = [requirement.check(Attempt(run)) for run in runs for requirement in require_no_failures()]
+        found = [
+            requirement.evaluate(Attempt(run)) for run in runs for requirement in list_failure_requirements()
+        ]
         if self.plan.open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
             found = [each for each in found if not each.is_open]
         missed = [each for each in found if each.holds is not True]

@@ -42,6 +42,21 @@ def test_a_date_is_that_of_the_sentence_of_the_tool(date, verdict):
     assert ground([DUE], answer, "When is the next service of crane 7 due?").verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Crane 7 lifts 61,300 kg.", Verdict.CONTRADICTED),
+        ("Crane 7 lifts 54,120 kg.", Verdict.GROUNDED),
+        ("Crane 7 lifts about 60,000 kg.", Verdict.UNCERTAIN),
+        ("Crane 7 once lifted 61,300 kg.", Verdict.UNCERTAIN),
+        ("Crane 9 lifts 61,300 kg.", Verdict.UNCERTAIN),
+    ],
+)
+def test_a_sentence_of_a_tool_that_is_repeated_with_another_value_is_contradicted(answer, verdict):
+    tool = '{"documents": [{"page_content": "Crane 7 lifts 54,120 kg. It is green."}]}'
+    assert ground([tool], answer, "How much does crane 7 lift?").verdict is verdict
+
+
 def test_a_sentence_that_two_sentences_of_a_tool_are_like_is_not_contradicted():
     other = "The next service of crane 7 is due on 2025-05-02."
     answer = "The next service of crane 7 is due on 14 April 2025."

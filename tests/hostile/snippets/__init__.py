@@ -32,6 +32,7 @@ from . import (
     races,
     resolution,
     resources,
+    second_round,
     strangers,
     tampering,
     tape,
@@ -61,6 +62,7 @@ HOSTILE = (
     *leftovers.SNIPPETS,
     *judges.SNIPPETS,
     *disguised_tools.SNIPPETS,
+    *second_round.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
 WITHOUT_NODE = tuple(one for one in HOSTILE if one.language not in ("javascript", "typescript"))

@@ -35,6 +35,8 @@ class Hostile:
     timeout_s: float
     recorded: dict[str, Any] | None = None
     """Calls it finds answered, as a HAR document."""
+    tests: str | None = None
+    """Tests that it is judged by, and satisfies in no part."""
 
 
 def hostile(
@@ -44,12 +46,14 @@ def hostile(
     classes: str = "",
     language: str = "python",
     timeout_s: float | None = None,
+    tests: str | None = None,
 ) -> Hostile:
     """A program, its failure classes with blanks between."""
     ends = frozenset(classes.split())
     if timeout_s is None:
         timeout_s = _ENDLESS_S if "timeout" in ends else _HANGS_S
-    return Hostile(name, dedent(source).strip() + "\n", on_record, ends, language, timeout_s)
+    text = dedent(source).strip() + "\n"
+    return Hostile(name, text, on_record, ends, language, timeout_s, tests=tests)
 
 
 def system_call(name: str, number: int, args: str = "", on_record: Attempt | None = None) -> Hostile:

@@ -1,8 +1,9 @@
 """Run each framework at its oldest and newest versions: `python -m tests.peers.frameworks.matrix [NAME…]`.
 
 Installs the packages of each recording in `frameworks.yaml`, as their dependencies were on a day, into an
-environment of its own under `.cache/frameworks`, runs `programs/NAME.py` there on a scripted model, and
-compares spans and verdicts with those of `tests/golden/frameworks/NAME.json`. Ends with 1 where one differs.
+environment of its own under `.cache/frameworks`, runs `programs/NAME.py` there on a scripted model, or
+`programs/NAME.mjs` where the packages are npm's, and compares spans and verdicts with those of
+`tests/golden/frameworks/NAME.json`. Ends with 1 where one differs.
 `--record` writes the golden instead, to be read by a person.
 """
 
@@ -12,6 +13,7 @@ import argparse
 import difflib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.peers.frameworks.story import serve_model
 
 from spanproof.trace import Span
 from spanproof.trace.dialects import normalise
@@ -37,11 +40,17 @@ _RUN = "from story import record; from programs.{program} import run; record(run
 
 
 def make_environment(name: str) -> Path:
-    """Install the packages of a recording and return the interpreter that imports them."""
-    needed = RECORDINGS[name]
-    python = CACHE / name / "bin" / "python"
+    """Install the packages of a recording and return the program that runs it: an interpreter, or `node`."""
+    needed, folder = RECORDINGS[name], CACHE / name
+    if "npm" in needed:
+        packages = [*needed["npm"], *NEEDED["shared_npm"]]
+        install = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
+        folder.mkdir(exist_ok=True)
+        subprocess.run([*install, *packages], check=True, stdout=subprocess.DEVNULL)
+        return Path("node")
+    python = folder / "bin" / "python"
     if not python.exists():
-        venv.create(CACHE / name)
+        venv.create(folder)
     # uv knows what a package's dependencies were on a day, which old versions need.
     day = str(needed.get("day", NEEDED["day"]))
     command = [_make_uv(), "pip", "install", "--quiet", "--python", python, "--exclude-newer", day]
@@ -59,12 +68,30 @@ def _make_uv() -> Path:
     return folder / "bin" / "uv"
 
 
-def run_program(name: str, python: Path, target: Path) -> None:
+def run_program(name: str, interpreter: Path, target: Path) -> None:
     """Run the program of a recording by an interpreter that imports its framework, and write its spans."""
     needed = RECORDINGS[name]
-    code = _RUN.format(program=needed.get("program", name), target=str(target))
+    program = needed.get("program", name)
     environment = {**os.environ, **needed.get("environment", {})}
-    subprocess.run([python, "-c", code], check=True, cwd=HERE, env=environment, stdout=subprocess.DEVNULL)
+    if "npm" in needed:
+        _run_module(interpreter, f"{program}.mjs", CACHE / name, target)
+        return
+    code = _RUN.format(program=program, target=str(target))
+    subprocess.run(
+        [interpreter, "-c", code], check=True, cwd=HERE, env=environment, stdout=subprocess.DEVNULL
+    )
+
+
+def _run_module(node: Path, program: str, folder: Path, target: Path) -> None:
+    """Run a program of JavaScript beside its packages, where alone they are found."""
+    for name in (program, "story.mjs"):
+        shutil.copy(HERE / "programs" / name, folder)
+    with serve_model() as port:
+        url = f"http://127.0.0.1:{port}/v1"
+        subprocess.run([node, folder / program, url, target], check=True, stdout=subprocess.DEVNULL)
+    # A stack trace names folders of the machine that it was recorded on.
+    text = target.read_text().replace(str(folder), "/shop").replace(f"127.0.0.1:{port}", "127.0.0.1:8000")
+    target.write_text(text)
 
 
 def describe_recording(path: Path) -> list[str]:

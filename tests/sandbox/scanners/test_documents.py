@@ -48,24 +48,21 @@ def test_most_orders_of_other_kinds_are_refused_and_instructions_for_people_are_
     assert harmless.count(Verdict.REVIEW) <= 0.05 * len(harmless)
 
 
-def test_most_injections_of_the_set_that_was_opened_last_are_refused_and_nothing_harmless_is() -> None:
-    rows = [json.loads(line) for line in _SET.with_name("third.jsonl").read_text("utf-8").splitlines()]
+@pytest.mark.parametrize(
+    ("name", "refused", "reviewed"),
+    [("third.jsonl", 0.95, 0.02), ("fourth.jsonl", 0.90, 0.02), ("fifth.jsonl", 0.85, 0.1)],
+)
+def test_most_injections_of_a_set_are_refused_and_nothing_harmless_is(
+    name: str, refused: float, reviewed: float
+) -> None:
+    rows = [json.loads(line) for line in _SET.with_name(name).read_text("utf-8").splitlines()]
     verdicts = {
         kind: [Pipeline().scan("document", row["text"]).verdict for row in rows if row["kind"] == kind]
         for kind in ("injection", "harmless")
     }
-    assert verdicts["injection"].count(Verdict.DENY) >= 0.95 * len(verdicts["injection"])
+    assert verdicts["injection"].count(Verdict.DENY) >= refused * len(verdicts["injection"])
     assert verdicts["harmless"].count(Verdict.DENY) == 0
-    assert verdicts["harmless"].count(Verdict.REVIEW) <= 0.02 * len(verdicts["harmless"])
-
-
-def test_a_set_that_no_rule_was_made_by_is_judged_as_the_documentation_says() -> None:
-    rows = [json.loads(line) for line in _SET.with_name("fourth.jsonl").read_text("utf-8").splitlines()]
-    refused = [
-        row["kind"] for row in rows if Pipeline().scan("document", row["text"]).verdict is Verdict.DENY
-    ]
-    assert refused.count("injection") >= 96
-    assert refused.count("harmless") <= 2
+    assert verdicts["harmless"].count(Verdict.REVIEW) <= reviewed * len(verdicts["harmless"])
 
 
 def test_harmless_texts_of_hard_kinds_are_not_refused() -> None:

@@ -1,8 +1,8 @@
 // What fires, what fired when with the scores behind it, what is silenced, rules, and what targets got.
-import { Button, Table, Textarea, TextInput } from "@mantine/core";
+import { Button, Textarea, TextInput } from "@mantine/core";
 import { Fragment, useState, type FormEvent } from "react";
 import type { Schema, State } from "../api";
-import { author, AuthorField, Cli, Empty, Grid, Head, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Head, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
@@ -50,7 +50,6 @@ function RuleEditor({ list, text, setText, reload }: EditorParts) {
       <div className="badges">
         <Button type="submit" disabled={sending.busy}>Try on the last week</Button>
         <Button variant="filled" disabled={sending.busy} onClick={keep}>Keep the rule</Button>
-        <AuthorField />
       </div>
       <Sent sending={sending} />
       {trial?.notifications.length ? (
@@ -72,7 +71,7 @@ export function Alerts() {
   };
   return (
     <>
-      <Head title="Alerts"><Link href="/alerts/deliveries">Deliveries</Link></Head>
+      <Head title="Alerts"><span className="fields"><Link href="/alerts/deliveries">Deliveries</Link><AuthorField /></span></Head>
       <Shown loaded={now}>
         {(list) => (
           <>
@@ -101,16 +100,16 @@ export function Alerts() {
       <Shown loaded={history}>
         {(found) =>
           found.events.length ? (
-            <Grid label="History" heads={["when", "rule", "state", ["what", "wide"]]}>
-              {found.events.map((event, index) => (
-                <Table.Tr key={index}>
-                  <Table.Td className="dim"><Time ns={event.at_ns} /></Table.Td>
-                  <Table.Th scope="row"><Plain text={event.rule} /></Table.Th>
-                  <Table.Td><AlertState status={event.status} /></Table.Td>
-                  <Table.Td><Plain text={event.summary} /><Behind alert={event} /></Table.Td>
-                </Table.Tr>
-              ))}
-            </Grid>
+            <DataTable
+              label="History"
+              rows={found.events}
+              columns={[
+                ["rule", (event) => <Plain text={event.rule} />],
+                ["when", (event) => <Time ns={event.at_ns} />, "dim"],
+                ["state", (event) => <AlertState status={event.status} />],
+                ["what", (event) => <><Plain text={event.summary} /><Behind alert={event} /></>, "wide"],
+              ]}
+            />
           ) : <p className="dim">No alert has fired yet.</p>
         }
       </Shown>
@@ -190,21 +189,21 @@ function Rules({ list: { rules, made }, edit, reload }: { list: Schema["AlertLis
     });
   return (
     <>
-      <Grid label="Rules" heads={["rule", "measure", "bound", "by", "notifies", "made by"]}>
-        {rules.map((rule) => {
-          const own = made.find((each) => each.name === rule.name && rule.made_by);
-          return (
-            <Table.Tr key={rule.name}>
-              <Table.Th scope="row"><Plain text={rule.name} /></Table.Th>
-              <Table.Td>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></Table.Td>
-              <Table.Td><Plain text={rule.bound} /></Table.Td>
-              <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
-              <Table.Td><Plain text={rule.notify.join(", ") || "–"} /></Table.Td>
-              <Table.Td>{own ? <MadeBy rule={own} edit={edit} remove={remove} /> : <span className="dim">the configuration</span>}</Table.Td>
-            </Table.Tr>
-          );
-        })}
-      </Grid>
+      <DataTable
+        label="Rules"
+        rows={rules}
+        columns={[
+          ["rule", (rule) => <Plain text={rule.name} />],
+          ["measure", (rule) => <>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></>],
+          ["bound", (rule) => <Plain text={rule.bound} />],
+          ["by", (rule) => rule.group_by.join(", ") || "–"],
+          ["notifies", (rule) => <Plain text={rule.notify.join(", ") || "–"} />],
+          ["made by", (rule) => {
+            const own = made.find((each) => each.name === rule.name && rule.made_by);
+            return own ? <MadeBy rule={own} edit={edit} remove={remove} /> : <span className="dim">the configuration</span>;
+          }],
+        ]}
+      />
       {made.filter((each) => each.problem).map((each) => (
         <div key={each.name} className="problem">
           <Plain text={`${each.name} is not watched: ${each.problem}`} /> <MadeBy rule={each} edit={edit} remove={remove} />
@@ -244,21 +243,18 @@ export function Deliveries() {
       <Shown loaded={found}>
         {({ deliveries }) =>
           deliveries.length ? (
-            <Grid label="Deliveries" heads={["when", "rule", "target", "state", ["attempts", "heat"], ["error and next try", "wide"]]}>
-              {deliveries.map((each) => {
-                const [state, words] = DELIVERY_STATES[each.state] ?? ["skipped", each.state];
-                return (
-                  <Table.Tr key={`${each.notification} ${each.target}`}>
-                    <Table.Td className="dim"><Time ns={each.at_ns} /></Table.Td>
-                    <Table.Th scope="row"><Plain text={each.rule} /></Table.Th>
-                    <Table.Td><Plain text={each.target} /></Table.Td>
-                    <Table.Td><StateMark state={state} text={words} /></Table.Td>
-                    <Table.Td className="heat">{each.attempts}</Table.Td>
-                    <Table.Td><Plain text={each.error || "–"} /></Table.Td>
-                  </Table.Tr>
-                );
-              })}
-            </Grid>
+            <DataTable
+              label="Deliveries"
+              rows={deliveries}
+              columns={[
+                ["rule", (each) => <Plain text={each.rule} />],
+                ["when", (each) => <Time ns={each.at_ns} />, "dim"],
+                ["target", (each) => <Plain text={each.target} />],
+                ["state", ({ state }) => <StateMark state={DELIVERY_STATES[state]?.[0] ?? "skipped"} text={DELIVERY_STATES[state]?.[1] ?? state} />],
+                ["attempts", (each) => each.attempts, "heat"],
+                ["error and next try", (each) => <Plain text={each.error || "–"} />, "wide"],
+              ]}
+            />
           ) : <Empty title="No notification was sent yet" />
         }
       </Shown>
@@ -317,7 +313,6 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
         />
         <TextInput label="hours" name="hours" type="number" min="0.1" max="2160" step="any" defaultValue="2" />
         <TextInput label="why" name="comment" />
-        <AuthorField />
         <Button type="submit" disabled={sending.busy}>Silence</Button>
       </form>
       <Sent sending={sending} />

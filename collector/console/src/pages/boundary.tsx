@@ -1,8 +1,8 @@
 // What did agents try? Attempts as the kernel saw them, findings of scanners, and a change of the policy tried on stored code.
-import { Button, Table, Textarea } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import type { Schema } from "../api";
-import { Cli, Empty, Grid, Head, Link, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { Cli, DataTable, Empty, Head, Link, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
 import { addressWith, here } from "../location";
 
 const KINDS: [string, string][] = [["", "everything"], ["network", "hosts"], ["file", "files"], ["process", "processes"], ["privilege", "privileges"]];
@@ -21,10 +21,12 @@ export function Boundary() {
       </div>
       <Shown loaded={found}>
         {(page) => (
-          <div className="columns even">
-            <section><h2>Attempts in replays</h2><Attempts rows={page.attempts} /></section>
-            <section><h2>Findings in code, secrets among them</h2><Findings rows={page.findings} /></section>
-          </div>
+          <>
+            <h2 className="below">Attempts in replays</h2>
+            <Attempts rows={page.attempts} />
+            <h2 className="below">Findings in code, secrets among them</h2>
+            <Findings rows={page.findings} />
+          </>
         )}
       </Shown>
       <DryRun hours={hours} />
@@ -36,39 +38,48 @@ export function Boundary() {
 function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
   if (!rows.length) return <Empty title="No program tried to leave its boundary" />;
   return (
-    <Grid label="Attempts" heads={["target", "agent · release", ["times", "heat"], "latest"]}>
-      {rows.map((row, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row">
+    <DataTable
+      label="Attempts"
+      rows={rows}
+      columns={[
+        ["target", (row) => (
+          <>
             <span className={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span className="dim">{row.kind}</span>{" "}
             <code><Plain text={row.target} /></code>
-          </Table.Th>
-          <Table.Td><Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} /></Table.Td>
-          <Table.Td className="heat">{row.times}</Table.Td>
-          <Table.Td><RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span></Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+          </>
+        )],
+        ["agent · release", nameAgent],
+        ["times", (row) => row.times, "heat"],
+        ["latest", showLatest],
+      ]}
+    />
   );
 }
 
 function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
   if (!rows.length) return <Empty title="The scanners found nothing" />;
   return (
-    <Grid label="Findings" heads={["rule", "agent · release", ["snippets", "heat"], "latest"]}>
-      {rows.map((row, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <Verdict verdict={row.verdict} /> <code>{row.rule}</code>
-            <div className="dim"><Plain text={row.message} /></div>
-          </Table.Th>
-          <Table.Td><Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} /></Table.Td>
-          <Table.Td className="heat">{row.snippets}</Table.Td>
-          <Table.Td><RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span></Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Findings"
+      rows={rows}
+      columns={[
+        ["rule", (row) => <><Verdict verdict={row.verdict} /> <code>{row.rule}</code><div className="dim"><Plain text={row.message} /></div></>],
+        ["agent · release", nameAgent],
+        ["snippets", (row) => row.snippets, "heat"],
+        ["latest", showLatest],
+      ]}
+    />
   );
+}
+
+type BoundaryRow = Pick<Schema["AttemptRow"], "agent" | "release" | "trace_id" | "last_ns">;
+
+function nameAgent({ agent, release }: BoundaryRow) {
+  return <Plain text={[agent, release].filter(Boolean).join(" · ")} />;
+}
+
+function showLatest({ trace_id, last_ns }: BoundaryRow) {
+  return <><RunLink trace={trace_id} /> <span className="dim"><Time ns={last_ns} relative /></span></>;
 }
 
 function Verdict({ verdict }: { verdict: string }) {
@@ -115,19 +126,16 @@ function DryRun({ hours }: { hours: string }) {
             ))}
           </p>
           {result.changes.length ? (
-            <Grid label="Changes" heads={["change", ["times", "heat"], "code", ["why", "wide"]]}>
-              {result.changes.map((each, index) => (
-                <Table.Tr key={index}>
-                  <Table.Th scope="row">
-                    <Verdict verdict={each.before} /> → <Verdict verdict={each.after} />
-                    <div><RunLink trace={each.trace_id} /></div>
-                  </Table.Th>
-                  <Table.Td className="heat">{each.times}</Table.Td>
-                  <Table.Td><pre><Plain text={each.source.slice(0, 400)} /></pre></Table.Td>
-                  <Table.Td>{each.reasons.map((reason, index) => <div key={index}><Plain text={reason} /></div>)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Grid>
+            <DataTable
+              label="Changes"
+              rows={result.changes}
+              columns={[
+                ["change", (each) => <><Verdict verdict={each.before} /> → <Verdict verdict={each.after} /><div><RunLink trace={each.trace_id} /></div></>],
+                ["times", (each) => each.times, "heat"],
+                ["code", (each) => <pre><Plain text={each.source.slice(0, 400)} /></pre>],
+                ["why", (each) => each.reasons.map((reason) => <div key={reason}><Plain text={reason} /></div>), "wide"],
+              ]}
+            />
           ) : null}
         </>
       ) : null}

@@ -2,7 +2,7 @@
 import type { FormEvent } from "react";
 import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, points, Shown, useAnswer, useHours } from "../parts";
+import { capitalise, Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, points, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { describeRate, RateBar, RateMark, StateMark } from "../state";
@@ -48,7 +48,7 @@ export function Compare() {
           </>
         )}
         <span>
-          one by one by <DimensionSelect label="One by one by" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }))} />
+          broken down by <DimensionSelect label="Broken down by" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }))} />
         </span>
       </form>
       {ready ? <Shown loaded={found}>{(page) => <Both page={page} />}</Shown> : (
@@ -80,9 +80,15 @@ function Both({ page }: { page: Schema["Comparison"] }) {
     opened.length ? `${opened.join(" and ")} ${opened.length === 1 ? "has" : "have"} more open` : "",
     settled.length ? `${settled.join(" and ")} ${settled.length === 1 ? "has" : "have"} less open` : "",
   ].filter(Boolean);
+  const isEmpty = LAYERS.every((layer) => [page.layers[layer]!.before, page.layers[layer]!.after].every((rate) => !rate.judged && !rate.open));
+  if (isEmpty && !page.values.length) {
+    return <Empty title="Nothing was judged on either side" />;
+  }
+  const isComparable = LAYERS.some((layer) => page.layers[layer]!.before.judged && page.layers[layer]!.after.judged);
+  const unchanged = isComparable ? "No layer changed beyond its interval." : "Only one side has verdicts: there is nothing to compare it with.";
   return (
     <>
-      <p className="sentence">{sentence.length ? `${sentence.join("; ")}.` : "No layer changed beyond its interval."}</p>
+      <p className="sentence">{sentence.length ? capitalise(`${sentence.join("; ")}.`) : unchanged}</p>
       <Grid label="Layers" heads={["layer", ["before", "heat"], ["after", "heat"], ["difference", "heat"], "change"]}>
         {LAYERS.map((layer) => {
           const pair = page.layers[layer]!;
@@ -148,6 +154,7 @@ const CHANGES: Record<Pair["change"], string> = { worse: "▲", better: "▼", u
 
 /** How the fails changed, and what is open; better is green only where nothing is open now. */
 function Change({ pair, short }: { pair: Pair; short?: boolean }) {
+  if (!pair.before.judged || !pair.after.judged) return <span className="dim">{short ? "" : "no rate to compare with"}</span>;
   const colour = { worse: "fail", better: pair.after.open ? "open" : "pass", unclear: "skipped" }[pair.change];
   return (
     <>

@@ -2,7 +2,7 @@
 import { Fragment, useId, useState } from "react";
 import { NativeSelect, Popover, Table } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, Empty, formatDollars, formatDuration, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here } from "../location";
 import type { PageParts } from "../root";
@@ -40,22 +40,22 @@ function ExperimentList({ rows }: { rows: Schema["ExperimentRow"][] }) {
     );
   }
   return (
-    <Grid label="Experiments" heads={["experiment", "suite", "cases", ["pass@1", "heat"], ["to the one before", "heat"], ["cost", "heat"], ["time of a trial", "heat"], ["tokens", "heat"], "agent", "written"]}>
-      {rows.map(({ column, suite, baseline }) => (
-        <Table.Tr key={column.name}>
-          <Table.Th scope="row"><Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link></Table.Th>
-          <Table.Td><Link href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></Link></Table.Td>
-          <Table.Td><Counts counts={column.counts} /></Table.Td>
-          <Table.Td className="heat"><PassRate column={column} /></Table.Td>
-          <Table.Td className="heat" title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></Table.Td>
-          <Table.Td className="heat">{formatDollars(column.cost_usd)}</Table.Td>
-          <Table.Td className="heat">{column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)}</Table.Td>
-          <Table.Td className="heat">{column.tokens ? column.tokens.toLocaleString("en") : "–"}</Table.Td>
-          <Table.Td><Plain text={column.agent} /></Table.Td>
-          <Table.Td className="dim"><Time ns={column.written_ns} relative /></Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Experiments"
+      rows={rows}
+      columns={[
+        ["experiment", ({ column }) => <Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link>],
+        ["suite", ({ suite }) => <Link href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></Link>],
+        ["cases", ({ column }) => <Counts counts={column.counts} />],
+        ["pass@1", ({ column }) => <PassRate column={column} />, "heat"],
+        ["to the one before", ({ column, baseline }) => <span title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></span>, "heat"],
+        ["cost", ({ column }) => formatDollars(column.cost_usd), "heat"],
+        ["time of a trial", ({ column }) => (column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)), "heat"],
+        ["tokens", ({ column }) => (column.tokens ? column.tokens.toLocaleString("en") : "–"), "heat"],
+        ["agent", ({ column }) => <div className="clip" title={column.agent}><Plain text={column.agent} /></div>],
+        ["written", ({ column }) => <Time ns={column.written_ns} relative />, "dim"],
+      ]}
+    />
   );
 }
 

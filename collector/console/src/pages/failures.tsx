@@ -1,12 +1,13 @@
 // Which few causes are behind the many failures? Clusters, their trend, who is concerned, and runs to look at.
-import { NativeSelect, Table } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, Empty, Grid, Head, Link, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Time, Trend, useAnswer, useHours, useSend, useTitle } from "../parts";
+import { Cli, ClusterLink, DataTable, Empty, Head, Link, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Time, Trend, useAnswer, useHours, useSend, useTitle } from "../parts";
 import { pair } from "../query";
 import { addressWith } from "../location";
 import type { PageParts } from "../root";
 
 type Cluster = Schema["FailureCluster"];
+const YEAR = "8784";
 const STATES = ["open", "acknowledged", "resolved"] as const;
 
 export function Failures() {
@@ -23,25 +24,22 @@ export function Failures() {
 
 function List({ clusters, hours }: { clusters: Cluster[]; hours: string }) {
   if (!clusters.length) {
-    return <Empty title="Nothing failed in this window"><Link href={addressWith({ hours: "8784" })}>Look at a year</Link></Empty>;
+    return <Empty title="Nothing failed in this window">{hours === YEAR ? null : <Link href={addressWith({ hours: YEAR })}>Look at a year</Link>}</Empty>;
   }
   return (
-    <Grid label="Clusters of failures" heads={["what broke", "layer", "trend", ["runs", "heat"], ["before", "heat"], "last seen", "state"]}>
-      {clusters.map((each) => (
-        <Table.Tr key={each.id}>
-          <Table.Th scope="row">
-            <Link href={`/failures/${each.id}?hours=${hours}`}><Plain text={each.name} /></Link>
-            {each.new_since ? <div className="dim">new since <Plain text={each.new_since} /></div> : null}
-          </Table.Th>
-          <Table.Td>{each.layer}</Table.Td>
-          <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
-          <Table.Td className="heat">{each.runs}</Table.Td>
-          <Table.Td className="heat dim">{each.runs_before}</Table.Td>
-          <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
-          <Table.Td>{each.state}</Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Clusters of failures"
+      rows={clusters}
+      columns={[
+        ["what broke", (each) => <ClusterLink cluster={each} hours={hours} />],
+        ["layer", (each) => each.layer],
+        ["trend", (each) => <Trend counts={each.trend} label={`${each.runs} runs in this window`} />],
+        ["runs", (each) => each.runs, "heat"],
+        ["before", (each) => each.runs_before, "heat dim"],
+        ["last seen", (each) => <Time ns={each.last_seen_ns} relative />, "dim"],
+        ["state", (each) => each.state],
+      ]}
+    />
   );
 }
 
@@ -96,17 +94,17 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
       <div className="columns">
         <section>
           <h2>Runs that represent it</h2>
-          <Grid label="Runs" heads={["run", "agent", "release", ["what happened", "wide"], "when"]}>
-            {page.runs.map((run, index) => (
-              <Table.Tr key={index}>
-                <Table.Td><RunLink trace={run.trace_id} run={run.run_span_id} /></Table.Td>
-                <Table.Td><Plain text={run.agent} /></Table.Td>
-                <Table.Td><Plain text={run.release || "–"} /></Table.Td>
-                <Table.Td><Plain text={run.sample} /></Table.Td>
-                <Table.Td className="dim"><Time ns={run.failed_ns} relative /></Table.Td>
-              </Table.Tr>
-            ))}
-          </Grid>
+          <DataTable
+            label="Runs"
+            rows={page.runs}
+            columns={[
+              ["run", (run) => <RunLink trace={run.trace_id} run={run.run_span_id} />],
+              ["agent", (run) => <Plain text={run.agent} />],
+              ["release", (run) => <Plain text={run.release || "–"} />],
+              ["what happened", (run) => <Plain text={run.sample} />, "wide"],
+              ["when", (run) => <Time ns={run.failed_ns} relative />, "dim"],
+            ]}
+          />
         </section>
         <section>
           {cluster.cause ? (
@@ -143,20 +141,19 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
 
 function Shares({ dimension, shares, layer, hours }: { dimension: string; shares: Schema["FailureShare"][]; layer: string; hours: string }) {
   return (
-    <Grid label={dimension} heads={[dimension.replace("_", " "), ["share of its runs", "heat"]]}>
-      {shares.slice(0, 5).map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <Link href={`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`}>
-              <Plain text={each.value} />
-            </Link>
-          </Table.Th>
-          <Table.Td className="heat" title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
-            {percent(each.failing / each.runs)}{" "}
-            <span className="dim">{each.failing} of {each.runs}</span>
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label={dimension}
+      rows={shares.slice(0, 5)}
+      columns={[
+        [dimension.replace("_", " "), ({ value }) => (
+          <Link href={`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, value)} since:${hours}h`)}`}><Plain text={value} /></Link>
+        )],
+        ["share of its runs", (each) => (
+          <span title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+            {percent(each.failing / each.runs)} <span className="dim">{each.failing} of {each.runs}</span>
+          </span>
+        ), "heat"],
+      ]}
+    />
   );
 }

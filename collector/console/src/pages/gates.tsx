@@ -1,10 +1,10 @@
 // Reports of the gate, an assertion tried on stored runs, and the code to blame.
-import { Button, Table, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import type { FormEvent } from "react";
 import { report } from "../answers";
 import type { Schema } from "../api";
 import { addressWith, go, here } from "../location";
-import { Cli, Grid, Interval, Link, PageTitle, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { Cli, DataTable, Interval, Link, PageTitle, Plain, RunLink, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { ResultMark } from "../state";
@@ -45,17 +45,17 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
           <p><Plain text={each.reason} /></p>
           {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
           {each.failing.length ? (
-            <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
-              {each.failing.map((run, index) => (
-                <Table.Tr key={index}>
-                  <Table.Td><RunLink trace={run.trace_id} run={run.run_span_id} /></Table.Td>
-                  <Table.Td><Plain text={run.agent} /></Table.Td>
-                  <Table.Td>{run.state}</Table.Td>
-                  <Table.Td className="heat">{run.value === null ? "–" : run.value.toFixed(2)}</Table.Td>
-                  <Table.Td><Plain text={run.explanation} /></Table.Td>
-                </Table.Tr>
-              ))}
-            </Grid>
+            <DataTable
+              label="Cases against it"
+              rows={each.failing}
+              columns={[
+                ["run", (run) => <RunLink trace={run.trace_id} run={run.run_span_id} />],
+                ["agent", (run) => <Plain text={run.agent} />],
+                ["state", (run) => run.state],
+                ["value", (run) => (run.value === null ? "–" : run.value.toFixed(2)), "heat"],
+                ["why", (run) => <Plain text={run.explanation} />, "wide"],
+              ]}
+            />
           ) : null}
           {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
         </section>
@@ -81,8 +81,12 @@ export function TryAssertion() {
         <TextInput label="hours" name="hours" type="number" min="0.1" max="8784" step="any" defaultValue={hours} />
         <Button type="submit">Try</Button>
       </form>
-      {assertion ? <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown> : null}
-      {assertion ? <Cli line={`spanproof gate --assert ${quoted(assertion)} --since ${hours}h`} /> : <Cli line={request("gate?assertion=…")} />}
+      {assertion ? (
+        <>
+          <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown>
+          <Cli line={`spanproof gate --assert ${quoted(assertion)} --since ${hours}h`} />
+        </>
+      ) : null}
     </section>
   );
 }

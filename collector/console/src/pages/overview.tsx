@@ -4,7 +4,7 @@ import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { StackedBars } from "../bars";
 import { RateChart, readTimes, type Times } from "../chart";
-import { Cli, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, Link, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
+import { capitalise, Cli, ClusterLink, DataTable, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, Link, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
 import { addressWith, go, here } from "../location";
 import { pair } from "../query";
 import { describeRate, isState, RateBar, StateMark } from "../state";
@@ -75,7 +75,7 @@ function describeRates(overview: Schema["Overview"], hours: string): string {
   const window = `the last ${nameOfWindow(hours)}`;
   const worst = LAYERS.map((layer) => ({ layer, rate: overview.layers[layer]! })).sort((a, b) => (b.rate.rate ?? 0) - (a.rate.rate ?? 0))[0]!;
   if (worst.rate.failed) {
-    return `${worst.layer} fails most in ${window}: ${describeRate(worst.rate)}`;
+    return capitalise(`${worst.layer} fails most in ${window}: ${describeRate(worst.rate)}`);
   }
   const opened = LAYERS.map((layer) => ({ layer, open: overview.layers[layer]!.open })).sort((a, b) => b.open - a.open)[0]!;
   if (opened.open) return `No run failed in ${window}, and ${opened.open.toLocaleString("en")} are open on ${opened.layer}`;
@@ -104,10 +104,10 @@ function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
   const tokens = sum((point) => point.tokens);
   const isPriced = points.some((point) => point.cost_usd !== null);
   const rows: [string, number[], string][] = [
-    ["p50", points.map((point) => point.p50_s), `${formatDuration(latest.p50_s * 1e9)} lately`],
-    ["p95", points.map((point) => point.p95_s), `${formatDuration(latest.p95_s * 1e9)} lately`],
-    ["tokens", points.map((point) => point.tokens), tokens ? tokens.toLocaleString("en") : "not on the traces"],
-    ["cost", points.map((point) => point.cost_usd ?? 0), isPriced ? formatDollars(sum((point) => point.cost_usd)) : "no price is known"],
+    ["p50", points.map((point) => point.p50_s), `latest ${formatDuration(latest.p50_s * 1e9)}`],
+    ["p95", points.map((point) => point.p95_s), `latest ${formatDuration(latest.p95_s * 1e9)}`],
+    ["tokens", tokens ? points.map((point) => point.tokens) : [], tokens ? tokens.toLocaleString("en") : "not on the traces"],
+    ["cost", isPriced ? points.map((point) => point.cost_usd ?? 0) : [], isPriced ? formatDollars(sum((point) => point.cost_usd)) : "no price is known"],
   ];
   return (
     <>
@@ -115,22 +115,22 @@ function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
         {rows.map(([name, counts, words]) => (
           <Fragment key={name}>
             <dt>{name}</dt>
-            <dd><Trend counts={counts} label={`${name} over time`} /> {words}</dd>
+            <dd>{counts.length ? <Trend counts={counts} label={`${name} over time`} /> : null} {words}</dd>
           </Fragment>
         ))}
       </dl>
-      <Grid label="Tokens and cost" heads={["agent", "model", ["runs", "heat"], ["tokens", "heat"], ["cost", "heat"], ["a run", "heat"]]}>
-        {shares.map((each) => (
-          <Table.Tr key={`${each.agent} ${each.model}`}>
-            <Table.Th scope="row"><Link href={`/traces?${new URLSearchParams({ q: `${pair("agent", each.agent)} since:${hours}h`, order: "cost" })}`}><Plain text={each.agent || "–"} /></Link></Table.Th>
-            <Table.Td><Plain text={each.model || "–"} /></Table.Td>
-            <Table.Td className="heat">{each.runs.toLocaleString("en")}</Table.Td>
-            <Table.Td className="heat">{each.tokens ? each.tokens.toLocaleString("en") : "–"}</Table.Td>
-            <Table.Td className="heat">{formatDollars(each.cost_usd)}</Table.Td>
-            <Table.Td className="heat">{formatDollars(each.cost_usd === null ? null : each.cost_usd / each.runs)}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Grid>
+      <DataTable
+        label="Tokens and cost"
+        rows={shares}
+        columns={[
+          ["agent", (each) => <Link href={`/traces?${new URLSearchParams({ q: `${pair("agent", each.agent)} since:${hours}h`, order: "cost" })}`}><Plain text={each.agent || "–"} /></Link>],
+          ["model", (each) => <Plain text={each.model || "–"} />],
+          ["runs", (each) => each.runs.toLocaleString("en"), "heat"],
+          ["tokens", (each) => (each.tokens ? each.tokens.toLocaleString("en") : "–"), "heat"],
+          ["cost", (each) => formatDollars(each.cost_usd), "heat"],
+          ["a run", (each) => formatDollars(each.cost_usd === null ? null : each.cost_usd / each.runs), "heat"],
+        ]}
+      />
     </>
   );
 }
@@ -138,21 +138,16 @@ function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
 function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hours: string }) {
   if (!clusters.length) return <p className="dim">Nothing failed in this window.</p>;
   return (
-    <Grid label="What broke" heads={["cause", "trend", ["runs", "heat"], "last seen"]}>
-      {clusters.map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <Link href={`/failures/${each.id}?hours=${hours}`}>
-              <Plain text={each.name} />
-            </Link>{" "}
-            {each.new_since ? <span className="dim">new since <Plain text={each.new_since} /></span> : null}
-          </Table.Th>
-          <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
-          <Table.Td className="heat">{each.runs}</Table.Td>
-          <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="What broke"
+      rows={clusters}
+      columns={[
+        ["cause", (each) => <ClusterLink cluster={each} hours={hours} />],
+        ["trend", (each) => <Trend counts={each.trend} label={`${each.runs} runs in this window`} />],
+        ["runs", (each) => each.runs, "heat"],
+        ["last seen", (each) => <Time ns={each.last_seen_ns} relative />, "dim"],
+      ]}
+    />
   );
 }
 
@@ -278,17 +273,13 @@ function NotJudged({ overview }: { overview: Schema["Overview"] }) {
   const rates = Object.values(overview.layers);
   const all = rates.reduce((sum, rate) => sum + countOf(rate), 0);
   return (
-    <Grid label="Not judged" heads={["why", ["share", "heat"]]}>
-      {reasons.map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Td>
-            <StateMark state={isState(each.outcome) ? each.outcome : "skipped"} label={each.layer} /> <Plain text={each.reason} />
-          </Table.Td>
-          <Table.Td className="heat">
-            {percent(all ? each.times / all : null)} <span className="dim">{each.times}</span>
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Not judged"
+      rows={reasons}
+      columns={[
+        ["why", (each) => <><StateMark state={isState(each.outcome) ? each.outcome : "skipped"} label={each.layer} /> <Plain text={`The ${each.reason}`} /></>],
+        ["share, outcomes", (each) => <>{percent(all ? each.times / all : null)} <span className="dim">{each.times}</span></>, "heat"],
+      ]}
+    />
   );
 }

@@ -1,8 +1,8 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { Button, Kbd, Table, TextInput } from "@mantine/core";
+import { Button, Kbd, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend, type Column } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here, isTyping } from "../location";
 import { Outcome, SHORT_LAYERS, StateMark } from "../state";
@@ -44,7 +44,7 @@ export function Review() {
       </Head>
       <div className="columns">
         <section>
-          <h2>Waiting for a person{queue.value ? `: ${queue.value.total.toLocaleString("en")}, open first` : ""}</h2>
+          <h2>Waiting for a person{queue.value?.total ? `: ${queue.value.total.toLocaleString("en")}, open first` : ""}</h2>
           <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
             {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} reload={queue.reload} />}
@@ -82,17 +82,17 @@ function Weeks({ weeks }: { weeks: Schema["WeekAgreement"][] }) {
   if (!weeks.length) return null;
   const starts = [...new Set(weeks.map((each) => each.start_ns))].slice(-12).reverse();
   return (
-    <Grid label="Agreement by week" heads={["week of", ...LAYERS.map((layer): [string, string] => [SHORT_LAYERS[layer], "heat"])]}>
-      {starts.map((start) => (
-        <Table.Tr key={start}>
-          <Table.Td>{new Date(start / 1e6).toISOString().slice(0, 10)}</Table.Td>
-          {LAYERS.map((layer) => {
-            const agreed = weeks.find((each) => each.start_ns === start && each.layer === layer)?.agreed;
-            return <Table.Td key={layer} className="heat">{agreed ? `${agreed.part} of ${agreed.whole}` : "–"}</Table.Td>;
-          })}
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Agreement by week"
+      rows={starts}
+      columns={[
+        ["week of", (start) => new Date(start / 1e6).toISOString().slice(0, 10)],
+        ...LAYERS.map((layer): Column<number> => [SHORT_LAYERS[layer], (start) => {
+          const agreed = weeks.find((each) => each.start_ns === start && each.layer === layer)?.agreed;
+          return agreed ? `${agreed.part} of ${agreed.whole}` : "–";
+        }, "heat"]),
+      ]}
+    />
   );
 }
 
@@ -135,7 +135,7 @@ function useCardKeys(keys: string[], skip: (key: string) => void): string | null
 function Cards({ queue, settled, settle, skip, reload }: CardsParts) {
   const cards = listCards(queue, settled);
   const chosen = useCardKeys(cards.map((card) => keyOf(card)), skip);
-  if (!cards.length) return <Empty title="Every verdict was looked at" />;
+  if (!cards.length) return <Empty title="Every verdict is reviewed" />;
   return (
     <>
       <p className="dim">
@@ -302,25 +302,23 @@ export function Judge({ trace, project, run, layer, ours, onDone }: { trace: str
 function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
   if (!layers.length) return <p className="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
   const share = (each: Schema["Share"]) => (
-    <Table.Td className="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
-      {percent(each.share)}{" "}
-      <span className="dim">{each.part} of {each.whole}</span>
-    </Table.Td>
+    <span title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+      {percent(each.share)} <span className="dim">{each.part} of {each.whole}</span>
+    </span>
   );
   return (
-    <Grid label="Agreement" heads={["layer", ["labels", "heat"], ["precision", "heat"], ["recall", "heat"], ["kappa", "heat"]]}>
-      {layers.map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row">{each.layer}</Table.Th>
-          <Table.Td className="heat">{each.labelled}</Table.Td>
-          {share(each.precision)}
-          {share(each.recall)}
-          <Table.Td className="heat">
-            {each.kappa === null ? "–" : each.kappa.toFixed(2)}
-            <div className="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Agreement"
+      rows={layers}
+      columns={[
+        ["layer", (each) => each.layer],
+        ["labels", (each) => each.labelled, "heat"],
+        ["precision", (each) => share(each.precision), "heat"],
+        ["recall", (each) => share(each.recall), "heat"],
+        ["kappa", ({ kappa, kappa_low: low, kappa_high: high }) => (
+          <>{kappa === null ? "–" : kappa.toFixed(2)}<div className="dim">{low === null ? "" : `${low.toFixed(2)} to ${(high ?? 1).toFixed(2)}`}</div></>
+        ), "heat"],
+      ]}
+    />
   );
 }

@@ -2,7 +2,7 @@
 import type { FormEvent } from "react";
 import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { Cli, Empty, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
+import { capitalise, Cli, Empty, Grid, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
 import { go, here, withProject } from "../location";
 import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
@@ -51,7 +51,7 @@ export function ChooseRuns({ before = "", after = "" }: { before?: string; after
     <form className="fields" onSubmit={choose}>
       <TextInput label="run before" name="before" defaultValue={before} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
       <TextInput label="run after" name="after" defaultValue={after} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
-      <Button type="submit">Put beside each other</Button>
+      <Button type="submit">Show side by side</Button>
     </form>
   );
 }
@@ -63,7 +63,7 @@ function Both({ page }: { page: Comparison }) {
   return (
     <>
       <div className="head-of-run">
-        <h1><Plain text={page.sentence} /></h1>
+        <h1><Plain text={capitalise(page.sentence)} /></h1>
         <div className="dim">
           {page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different
         </div>
@@ -135,37 +135,26 @@ function splitLast(text: string): [string, string] {
 function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run"] }) {
   const outcomeOf = (run: Schema["Run"], layer: string) => run.layers.find((each) => each.layer === layer)?.outcome;
   return (
-    <div className="table" tabIndex={0} role="region" aria-label="Verdicts">
-      <Table className="grid">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">layer</Table.Th>
-            <Table.Th scope="col">before</Table.Th>
-            <Table.Th scope="col">after</Table.Th>
+    <Grid label="Verdicts" heads={["layer", "before", "after"]}>
+      {LAYERS.map((layer) => {
+        const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
+        const flipped = sides[0]?.state !== sides[1]?.state;
+        return (
+          <Table.Tr key={layer}>
+            <Table.Th scope="row">
+              {layer}
+              {flipped ? <span className="dim"> changed</span> : null}
+            </Table.Th>
+            {sides.map((outcome, index) => (
+              <Table.Td key={index}>
+                <Outcome outcome={outcome} />{" "}
+                {flipped && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}
+              </Table.Td>
+            ))}
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {LAYERS.map((layer) => {
-            const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
-            const flipped = sides[0]?.state !== sides[1]?.state;
-            return (
-              <Table.Tr>
-                <Table.Th scope="row">
-                  {layer}
-                  {flipped ? <span className="dim"> changed</span> : null}
-                </Table.Th>
-                {sides.map((outcome, index) => (
-                  <Table.Td key={index}>
-                    <Outcome outcome={outcome} />{" "}
-                    {flipped && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
-    </div>
+        );
+      })}
+    </Grid>
   );
 }
 

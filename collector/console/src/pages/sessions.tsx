@@ -1,12 +1,12 @@
 // Conversations and teams of agents as a whole: how they ended, who erred first, what was lost between agents.
-import { Button, Table } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { get, LAYERS, type Schema } from "../api";
-import { Cli, Empty, formatDuration, Grid, Head, Link, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
+import { Cli, DataTable, Empty, formatDuration, Head, Link, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
 import { chosenProject } from "../location";
 import { pair, quoted } from "../query";
 import type { PageParts } from "../root";
-import { Outcome, StateMark } from "../state";
+import { LayerMarks, StateMark, statesOf } from "../state";
 
 type Page = Schema["SessionPage"];
 type Row = Schema["Session"];
@@ -48,23 +48,20 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
   };
   return (
     <>
-      <Grid
+      <DataTable
         label="Sessions"
-        heads={["session", "failing layers", "service", ["traces", "heat"], ["spans", "heat"], ["errors", "heat"], ["length", "heat"], "last seen"]}
-      >
-        {rows.map((each) => (
-          <Table.Tr key={each.id}>
-            <Table.Th scope="row"><Link href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></Link></Table.Th>
-            <Table.Td><FailingLayers session={each} rates={rates} hours={hours} /></Table.Td>
-            <Table.Td><Plain text={each.services.join(", ")} /></Table.Td>
-            <Table.Td className="heat">{each.traces}</Table.Td>
-            <Table.Td className="heat">{each.spans}</Table.Td>
-            <Table.Td className="heat">{each.errors || "–"}</Table.Td>
-            <Table.Td className="heat">{formatDuration(each.end_ns - each.start_ns)}</Table.Td>
-            <Table.Td className="dim"><Time ns={each.end_ns} relative /></Table.Td>
-          </Table.Tr>
-        ))}
-      </Grid>
+        rows={rows}
+        columns={[
+          ["session", (each) => <Link href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></Link>],
+          ["failing layers", (each) => <FailingLayers session={each} rates={rates} hours={hours} />],
+          ["service", (each) => <Plain text={each.services.join(", ")} />],
+          ["traces", (each) => each.traces, "heat"],
+          ["spans", (each) => each.spans, "heat"],
+          ["errors", (each) => each.errors || "–", "heat"],
+          ["length", (each) => formatDuration(each.end_ns - each.start_ns), "heat"],
+          ["last seen", (each) => <Time ns={each.end_ns} relative />, "dim"],
+        ]}
+      />
       {next ? <Button disabled={busy} onClick={more}>more sessions</Button> : null}
     </>
   );
@@ -142,52 +139,45 @@ function Turns({ page }: { page: Page }) {
   }
   const rows = new Map(page.traces.map((trace) => [trace.trace_id, trace]));
   return (
-    <Grid label="Turns" heads={["turn", "verdict", ["request and answer", "wide"], "agent", ...LAYERS]}>
-      {page.turns.map((turn) => (
-        <Table.Tr key={turn.trace_id + turn.run_span_id} id={`turn-${turn.number}`}>
-          <Table.Th scope="row">
+    <DataTable
+      label="Turns"
+      rows={page.turns}
+      idOf={(turn) => `turn-${turn.number}`}
+      columns={[
+        ["turn", (turn) => (
+          <>
             <RunLink trace={turn.trace_id} run={turn.run_span_id} text={`turn ${turn.number}`} />
             <div className="dim"><Time ns={rows.get(turn.trace_id)?.start_ns ?? 0} /></div>
-          </Table.Th>
-          <Table.Td>
-            <StateMark state={turn.verdict} />
-            {turn.is_retry ? <div className="dim">requested again</div> : null}
-          </Table.Td>
-          <Table.Td className="said">
+          </>
+        )],
+        ["verdict", (turn) => <><StateMark state={turn.verdict} />{turn.is_retry ? <div className="dim">requested again</div> : null}</>],
+        ["request and answer", (turn) => (
+          <>
             {turn.request === null ? <span className="dim">hidden</span> : <Plain text={turn.request} />}
             {turn.answer === null ? null : <div className="dim">→ <Plain text={turn.answer} /></div>}
             {turn.why ? <div><Plain text={turn.why} /></div> : null}
-          </Table.Td>
-          <Table.Td><Plain text={turn.agent} /></Table.Td>
-          {LAYERS.map((layer, index) => (
-            <Table.Td key={index}>
-              <Outcome outcome={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layers[layer]} />
-            </Table.Td>
-          ))}
-        </Table.Tr>
-      ))}
-    </Grid>
+          </>
+        ), "wide"],
+        ["agent", (turn) => <Plain text={turn.agent} />],
+        ["layers", (turn) => <LayerMarks states={statesOf(rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id))} />],
+      ]}
+    />
   );
 }
 
 function HandOvers({ page }: { page: Page }) {
   if (!page.hand_overs.length) return <p className="dim">No agent passed work to another.</p>;
   return (
-    <Grid label="Hand-overs" heads={["turn", "from → to", "not passed on", "worked on instead"]}>
-      {page.hand_overs.map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row"><RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} /></Table.Th>
-          <Table.Td><Plain text={`${each.giver} → ${each.receiver}`} /></Table.Td>
-          <Table.Td><Plain text={each.lost.join(", ") || "–"} /></Table.Td>
-          <Table.Td>
-            {each.replaced.length ? (
-              each.replaced.map((one, index) => (
-                <div key={index} className="verdict fail">✗ <Plain text={`${one.used} in place of ${one.given}`} /></div>
-              ))
-            ) : <span className="dim">–</span>}
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Hand-overs"
+      rows={page.hand_overs}
+      columns={[
+        ["turn", (each) => <RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} />],
+        ["from → to", (each) => <Plain text={`${each.giver} → ${each.receiver}`} />],
+        ["not passed on", (each) => <Plain text={each.lost.join(", ") || "–"} />],
+        ["worked on instead", ({ replaced }) =>
+          replaced.length ? replaced.map((one, index) => <div key={index} className="verdict fail">✗ <Plain text={`${one.used} in place of ${one.given}`} /></div>) : "–"],
+      ]}
+    />
   );
 }

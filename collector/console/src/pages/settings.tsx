@@ -1,9 +1,9 @@
 // How this installation is set up, and how to send the first trace.
-import { Table } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { follow, type Schema } from "../api";
-import { Cli, Grid, Head, Link, Plain, Shown, useAnswer } from "../parts";
+import { Cli, DataTable, Head, Link, Plain, Shown, useAnswer } from "../parts";
 import { go, traceAddress } from "../location";
+import { StateMark } from "../state";
 
 export function Settings() {
   const found = useAnswer<Schema["Settings"]>("settings");
@@ -26,29 +26,29 @@ export function Settings() {
               <dd>{page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}</dd>
             </dl>
             {page.tokens.length ? (
-              <Grid label="Tokens" heads={["token", "may", "project"]}>
-                {page.tokens.map((each, index) => (
-                  <Table.Tr key={index}>
-                    <Table.Th scope="row">{each.name ? <Plain text={each.name} /> : <span className="dim">without a name</span>}</Table.Th>
-                    <Table.Td>{each.roles.join(", ")}</Table.Td>
-                    <Table.Td>{each.project ? <Plain text={each.project} /> : <span className="dim">the sender's</span>}</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Grid>
+              <DataTable
+                label="Tokens"
+                rows={page.tokens}
+                columns={[
+                  ["token", (each) => (each.name ? <Plain text={each.name} /> : <span className="dim">without a name</span>)],
+                  ["may", (each) => each.roles.join(", ")],
+                  ["project", (each) => (each.project ? <Plain text={each.project} /> : <span className="dim">the sender's</span>)],
+                ]}
+              />
             ) : null}
             <h2 className="below">Send the first trace</h2>
             <FirstTrace settings={page} />
             <h2 className="below">Configuration in effect</h2>
             {page.settings.length ? (
-              <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
-                {page.settings.map((each, index) => (
-                  <Table.Tr key={index}>
-                    <Table.Th scope="row"><code>{each.key}</code></Table.Th>
-                    <Table.Td><code><Plain text={each.value} /></code></Table.Td>
-                    <Table.Td className={each.origin === "default" ? "dim" : undefined}><Plain text={each.origin} /></Table.Td>
-                  </Table.Tr>
-                ))}
-              </Grid>
+              <DataTable
+                label="Configuration"
+                rows={page.settings}
+                columns={[
+                  ["key", (each) => <code>{each.key}</code>, "wide"],
+                  ["value", (each) => <code><Plain text={each.value} /></code>],
+                  ["where it comes from", (each) => <span className={each.origin === "default" ? "dim" : undefined}><Plain text={each.origin} /></span>],
+                ]}
+              />
             ) : (
               <p className="dim">This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.</p>
             )}
@@ -73,25 +73,18 @@ export function Settings() {
       <h2 className="below">Sandbox</h2>
       <Shown loaded={doctor}>
         {(page) => (
-          <Grid label="Sandboxes" heads={["backend", "usable", ["missing", "wide"]]}>
-            {page.backends.map((each, index) => (
-              <Table.Tr key={index}>
-                <Table.Th scope="row">{each.name}</Table.Th>
-                <Table.Td>
-                  <span className={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
-                </Table.Td>
-                <Table.Td>
-                  {each.features
-                    .filter((feature) => !feature.present)
-                    .map((feature, index) => (
-                      <div key={index}>
-                        <Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span>
-                      </div>
-                    ))}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Grid>
+          <DataTable
+            label="Sandboxes"
+            rows={page.backends}
+            columns={[
+              ["backend", (each) => each.name],
+              ["usable", ({ usable, tier }) => <StateMark state={usable ? "pass" : "skipped"} text={usable ? ["yes", tier].filter(Boolean).join(", ") : "no"} />],
+              ["missing", ({ features }) =>
+                features.filter((feature) => !feature.present).map((feature) => (
+                  <div key={feature.name}><Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span></div>
+                )), "wide"],
+            ]}
+          />
         )}
       </Shown>
       <Shown loaded={health}>
@@ -99,15 +92,15 @@ export function Settings() {
           page.readings.length ? (
             <details className="below">
               <summary>{page.readings.length} counters of the collector</summary>
-              <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
-                {page.readings.map((each, index) => (
-                  <Table.Tr key={index}>
-                    <Table.Th scope="row"><code>{each.name}</code></Table.Th>
-                    <Table.Td className="heat">{each.value.toLocaleString("en")}</Table.Td>
-                    <Table.Td>{each.meaning}</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Grid>
+              <DataTable
+                label="Counters"
+                rows={page.readings}
+                columns={[
+                  ["counter", (each) => <code>{each.name}</code>],
+                  ["value", (each) => each.value.toLocaleString("en"), "heat"],
+                  ["meaning", (each) => each.meaning, "wide"],
+                ]}
+              />
             </details>
           ) : null
         }

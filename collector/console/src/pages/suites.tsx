@@ -1,7 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
-import { NativeSelect, Table } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import type { Schema, State } from "../api";
-import { Cli, Empty, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer, type Column } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
@@ -20,17 +20,17 @@ export function Suites() {
       <Shown loaded={gates}>
         {(list) =>
           list.reports.length ? (
-            <Grid label="Reports" heads={["report", "result", ["assertions", "heat"], "failing layers", "written"]}>
-              {list.reports.map((each, index) => (
-                <Table.Tr key={index}>
-                  <Table.Th scope="row"><Link href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></Link></Table.Th>
-                  <Table.Td><ResultMark state={each.state} /></Table.Td>
-                  <Table.Td className="heat">{each.assertions}</Table.Td>
-                  <Table.Td>{each.failed_layers.join(", ") || "–"}</Table.Td>
-                  <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
-                </Table.Tr>
-              ))}
-            </Grid>
+            <DataTable
+              label="Reports"
+              rows={list.reports}
+              columns={[
+                ["report", (each) => <Link href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></Link>],
+                ["result", (each) => <ResultMark state={each.state} />],
+                ["assertions", (each) => each.assertions, "heat"],
+                ["failing layers", (each) => each.failed_layers.join(", ") || "–"],
+                ["written", (each) => <Time ns={each.written_ns} relative />, "dim"],
+              ]}
+            />
           ) : <p className="dim">None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.</p>
         }
       </Shown>
@@ -57,22 +57,18 @@ function List({ list }: { list: Schema["SuiteList"] }) {
     );
   }
   return (
-    <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
-      {list.suites.map((each, index) => (
-        <Table.Tr key={index}>
-          <Table.Th scope="row"><Link href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></Link></Table.Th>
-          <Table.Td className="heat">{each.cases}</Table.Td>
-          <Table.Td>
-            {each.problem ? <span className="verdict errored">! <Plain text={each.problem} /></span> : <Counts counts={each.states} />}
-          </Table.Td>
-          <Table.Td>
-            <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />
-          </Table.Td>
-          <Table.Td><Plain text={Object.keys(each.agents).join(", ")} /></Table.Td>
-          <Table.Td className="heat">{each.experiments}</Table.Td>
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Suites"
+      rows={list.suites}
+      columns={[
+        ["suite", (each) => <Link href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></Link>],
+        ["cases", (each) => each.cases, "heat"],
+        ["frozen runs", (each) => (each.problem ? <span className="verdict errored">! <Plain text={each.problem} /></span> : <Counts counts={each.states} />)],
+        ["fails", (each) => <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />],
+        ["agents", (each) => <Plain text={Object.keys(each.agents).join(", ")} />],
+        ["experiments", (each) => each.experiments, "heat"],
+      ]}
+    />
   );
 }
 
@@ -99,7 +95,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
   const sentence =
     page.baseline && counted
       ? `${counted.fixed} fixed and ${counted.regressed} regressed beside ${page.baseline}`
-      : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} of them flipped between experiments`;
+      : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} flipped between experiments`;
   return (
     <>
       <div className="head-of-run">
@@ -109,6 +105,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
         {page.columns.length > 1 ? (
           <NativeSelect
             label="baseline"
+            className="inline"
             value={page.baseline}
             data={[{ value: "", label: "none" }, ...page.columns.map((each) => each.name)]}
             onChange={(event) => go(addressWith({ baseline: event.currentTarget.value || null }))}
@@ -120,51 +117,44 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
           No experiment in the workspace ran this suite; <code>spanproof suite run {page.name} --agent … --out DIR</code> writes one.
         </p>
       )}
-      <div className="table" tabIndex={0} role="region" aria-label="Cases by experiments">
-        <Table className="grid matrix" highlightOnHover>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th scope="col">case</Table.Th>
-              <Table.Th scope="col">frozen run</Table.Th>
-              {page.columns.map((each, index) => (
-                <Table.Th key={index} scope="col">
-                  <Link href={`/experiments/${pathOf(each.name)}`}><Plain text={each.name} /></Link>
-                  <div><Counts counts={each.counts} /></div>
-                  <div className="dim">
-                    pass@1 {percent(each.pass_at_1)}
-                    {each.cost_usd === null ? "" : ` · $${each.cost_usd.toFixed(3)}`}
-                    {each.wall_s === null ? "" : ` · ${each.wall_s.toFixed(1)} s`}
-                  </div>
-                  <Interval low={each.low} high={each.high} n={each.trials} />
-                  {each.difference === null || each.name === page.baseline ? null : (
-                    <div className="dim">
-                      {points(each.difference)}
-                      {each.difference_low === null ? "" : ` (${points(each.difference_low)} to ${points(each.difference_high)})`}
-                    </div>
-                  )}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {page.rows.map((row, index) => (
-              <Table.Tr key={index} id={`case-${row.case.id}`}>
-                <Table.Th scope="row">
-                  <Link href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}><Plain text={row.case.id} /></Link>
-                  {row.flipped ? <span className="dim"> flipped</span> : null}
-                  <div className="dim clip" title={row.case.task}><Plain text={row.case.task} /></div>
-                </Table.Th>
-                <Table.Td>
-                  {row.case.trace_id ? <StateMark state={row.case.state} /> : null} <LayerMarks states={row.case.expectation} />
-                </Table.Td>
-                {row.cells.map((cell, index) => (
-                  <Table.Td key={index}>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>}</Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
+      <DataTable
+        label="Cases by experiments"
+        rows={page.rows}
+        idOf={(row) => `case-${row.case.id}`}
+        columns={[
+          ["case", ({ case: it, flipped }) => (
+            <>
+              <Link href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(it.id)}`}><Plain text={it.task || it.id} /></Link>
+              {flipped ? <span className="dim"> flipped</span> : null}
+              {it.task ? <div className="dim"><Plain text={it.id} /></div> : null}
+            </>
+          ), "wide"],
+          ["frozen run", ({ case: it }) => <>{it.trace_id ? <StateMark state={it.state} /> : null} <LayerMarks states={it.expectation} /></>],
+          ...page.columns.map((column, index): Column<Schema["MatrixRow"]> => [<ColumnHead page={page} column={column} />, (row) => {
+            const cell = row.cells[index];
+            return cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>;
+          }, "matrix"]),
+        ]}
+      />
+    </>
+  );
+}
+
+/** An experiment above its cells: its results, rate and cost, and the difference to the baseline. */
+function ColumnHead({ page, column }: { page: Schema["SuitePage"]; column: Schema["Column"] }) {
+  const numbers = [`pass@1 ${percent(column.pass_at_1)}`, column.cost_usd === null ? "" : formatDollars(column.cost_usd), column.wall_s === null ? "" : formatDuration(column.wall_s * 1e9)];
+  return (
+    <>
+      <Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link>
+      <div><Counts counts={column.counts} /></div>
+      <div className="dim">{numbers.filter(Boolean).join(" · ")}</div>
+      <Interval low={column.low} high={column.high} n={column.trials} />
+      {column.difference === null || column.name === page.baseline ? null : (
+        <div className="dim">
+          {points(column.difference)}
+          {column.difference_low === null ? "" : ` (${points(column.difference_low)} to ${points(column.difference_high)})`}
+        </div>
+      )}
     </>
   );
 }

@@ -192,11 +192,15 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
             <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} />
           </button>
         ))}
-        {canEdit ? <Button leftSection={<Pencil size={14} />} aria-pressed={isEditing} onClick={() => go(addressWith({ edit: isEditing ? null : "1" }))}>edit and run</Button> : null}
-        {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id, project: page.project }]} /> : null}
-        {report || !isStored(path) ? null : <Button component={Link} leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
-      <p className="dim"><Plain text={run.replay} /></p>
+      <div className="toolbar">
+        <span className="dim"><Plain text={run.replay} /></span>
+        <span className="end">
+          {canEdit ? <Button leftSection={<Pencil size={14} />} aria-pressed={isEditing} onClick={() => go(addressWith({ edit: isEditing ? null : "1" }))}>edit and run</Button> : null}
+          {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id, project: page.project }]} /> : null}
+          {report || !isStored(path) ? null : <Button component={Link} leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
+        </span>
+      </div>
       {isEditing ? <Suspense><EditRun trace={page.trace_id} project={page.project} recorded={run} /></Suspense> : null}
       <div className="tabs" role="tablist" aria-label="Parts">
         {tab("answer", "Answer and evidence")}

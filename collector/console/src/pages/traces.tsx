@@ -10,7 +10,7 @@ import { TraceCharts } from "../bars";
 import { addressWith, chosenProject, go, here, isTyping, traceAddress } from "../location";
 import { author, Cli, formatDollars, formatDuration, Link, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useSend, useSteadyAnswer, useTitle } from "../parts";
 import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
-import { LayerMarks, StateMark } from "../state";
+import { LayerMarks, StateMark, statesOf } from "../state";
 import { WaitForFirst } from "./settings";
 
 type Row = Schema["TraceRow"];
@@ -341,7 +341,7 @@ function SavedViews({ line }: { line: string }) {
 function ColumnsMenu({ hidden, setHidden }: { hidden: string[]; setHidden: (names: string[]) => void }) {
   const toggle = (name: string) => setHidden(hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
   return (
-    <Popover position="bottom-end" shadow="sm">
+    <Popover position="bottom-end" shadow="sm" trapFocus returnFocus>
       <Popover.Target><Button leftSection={<Columns3 size={14} />}>columns</Button></Popover.Target>
       <Popover.Dropdown className="checks">
         {COLUMNS.map(({ id }) => <Checkbox key={id} size="xs" label={id} checked={!hidden.includes(id!)} onChange={() => toggle(id!)} />)}
@@ -363,7 +363,7 @@ function ExportMenu({ parameters, isEmpty }: { parameters: Parameters; isEmpty: 
     URL.revokeObjectURL(link.href);
   };
   return (
-    <Popover position="bottom-end" shadow="sm">
+    <Popover position="bottom-end" shadow="sm" trapFocus returnFocus>
       <Popover.Target><Button leftSection={<Download size={14} />} disabled={isEmpty}>export</Button></Popover.Target>
       <Popover.Dropdown className="checks">
         <Button onClick={() => void save("csv")}>CSV</Button>
@@ -422,7 +422,7 @@ const COLUMNS = column.columns([
   column.display({ id: "state", cell: ({ row }) => <StateMark state={row.original.state} /> }),
   column.display({ id: "agent", cell: ({ row: { original: row } }) => <><Plain text={runOf(row)?.agent || "–"} />{row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}</> }),
   column.display({ id: "answer", cell: ({ row }) => <Cut text={runOf(row.original)?.answer} /> }),
-  column.display({ id: "verdicts", cell: ({ row }) => <LayerMarks states={statesOf(row.original)} /> }),
+  column.display({ id: "verdicts", cell: ({ row }) => <LayerMarks states={statesOf(runOf(row.original))} /> }),
   column.display({ id: "why", cell: ({ row }) => <Cut text={runOf(row.original)?.reason ?? "no agent run"} /> }),
   column.display({ id: "latency", cell: ({ row }) => formatDuration(Math.max(0, row.original.end_ns - row.original.start_ns)) }),
   column.display({ id: "tokens", cell: ({ row }) => row.original.tokens?.toLocaleString("en") ?? "–" }),
@@ -434,8 +434,8 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "268px", why: "minmax(124px, 1.6fr)",
-  latency: "56px", tokens: "52px", cost: "52px", feedback: "60px", model: "130px", started: "68px", trace: "100px",
+  state: "64px", agent: "minmax(76px, 0.5fr)", answer: "minmax(100px, 1fr)", verdicts: "228px", why: "minmax(140px, 1.7fr)",
+  latency: "52px", tokens: "48px", cost: "48px", feedback: "58px", model: "130px", started: "76px", trace: "100px",
 };
 const NUMBERS = ["latency", "tokens", "cost"];
 const ORDERS: Record<string, string> = { started: "newest", latency: "slowest", tokens: "tokens", cost: "cost" };
@@ -451,11 +451,6 @@ function Ratings({ ratings }: { ratings: Row["feedback"] }) {
   const bad = Object.values(ratings).reduce((sum, times) => sum + times, 0) - good;
   if (!words) return <span className="dim">–</span>;
   return <span role="img" title={words} aria-label={words}>{good ? `▲${good} ` : ""}{bad ? `▼${bad}` : ""}</span>;
-}
-
-function statesOf(row: Row): Record<string, string> {
-  const layers = Object.entries(runOf(row)?.layers ?? {});
-  return Object.fromEntries(layers.map(([layer, outcome]) => [layer, outcome.state ?? "skipped"]));
 }
 
 interface TableParts {
@@ -495,7 +490,7 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
     return () => removeEventListener("keydown", move);
   }, [rows, virtual]);
   const names = table.getVisibleLeafColumns().map((each) => each.id);
-  const template = ["16px", "minmax(136px, 1.3fr)", ...names.map((name) => WIDTHS[name])].join(" ");
+  const template = ["16px", "minmax(130px, 1.2fr)", ...names.map((name) => WIDTHS[name])].join(" ");
   const tableRows = table.getRowModel().rows;
   return (
     <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">

@@ -1,6 +1,6 @@
 """What sends notifications: a notifier for each kind of target."""
 
 from spanproof.alerts.notifiers.base import NotDelivered, Notifier, Refreshing
-from spanproof.alerts.notifiers.registry import notifier_for
+from spanproof.alerts.notifiers.registry import build_notifier
 
-__all__ = ["NotDelivered", "Notifier", "Refreshing", "notifier_for"]
+__all__ = ["NotDelivered", "Notifier", "Refreshing", "build_notifier"]

@@ -45,7 +45,7 @@ class Refreshing(Protocol):
 
     refresh_s: float
 
-    def refresh(self, alerts: Sequence[Alert]) -> None:
+    def send_refresh(self, alerts: Sequence[Alert]) -> None:
         """Send alerts that go on firing.
 
         Raises:

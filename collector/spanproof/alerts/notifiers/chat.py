@@ -38,14 +38,14 @@ class SlackNotifier:
     def send(self, notification: Notification) -> None:
         """Post one message."""
         blocks = _build_slack_overview(notification) if len(notification.alerts) > 1 else []
-        for alert in _choose_detailed(notification):
+        for alert in _select_detailed(notification):
             blocks += _build_slack_blocks(alert)
         body = {
-            "text": _escape_slack(flatten_line(notification.summary, 500)),
-            "attachments": [{"color": _choose_colour(notification.status), "blocks": blocks}],
+            "text": _format_slack_text(flatten_line(notification.summary, 500)),
+            "attachments": [{"color": _get_colour(notification.status), "blocks": blocks}],
             "unfurl_links": False,
         }
-        self._http.post_json(self._url, body)
+        self._http.send_json(self._url, body)
 
 
 class TeamsNotifier:
@@ -63,7 +63,7 @@ class TeamsNotifier:
             body.append(_build_teams_text(notification.title, size="medium", weight="bolder"))
             body.append(_build_teams_text(notification.summary))
             body += [_build_teams_list(heading, lines) for heading, lines in _list_members(notification)]
-        for alert in _choose_detailed(notification):
+        for alert in _select_detailed(notification):
             colour = "attention" if alert.status is Status.FIRING else "good"
             heading = {"size": "medium", "weight": "bolder", "color": colour}
             body.append(_build_teams_text(format_title(alert), **heading))
@@ -86,7 +86,7 @@ class TeamsNotifier:
         }
         kind = "application/vnd.microsoft.card.adaptive"
         message = {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
-        self._http.post_json(self._url, message)
+        self._http.send_json(self._url, message)
 
 
 class DiscordNotifier:
@@ -102,21 +102,22 @@ class DiscordNotifier:
         # All embeds of a message have 6,000 characters together.
         room = 5000 // (1 + _MOST_ALERTS)
         if len(notification.alerts) > 1:
-            lines = [_escape_markdown(notification.summary)]
+            lines = [_format_markdown_text(notification.summary)]
             for heading, members in _list_members(notification):
-                lines += [f"**{heading}**", *(f"- {_escape_markdown(line)}" for line in members)]
-            colour = int(_choose_colour(notification.status)[1:], 16)
+                lines += [f"**{heading}**", *(f"- {_format_markdown_text(line)}" for line in members)]
+            colour = int(_get_colour(notification.status)[1:], 16)
             overview = {"title": notification.title, "description": "\n".join(lines)[:room], "color": colour}
             embeds.append(overview)
-        for alert in _choose_detailed(notification):
-            lines = [_escape_markdown(alert.summary)]
+        for alert in _select_detailed(notification):
+            lines = [_format_markdown_text(alert.summary)]
             lines += [
-                f"- {_escape_markdown(line)}" for line in (*format_failures(alert), *format_scores(alert))
+                f"- {_format_markdown_text(line)}"
+                for line in (*format_failures(alert), *format_scores(alert))
             ]
             embed: dict[str, Any] = {
                 "title": format_title(alert),
                 "description": "\n".join(lines)[:room],
-                "color": int(_choose_colour(alert.status)[1:], 16),
+                "color": int(_get_colour(alert.status)[1:], 16),
             }
             if alert.url:
                 embed["url"] = alert.url
@@ -125,17 +126,17 @@ class DiscordNotifier:
             "embeds": embeds,
             "allowed_mentions": {"parse": []},
         }
-        self._http.post_json(self._url, body)
+        self._http.send_json(self._url, body)
 
 
 def _build_slack_overview(notification: Notification) -> list[dict[str, Any]]:
     title = {"type": "plain_text", "text": notification.title, "emoji": False}
     blocks = [
         {"type": "header", "text": title},
-        _build_slack_section(_escape_slack(notification.summary)),
+        _build_slack_section(_format_slack_text(notification.summary)),
     ]
     for heading, lines in _list_members(notification):
-        listed = "\n".join(f"• {_escape_slack(line)}" for line in lines)
+        listed = "\n".join(f"• {_format_slack_text(line)}" for line in lines)
         blocks.append(_build_slack_section(f"*{heading}*\n{listed}"))
     return blocks
 
@@ -143,14 +144,14 @@ def _build_slack_overview(notification: Notification) -> list[dict[str, Any]]:
 def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": format_title(alert), "emoji": False}},
-        _build_slack_section(_escape_slack(alert.summary)),
+        _build_slack_section(_format_slack_text(alert.summary)),
     ]
     if alert.failures:
-        lines = "\n".join(f"• {_escape_slack(line)}" for line in format_failures(alert))
+        lines = "\n".join(f"• {_format_slack_text(line)}" for line in format_failures(alert))
         blocks.append(_build_slack_section(f"*{name_failures(alert)}*\n{lines}"))
     if alert.scores:
         lines = "\n".join(
-            f"• {_link_trace(score.url, line[:12])}{_escape_slack(line[12:])}"
+            f"• {_format_link(score.url, line[:12])}{_format_slack_text(line[12:])}"
             for score, line in zip(alert.scores, format_scores(alert), strict=False)
         )
         blocks.append(_build_slack_section(f"*Scores*\n{lines}"))
@@ -158,12 +159,12 @@ def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
     if alert.status is Status.RESOLVED:
         parts[0] += f", for {describe_span((alert.at_ns - alert.since_ns) / 1e9)}"
     link = f" · <{alert.url}|open in the console>" if alert.url else ""
-    blocks.append(_build_slack_context(_escape_slack(" · ".join(parts)) + link))
+    blocks.append(_build_slack_context(_format_slack_text(" · ".join(parts)) + link))
     return blocks
 
 
-def _link_trace(url: str | None, text: str) -> str:
-    return f"<{url}|{text}>" if url else _escape_slack(text)
+def _format_link(url: str | None, text: str) -> str:
+    return f"<{url}|{text}>" if url else _format_slack_text(text)
 
 
 def _build_slack_section(text: str) -> dict[str, Any]:
@@ -174,25 +175,30 @@ def _build_slack_context(text: str) -> dict[str, Any]:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
 
 
-def _escape_slack(text: str) -> str:
+def _format_slack_text(text: str) -> str:
     """Return text for Slack: what would be a mention or a link is neither."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _build_teams_text(text: str, **style: Any) -> dict[str, Any]:
-    return {"type": "TextBlock", "text": _escape_markdown(flatten_line(text, 1000)), "wrap": True, **style}
+    return {
+        "type": "TextBlock",
+        "text": _format_markdown_text(flatten_line(text, 1000)),
+        "wrap": True,
+        **style,
+    }
 
 
 def _build_teams_list(heading: str, lines: tuple[str, ...]) -> dict[str, Any]:
-    text = f"**{heading}**\n\n" + "\n".join(f"- {_escape_markdown(line)}" for line in lines)
+    text = f"**{heading}**\n\n" + "\n".join(f"- {_format_markdown_text(line)}" for line in lines)
     return {"type": "TextBlock", "text": text, "wrap": True}
 
 
-def _escape_markdown(text: str) -> str:
+def _format_markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
-def _choose_detailed(notification: Notification) -> tuple[Alert, ...]:
+def _select_detailed(notification: Notification) -> tuple[Alert, ...]:
     """Return the alerts that a message shows in full: the worst that fire, or the one that ended."""
     if len(notification.alerts) == 1:
         return notification.alerts
@@ -209,5 +215,5 @@ def _list_members(notification: Notification) -> list[tuple[str, tuple[str, ...]
     return [(heading, lines) for heading, lines in found if lines]
 
 
-def _choose_colour(status: Status) -> str:
+def _get_colour(status: Status) -> str:
     return "#d1242f" if status is Status.FIRING else "#1a7f37"

@@ -38,11 +38,11 @@ class HttpTarget:
         self._timeout_s = timeout_s
         self._headers = {"User-Agent": "spanproof", **(headers or {})}
 
-    def post_json(self, url: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+    def send_json(self, url: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
         """Post JSON and return the JSON of the answer, None where it has none."""
-        return self.request("POST", url, orjson.dumps(body), headers)
+        return self.send_request("POST", url, orjson.dumps(body), headers)
 
-    def request(
+    def send_request(
         self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:
         """Send a request with a JSON body and return the JSON of the answer, None where it has none.
@@ -56,7 +56,7 @@ class HttpTarget:
         receiver = f"{self._kind} {urlsplit(url).netloc.rpartition('@')[2]}"
         try:
             with httpx.Client(
-                verify=_make_ssl_context(), timeout=self._timeout_s, follow_redirects=False
+                verify=_build_ssl_context(), timeout=self._timeout_s, follow_redirects=False
             ) as client:
                 answer = client.request(method, url, content=body, headers=sent)
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
@@ -66,7 +66,7 @@ class HttpTarget:
             raise NotDelivered(
                 f"{receiver}: HTTP {answer.status_code}",
                 refused=not later,
-                retry_after_s=_read_retry_after(answer.headers.get("retry-after", "")) if later else None,
+                retry_after_s=_find_retry_after(answer.headers.get("retry-after", "")) if later else None,
             )
         try:
             return orjson.loads(answer.content)
@@ -75,12 +75,12 @@ class HttpTarget:
 
 
 @cache
-def _make_ssl_context() -> ssl.SSLContext:
+def _build_ssl_context() -> ssl.SSLContext:
     """Return the authorities that requests trust; reading all their certificates takes 35 ms of CPU."""
     return httpx.create_ssl_context()
 
 
-def _read_retry_after(value: str) -> float | None:
+def _find_retry_after(value: str) -> float | None:
     """Return the seconds of a `Retry-After` header, in either of its forms."""
     try:
         wait_s = float(value)

@@ -65,7 +65,7 @@ class PagerDutyNotifier:
                 },
             }
             event["links"] = [{"href": worst.url, "text": "Spanproof"}] if worst.url else []
-        self._http.post_json(self._url, event)
+        self._http.send_json(self._url, event)
 
 
 class OpsgenieNotifier:
@@ -81,7 +81,7 @@ class OpsgenieNotifier:
         alias = quote(notification.incident_id, safe="")
         note = {"source": "spanproof", "note": flatten_line(notification.summary, 1000)}
         if not notification.firing:
-            self._http.post_json(f"{self._url}/{alias}/close?identifierType=alias", note)
+            self._http.send_json(f"{self._url}/{alias}/close?identifierType=alias", note)
             return
         worst = notification.firing[0]
         body = {
@@ -95,9 +95,9 @@ class OpsgenieNotifier:
             "details": notification.labels,
         }
         # Of an open alert with this alias Opsgenie counts the request, and leaves its text as it was.
-        self._http.post_json(self._url, body)
+        self._http.send_json(self._url, body)
         if notification.is_update:
-            self._http.post_json(f"{self._url}/{alias}/notes?identifierType=alias", note)
+            self._http.send_json(f"{self._url}/{alias}/notes?identifierType=alias", note)
 
 
 def _build_headline(notification: Notification) -> str:
@@ -117,14 +117,14 @@ class AlertmanagerNotifier:
 
     def send(self, notification: Notification) -> None:
         """Post all alerts in one request."""
-        self._post_alerts(notification.alerts)
+        self._send_alerts(notification.alerts)
 
-    def refresh(self, alerts: Sequence[Alert]) -> None:
+    def send_refresh(self, alerts: Sequence[Alert]) -> None:
         """Post alerts that go on firing, with a later end."""
-        self._post_alerts(alerts)
+        self._send_alerts(alerts)
 
-    def _post_alerts(self, alerts: Sequence[Alert]) -> None:
-        self._http.post_json(self._url, [self._build_alert(alert) for alert in alerts])
+    def _send_alerts(self, alerts: Sequence[Alert]) -> None:
+        self._http.send_json(self._url, [self._build_alert(alert) for alert in alerts])
 
     def _build_alert(self, alert: Alert) -> dict[str, Any]:
         ends_ns = alert.at_ns
@@ -132,7 +132,7 @@ class AlertmanagerNotifier:
             ends_ns = time.time_ns() + int(_REFRESHES_MISSED * self.refresh_s * 1e9)
         return {
             "labels": {
-                _normalise_label(name): flatten_line(value, 500)
+                _format_label(name): flatten_line(value, 500)
                 for name, value in alert.all_labels.items()
                 if value
             },
@@ -147,7 +147,7 @@ class AlertmanagerNotifier:
         }
 
 
-def _normalise_label(name: str) -> str:
+def _format_label(name: str) -> str:
     """Return a name that Prometheus takes for a label."""
     plain = re.sub(r"[^a-zA-Z0-9_]", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain

@@ -41,20 +41,20 @@ class GitHubNotifier:
         text = {"title": notification.title, "body": _format_body(notification)}
         if issue is None:
             if notification.firing:
-                self._http.post_json(self._issues, {**text, "labels": self._labels})
+                self._http.send_json(self._issues, {**text, "labels": self._labels})
             return
         url = f"{self._issues}/{issue['number']}"
         if notification.firing:
-            self._http.request("PATCH", url, orjson.dumps(text))
+            self._http.send_request("PATCH", url, orjson.dumps(text))
         elif issue.get("state") == "open":
             # Closed first: an issue that stays open misleads more than a comment that is missing.
-            self._http.request("PATCH", url, orjson.dumps({"state": "closed"}))
-            self._http.post_json(f"{url}/comments", {"body": quote_line(notification.summary)})
+            self._http.send_request("PATCH", url, orjson.dumps({"state": "closed"}))
+            self._http.send_json(f"{url}/comments", {"body": format_quoted_line(notification.summary)})
 
     def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "state": "all", "sort": "created", "direction": "desc"}
         found = _fetch_issues(self._http, self._issues, query)
-        marker = _make_marker(notification)
+        marker = _build_marker(notification)
         return next((issue for issue in found if marker in (issue.get("body") or "")), None)
 
 
@@ -74,19 +74,19 @@ class GitLabNotifier:
         text = {"title": notification.title, "description": _format_body(notification)}
         if issue is None:
             if notification.firing:
-                self._http.post_json(self._issues, {**text, "labels": self._labels})
+                self._http.send_json(self._issues, {**text, "labels": self._labels})
             return
         url = f"{self._issues}/{issue['iid']}"
         if notification.firing:
-            self._http.request("PUT", url, orjson.dumps(text))
+            self._http.send_request("PUT", url, orjson.dumps(text))
         elif issue.get("state") == "opened":
-            self._http.request("PUT", url, orjson.dumps({"state_event": "close"}))
-            self._http.post_json(f"{url}/notes", {"body": quote_line(notification.summary)})
+            self._http.send_request("PUT", url, orjson.dumps({"state_event": "close"}))
+            self._http.send_json(f"{url}/notes", {"body": format_quoted_line(notification.summary)})
 
     def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "order_by": "created_at", "sort": "desc"}
         found = _fetch_issues(self._http, self._issues, query)
-        marker = _make_marker(notification)
+        marker = _build_marker(notification)
         return next((issue for issue in found if marker in (issue.get("description") or "")), None)
 
 
@@ -94,34 +94,34 @@ def _fetch_issues(http: HttpTarget, url: str, query: Mapping[str, str]) -> Itera
     """Yield the issues that a list has, the newest first."""
     for page in range(1, _MOST_PAGES + 1):
         page_query = urlencode({**query, "per_page": _PAGE, "page": page})
-        rows = http.request("GET", f"{url}?{page_query}")
+        rows = http.send_request("GET", f"{url}?{page_query}")
         rows = rows if isinstance(rows, list) else []
         yield from (row for row in rows if isinstance(row, dict))
         if len(rows) < _PAGE:
             return
 
 
-def _make_marker(notification: Notification) -> str:
+def _build_marker(notification: Notification) -> str:
     return f"<!-- spanproof:{notification.incident_id} -->"
 
 
 def _format_body(notification: Notification) -> str:
-    return f"{describe_incident(notification)}\n\n{_make_marker(notification)}"
+    return f"{describe_incident(notification)}\n\n{_build_marker(notification)}"
 
 
 def describe_incident(notification: Notification) -> str:
     """Return what an issue in Markdown says of an incident, with a link to the console."""
     lines = (flatten_line(line, 500) for line in format_text(notification).split("\n"))
     url = notification.alerts[0].url
-    return f"{_wrap_in_fence(chr(10).join(lines))}\n\n{url}".rstrip()
+    return f"{_format_fence(chr(10).join(lines))}\n\n{url}".rstrip()
 
 
-def quote_line(text: str) -> str:
+def format_quoted_line(text: str) -> str:
     """Return hostile text as one line of Markdown that mentions, links and formats nothing."""
-    return _wrap_in_fence(flatten_line(text, 500))
+    return _format_fence(flatten_line(text, 500))
 
 
-def _wrap_in_fence(text: str) -> str:
+def _format_fence(text: str) -> str:
     """Return text in a fence that it cannot close: nothing in it mentions, links or formats."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

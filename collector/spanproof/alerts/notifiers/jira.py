@@ -47,38 +47,38 @@ class JiraNotifier:
         issue = self._find_issue(notification)
         text = {
             "summary": notification.title,
-            "description": _quote_text(format_text(notification)),
+            "description": _format_block(format_text(notification)),
         }
         if issue is None:
             if notification.firing:
-                labels = [*self._labels, _make_label(notification)]
-                self._http.post_json(
+                labels = [*self._labels, _build_label(notification)]
+                self._http.send_json(
                     f"{self._api}/issue", {"fields": {**self._fields, **text, "labels": labels}}
                 )
             return
         key = quote(str(issue["key"]), safe="")
         if notification.firing:
-            self._http.request("PUT", f"{self._api}/issue/{key}", orjson.dumps({"fields": text}))
+            self._http.send_request("PUT", f"{self._api}/issue/{key}", orjson.dumps({"fields": text}))
         elif not _is_done(issue["fields"]):
-            self._end_issue(f"{self._api}/issue/{key}", notification)
+            self._close_issue(f"{self._api}/issue/{key}", notification)
 
-    def _end_issue(self, issue: str, notification: Notification) -> None:
-        found = self._http.request("GET", f"{issue}/transitions") or {}
+    def _close_issue(self, issue: str, notification: Notification) -> None:
+        found = self._http.send_request("GET", f"{issue}/transitions") or {}
         ways = [way["id"] for way in found.get("transitions", ()) if _read_category(way.get("to")) == _DONE]
         # A workflow may have no way to the end from here: then the comment says that the alert has ended.
         if ways:
-            self._http.post_json(f"{issue}/transitions", {"transition": {"id": ways[0]}})
-        self._http.post_json(f"{issue}/comment", {"body": _quote_text(notification.summary)})
+            self._http.send_json(f"{issue}/transitions", {"transition": {"id": ways[0]}})
+        self._http.send_json(f"{issue}/comment", {"body": _format_block(notification.summary)})
 
     def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
-        query = f'project = "{self._project}" AND labels = "{_make_label(notification)}"'
+        query = f'project = "{self._project}" AND labels = "{_build_label(notification)}"'
         parameters = urlencode({"jql": query, "fields": "status", "maxResults": 1})
-        found = self._http.request("GET", f"{self._search}?{parameters}")
+        found = self._http.send_request("GET", f"{self._search}?{parameters}")
         issues = found.get("issues") if isinstance(found, dict) else None
         return issues[0] if issues else None
 
 
-def _make_label(notification: Notification) -> str:
+def _build_label(notification: Notification) -> str:
     return f"{_LABEL}-{re.sub(r'[^0-9A-Za-z_-]', '_', notification.incident_id)[:64]}"
 
 
@@ -90,7 +90,7 @@ def _read_category(status: Mapping[str, Any] | None) -> str:
     return str(((status or {}).get("statusCategory") or {}).get("key", ""))
 
 
-def _quote_text(text: str) -> str:
+def _format_block(text: str) -> str:
     """Return hostile text in a block of Jira's markup that it cannot close."""
     lines = (flatten_line(line, 500) for line in text.split("\n"))
     inside = "\n".join(lines).replace("{noformat", "{ noformat")[:_LONGEST_TEXT]

@@ -14,7 +14,7 @@ from spanproof.alerts.messages import flatten_line
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.alerts.notifiers.http import HttpTarget
-from spanproof.alerts.notifiers.issues import describe_incident, quote_line
+from spanproof.alerts.notifiers.issues import describe_incident, format_quoted_line
 from spanproof.config.targets import LinearIssue
 
 _FIND: Final = """query($id: ID!, $team: String!) {
@@ -45,7 +45,7 @@ class LinearNotifier:
 
     def send(self, notification: Notification) -> None:
         """Open, update or complete the issue of the incident."""
-        issue_id = _derive_issue_id(notification)
+        issue_id = _build_issue_id(notification)
         found = self._send_query(_FIND, {"id": issue_id, "team": self._team})
         issue = next(iter(_read_nodes(found, "issues")), None)
         team = next(iter(_read_nodes(found, "teams")), None)
@@ -59,9 +59,9 @@ class LinearNotifier:
         elif notification.firing:
             self._send_query(_UPDATE, {"id": issue["id"], "input": text})
         else:
-            self._complete_issue(issue, team, notification)
+            self._close_issue(issue, team, notification)
 
-    def _complete_issue(
+    def _close_issue(
         self, issue: Mapping[str, Any], team: Mapping[str, Any], notification: Notification
     ) -> None:
         states = sorted(_read_nodes(team, "states"), key=lambda state: float(state["position"]))
@@ -69,7 +69,7 @@ class LinearNotifier:
             return
         # Completed first: an issue that stays open misleads more than a comment that is missing.
         self._send_query(_UPDATE, {"id": issue["id"], "input": {"stateId": states[0]["id"]}})
-        comment = {"issueId": issue["id"], "body": quote_line(notification.summary)}
+        comment = {"issueId": issue["id"], "body": format_quoted_line(notification.summary)}
         self._send_query(_COMMENT, {"input": comment})
 
     def _send_query(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -78,7 +78,7 @@ class LinearNotifier:
         Raises:
             NotDelivered: no answer, or one with errors, which GraphQL has with status 200 too.
         """
-        answer = self._http.post_json(self._url, {"query": query, "variables": variables})
+        answer = self._http.send_json(self._url, {"query": query, "variables": variables})
         answer = answer if isinstance(answer, dict) else {}
         if errors := answer.get("errors"):
             code = str((errors[0].get("extensions") or {}).get("code", ""))
@@ -90,6 +90,6 @@ def _read_nodes(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return list((found.get(name) or {}).get("nodes") or ())
 
 
-def _derive_issue_id(notification: Notification) -> str:
+def _build_issue_id(notification: Notification) -> str:
     """Return the incident's id in the form that Linear demands of ids, that of a UUID of version 4."""
     return str(uuid.UUID(bytes=sha256(notification.incident_id.encode()).digest()[:16], version=4))

@@ -24,7 +24,7 @@ class EmailNotifier:
         target = self._target
         receiver = f"email {target.host}:{target.port}"
         try:
-            with self._connect() as server:
+            with self._open_connection() as server:
                 if target.security == "starttls":
                     server.starttls(context=ssl.create_default_context())
                 if target.user is not None and target.password is not None:
@@ -43,7 +43,7 @@ class EmailNotifier:
             # The others have it: sending again would send it to them twice.
             return
 
-    def _connect(self) -> smtplib.SMTP:
+    def _open_connection(self) -> smtplib.SMTP:
         target = self._target
         if target.security == "tls":
             context = ssl.create_default_context()

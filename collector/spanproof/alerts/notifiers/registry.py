@@ -34,6 +34,6 @@ NOTIFIERS: Mapping[str, Callable[[Any], Notifier]] = {
 """By the target's `kind`."""
 
 
-def notifier_for(target: Target) -> Notifier:
+def build_notifier(target: Target) -> Notifier:
     """Return the notifier of a target."""
     return NOTIFIERS[target.kind](target)

@@ -16,7 +16,7 @@ SIGNATURE_HEADER = "X-Spanproof-Signature"
 KEY_HEADER = "Idempotency-Key"
 
 
-def sign(body: bytes, secret: str, unix_s: int) -> str:
+def build_signature(body: bytes, secret: str, unix_s: int) -> str:
     """Return the value of the signature's header: the time, and an HMAC-SHA256 of time and body."""
     signed = hmac.new(secret.encode(), f"{unix_s}.".encode() + body, hashlib.sha256)
     return f"t={unix_s},v1={signed.hexdigest()}"
@@ -36,5 +36,5 @@ class WebhookNotifier:
         headers = {KEY_HEADER: notification.id}
         if self._target.secret is not None:
             secret = self._target.secret.get_secret_value()
-            headers[SIGNATURE_HEADER] = sign(body, secret, int(time.time()))
-        self._http.request("POST", self._target.url, body, headers)
+            headers[SIGNATURE_HEADER] = build_signature(body, secret, int(time.time()))
+        self._http.send_request("POST", self._target.url, body, headers)

@@ -32,7 +32,7 @@ from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, SuiteError
-from spanproof.suites.what_if import Alteration, find_frozen_run, replay_altered
+from spanproof.suites.what_if import Alteration, get_frozen_run, run_altered
 from spanproof.trace import State
 
 router = APIRouter()
@@ -135,7 +135,7 @@ def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> A
     try:
         with open_replay_sandbox(settings) as sandbox:
             change = Alteration(given.sources, given.results)
-            evaluation = replay_altered(found, change, _build_pipeline(settings), sandbox)
+            evaluation = run_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
     return _build_altered_replay(evaluation)
@@ -201,7 +201,7 @@ def _build_trial(trial: Trial) -> TrialRow:
 
 def _list_editable_of(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
     try:
-        _, run = find_frozen_run(case)
+        _, run = get_frozen_run(case)
     except SuiteError:
         return [], []
     return list_editable(run)

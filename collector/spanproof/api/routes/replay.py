@@ -23,8 +23,8 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store
 from spanproof.store.audit import AuditEvent
-from spanproof.suites import SuiteError, promote_runs
-from spanproof.suites.what_if import Alteration, build_altered_trace, judge_altered
+from spanproof.suites import SuiteError, iter_promotions
+from spanproof.suites.what_if import Alteration, build_altered_trace, evaluate_altered
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -126,14 +126,14 @@ def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) ->
     try:
         with open_replay_sandbox(settings) as sandbox:
             engine = settings.make_engine(sandbox)
-            judged = judge_altered(engine, evaluation.trace, found.run, change)
+            judged = evaluate_altered(engine, evaluation.trace, found.run, change)
             kept = None if suite is None else _evaluate_kept(engine, evaluation, judged, change)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
     case = None
     if suite is not None and kept is not None:
         try:
-            (promotion,) = promote_runs([(kept, judged.run.span_id)], suite)
+            (promotion,) = iter_promotions([(kept, judged.run.span_id)], suite)
         except (SuiteError, OSError) as problem:
             raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
         case = Promoted(

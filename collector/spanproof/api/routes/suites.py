@@ -27,7 +27,7 @@ from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.experiments.comparison import Comparison, compare_rates
 from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
-from spanproof.suites import Case, SuiteError, load_suite, promote_runs
+from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
 from spanproof.suites.promote import Promoting
 from spanproof.trace import Layer, State, fold_states
 
@@ -308,7 +308,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
             )
         runs.append((evaluation, wanted))
     try:
-        found = list(promote_runs(runs, suite, Promoting()))
+        found = list(iter_promotions(runs, suite, Promoting()))
     except (SuiteError, OSError) as problem:
         raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
     return Promotions(

@@ -1,6 +1,7 @@
 """`spanproof doctor`: which isolation features this machine has, what is open in a store; and cleaning up.
 
-Out: one sentence, a table of the chosen backend, a line for each other one; or one JSON line per backend.
+Out: one sentence, a table of the chosen backend, a line for each other one and for each plug-in; or one JSON
+line per backend.
 Exit code 0 when the chosen backend can run, 1 when it lacks a required feature; the default is the jail.
 With --store: what is open, what a judge of it costs, and which notifications of alerts are undelivered.
 With --clean: what killed sandboxes left and was removed.
@@ -20,6 +21,7 @@ from spanproof.cli.options.config import read_config
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.listing import make_listing
+from spanproof.cli.plugins import list_plugins
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Availability, Feature, SandboxUnavailable
 from spanproof.sandbox.registry import list_backends
@@ -53,8 +55,13 @@ def command(
 ) -> int:
     """Show what this machine can run, and how to get what is missing.
 
+<<<<<<< HEAD
     Exit code 0 if the backend can run with its settings. Without --backend that is the default one, and one
     line names the others.
+=======
+    Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
+    and the others are named in a line, as are the plug-ins: what loads each, and what it lacks.
+>>>>>>> main
 
     With --clean, remove what killed sandboxes left behind, and show it: processes, control groups,
     directories and containers.
@@ -79,6 +86,8 @@ def command(
             print_json(_to_row(probed[name]))
     if not as_json:
         _show_all(probed, chosen, show_all)
+        if backend is None:
+            _show_plugins()
     return EXIT_PASS if probed[chosen].usable else EXIT_GATE_FAILED
 
 
@@ -97,6 +106,17 @@ def _show_all(probed: dict[str, Availability], chosen: str, with_others: bool) -
         console.print(clean_line(f"{found.backend}: {state}", style="dim"), soft_wrap=True)
     if others:
         console.print(Text("spanproof doctor --all shows the other backends' features."), soft_wrap=True)
+
+
+def _show_plugins() -> None:
+    """Print what loads each plug-in, and what it needs where a package is missing."""
+    for plugin in list_plugins():
+        missing = plugin.missing
+        state = "can run here"
+        if missing:
+            state = f"needs {', '.join(missing)}: pip install 'spanproof[{plugin.extra}]'"
+        line = f"{plugin.name}, loaded by {plugin.loaded_by}: {state}"
+        console.print(clean_line(line, style="dim"), soft_wrap=True)
 
 
 def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:

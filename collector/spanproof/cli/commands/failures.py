@@ -153,7 +153,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exit code
     1 if a tracker refused.
     """
-    from spanproof.alerts.notifiers import notifier_for
+    from spanproof.alerts.notifiers import build_notifier
     from spanproof.alerts.tickets import sync_tickets
 
     settings = config.tickets
@@ -161,7 +161,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         raise UsageProblem(
             "failures tickets: no tracker is configured", "Add one to `tickets.notify` of the configuration."
         )
-    notifiers = {target.label: notifier_for(target) for target in settings.notify}
+    notifiers = {target.label: build_notifier(target) for target in settings.notify}
     now_ns, url = time.time_ns(), config.console.public_url
     with opened_store(choose_location(location, config)) as store:
         results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))

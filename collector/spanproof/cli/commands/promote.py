@@ -28,7 +28,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.gate import ScoreQuery, parse_query
 from spanproof.store import Store
-from spanproof.suites import Case, Change, Promoting, Promotion, promote_runs
+from spanproof.suites import Case, Change, Promoting, Promotion, iter_promotions
 from spanproof.trace.project import TraceKey, get_score_key
 
 _Run = tuple[TraceEvaluation, str]
@@ -106,7 +106,7 @@ def command(
             runs = [_get_newest_run(store, query.project, run)]
         else:
             runs = [_find_named_run(store, trace, run) for trace in traces]
-        found = take_cases(promote_runs(runs, suite, how), (1 if last else len(traces)) or limit)
+        found = take_cases(iter_promotions(runs, suite, how), (1 if last else len(traces)) or limit)
     if as_json:
         for promotion in found:
             print_json(_to_row(promotion, suite))

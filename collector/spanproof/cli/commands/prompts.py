@@ -34,7 +34,7 @@ from spanproof.gate.assertion import Condition, Match
 from spanproof.store import Store
 from spanproof.store.prompts import PromptVersion, list_prompt_versions
 from spanproof.store.values import FailRate
-from spanproof.suites import Promoting, promote_runs
+from spanproof.suites import Promoting, iter_promotions
 from spanproof.trace import Layer
 
 # Of one agent's prompts, far more than anyone compares.
@@ -153,7 +153,7 @@ def promote_version(
         wanted = {"agent": found.agent, "prompt_version": found.version, "label": "fail"}
         conditions = tuple(Condition(name, Match.EQUAL, (value,)) for name, value in wanted.items())
         runs = find_matching_runs(store, ScoreQuery(conditions), query)
-        promotions = take_cases(promote_runs(runs, suite, Promoting()), limit)
+        promotions = take_cases(iter_promotions(runs, suite, Promoting()), limit)
     path = suite / "prompts" / f"{(found.text_hash or '')[:_SHOWN_HASH]}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

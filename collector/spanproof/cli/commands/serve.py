@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.alerts.notifiers import notifier_for
+from spanproof.alerts.notifiers import build_notifier
 from spanproof.alerts.tickets import TicketUpdater
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.api.server import bind_console, collect_garbage_seldom
@@ -225,7 +225,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         return lambda: alerts.tick(time.time_ns())
 
     def update_tickets(store: Store) -> Watcher:
-        notifiers = {target.label: notifier_for(target) for target in config.tickets.notify}
+        notifiers = {target.label: build_notifier(target) for target in config.tickets.notify}
         updater = TicketUpdater(store, config.tickets, notifiers, console_url=config.console.public_url)
         collector.on_stop("tickets", updater.close)
         return updater.start_due

@@ -41,9 +41,9 @@ from spanproof.suites import (
     CaseReport,
     CaseStatus,
     SuiteReport,
+    find_suite_policy,
+    find_suite_preset,
     load_suite,
-    read_suite_policy,
-    read_suite_preset,
     run_suite,
 )
 
@@ -93,10 +93,10 @@ def run(
     The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
     `policy` takes the place of the configuration's, and --policy the place of both.
     """
-    open_policy = choose_open_policy(open_as, read_suite_policy(suite))
+    open_policy = choose_open_policy(open_as, find_suite_policy(suite))
     baseline = trials.baseline if config.evaluation.structure else None
     earlier = read_earlier_code(baseline) if baseline else {}
-    preset = read_suite_preset(suite)
+    preset = find_suite_preset(suite)
     policy_file = policy_file or (Path(preset) if preset is not None else None)
     judged_by = compute_config_digest(config, policy_file)
     with (

@@ -22,17 +22,17 @@ from spanproof.suites import (
     Expect,
     Form,
     Reading,
-    diff_suites,
+    compare_suites,
+    compute_version,
+    encode_record,
     format_csv,
     format_jsonl,
+    iter_dataset,
     load_case,
     load_suite,
-    read_dataset,
     remove_case,
-    version_of,
-    write_record,
 )
-from spanproof.suites.editing import Edit, add_cases, edit_case, rewrite_case
+from spanproof.suites.editing import Edit, add_cases, update_case, update_case_text
 
 BUCKETS = {"safe": 0.60, "risky": 0.25, "recovery": 0.15}
 """Tags that say what a case is for, with the share of the cases each should have."""
@@ -51,7 +51,7 @@ def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
     The balance is over cases with one of the tags safe, risky and recovery, beside 60, 25 and 15 %.
     """
     cases = [case for case in load_suite(suite) if set(tag) <= set(case.tags)]
-    version, balance = version_of(suite), _compute_balance(cases)
+    version, balance = compute_version(suite), _compute_balance(cases)
     if as_json:
         rows = [_to_row(case) for case in cases]
         print_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
@@ -84,10 +84,10 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
     """
     found = find_case(suite, case)
     if as_json:
-        print_json(_to_row(found) | write_record(found))
+        print_json(_to_row(found) | encode_record(found))
         return EXIT_PASS
     console.print(Text.assemble((found.id, "bold"), f"  {_describe_kind(found)}"), soft_wrap=True)
-    text = yaml.safe_dump(write_record(found), sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.safe_dump(encode_record(found), sort_keys=False, allow_unicode=True, width=100)
     console.print(Text(escape_controls(text).rstrip()), soft_wrap=True)
     for each in found.expectations:
         if each.is_of_layer:
@@ -118,15 +118,15 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
     folder = suite / "cases" / found.id
     if any(given.values()):
         entries = {name: tuple(_parse_entry(each) for each in given[name]) for name in ("must", "must_not")}
-        edit_case(suite, found, Edit(**{**given, **entries}))
+        update_case(suite, found, Edit(**{**given, **entries}))
     else:
         before = (folder / "case.yaml").read_text(encoding="utf-8")
         after = click.edit(before, extension=".yaml")
         if after is not None and after != before:
-            rewrite_case(folder, after)
+            update_case_text(folder, after)
     changed = load_case(folder)
     if as_json:
-        print_json(_to_row(changed) | write_record(changed))
+        print_json(_to_row(changed) | encode_record(changed))
     else:
         console.print(
             f"{folder / 'case.yaml'}: {'unchanged' if changed == found else 'changed'}", soft_wrap=True
@@ -215,7 +215,7 @@ def import_cases(
     nothing; a case that behaves as one of the suite does is left out.
     """
     how = Reading(Form(form) if form else None, Expect(expect), task_key, expected_key, tag)
-    cases = [case for file in files for case in read_dataset(file, how)]
+    cases = [case for file in files for case in iter_dataset(file, how)]
     added = add_cases(suite, cases, replace=replace)
     if as_json:
         print_json(added.to_json())
@@ -239,7 +239,7 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
 
     Exit code 0 even if they differ.
     """
-    found = diff_suites(before, now)
+    found = compare_suites(before, now)
     if as_json:
         print_json(found.to_json())
         return EXIT_PASS

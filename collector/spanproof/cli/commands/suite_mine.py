@@ -10,7 +10,7 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.words import format_count
-from spanproof.suites import mine
+from spanproof.suites import iter_mined
 from spanproof.suites.editing import add_cases
 
 
@@ -48,7 +48,7 @@ def mine_cases(
     """
     with open_backend(backend, settings) as sandbox:
         found = []
-        for each in mine(repository, sandbox, since=since, limit=limit):
+        for each in iter_mined(repository, sandbox, since=since, limit=limit):
             found.append(each)
             if each.reason:
                 inform(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")

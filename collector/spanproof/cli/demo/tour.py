@@ -38,7 +38,7 @@ from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.scores import find_state
 from spanproof.gate import GateReport, evaluate_assertions, parse_assertion
-from spanproof.suites import Case, SuiteReport, promote, run_suite
+from spanproof.suites import Case, SuiteReport, promote_run, run_suite
 from spanproof.trace import get_state
 
 # Name of the file that marks a directory as the demo's own, to be emptied.
@@ -192,7 +192,7 @@ def _show_gate(collected: _Collected) -> GateReport:
 def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, SuiteReport]:
     _print_heading("7  The misquote, promoted into a suite, fails again in the same way, offline")
     suite = directory / "suite"
-    case = promote(misquote, misquote.runs[0].run.span_id, suite)
+    case = promote_run(misquote, misquote.runs[0].run.span_id, suite)
     print_case(case, suite / "cases" / case.id)
     with opened_engine(Config()) as engine:
         report = run_suite(suite, engine)

@@ -10,9 +10,9 @@ from spanproof.trace.exports import read_file
 from spanproof.trace.otlp import MalformedOtlp
 
 _REMEDY = (
-    "Give OTLP trace data (.pb, .json, .jsonl), an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix or"
-    " Weave (.json, .jsonl, .parquet), printed spans (.json, .log, .txt), or a transcript (.json, .jsonl,"
-    " .eval, .traj)."
+    "Give OTLP trace data (.pb, .json, .jsonl), an export of Datadog, Jaeger, Langfuse, LangSmith, Logfire,"
+    " MLflow, Phoenix, Weave or Zipkin (.json, .jsonl, .csv, .parquet), printed spans (.json, .log, .txt), or"
+    " a transcript (.json, .jsonl, .eval, .traj)."
 )
 
 

@@ -26,7 +26,7 @@ from spanproof.config.model import Config
 from spanproof.store import RunRow, TraceRow
 from spanproof.store.trace_list import TraceTerms
 from spanproof.store.trace_listing import TraceListing
-from spanproof.suites import load_suite, promote, run_suite
+from spanproof.suites import load_suite, promote_run, run_suite
 from spanproof.trace import Layer, State, get_state
 
 LayerName = Literal["correctness", "boundary", "execution", "groundedness", "trajectory"]
@@ -130,7 +130,7 @@ class Tools:
         with opened_store(self.location) as store:
             evaluation = find_trace(store, trace)
         folder = self._resolve_suite(suite)
-        case = promote(evaluation, find_run(evaluation, run).run.span_id, folder)
+        case = promote_run(evaluation, find_run(evaluation, run).run.span_id, folder)
         return {"id": case.id, "folder": str(folder / "cases" / case.id)}
 
     def _resolve_suite(self, name: str) -> Path:

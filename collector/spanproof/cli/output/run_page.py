@@ -33,8 +33,7 @@ from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, sort_by_gravity
-from spanproof.evaluators.scores import find_state
-from spanproof.evaluators.structure import Structure
+from spanproof.evaluators.scores import STRUCTURE_EVALUATOR, find_state
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.store import Feedback
@@ -115,7 +114,7 @@ def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
     """Yield the structural metrics of a run, a line each; none where they are not measured."""
     grid = make_pairs()
     for score in run.scores:
-        if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
+        if score.evaluator == STRUCTURE_EVALUATOR and isinstance(score.outcome, Scored):
             explained = clean_line(describe_outcome(score.outcome))
             grid.add_row(f"{score.name:12}", Text.assemble(format_score(score), "  ", explained))
     if grid.row_count:

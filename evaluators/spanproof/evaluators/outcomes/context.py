@@ -31,6 +31,9 @@ _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|
 _OWN_MATTER = re.compile(r"\b(?:our|ours|we|unsere?[rnms]?|wir|notre|nos|nuestr[oa]s?)\b", re.IGNORECASE)
 _QUERYING = frozenset({Language.SQL, Language.BASH})
 _MAX_TEXT = 200_000
+_OF_TRACEBACK = re.compile(r"\s+(?:File |at )|\w*(?:Error|Exception)\b")
+# Lines with figures from which the output of a program that failed is a report.
+_FEWEST_LINES = 3
 # Numbers of the task that the code uses from which the task gives its data itself.
 _FEWEST_GIVEN = 2
 
@@ -61,6 +64,7 @@ class RunContext:
         all_failed: of this, nothing came back empty either.
         did_nothing: it did nothing beside answering.
         has_source: some tool call or other source gave it something.
+        has_report: a program that failed printed figures all the same, as a run of tests does.
     """
 
     task_topics: frozenset[str] = frozenset()
@@ -84,6 +88,7 @@ class RunContext:
     all_failed: bool = False
     did_nothing: bool = False
     has_source: bool = True
+    has_report: bool = False
 
     @property
     def records_all(self) -> bool:
@@ -177,7 +182,17 @@ def build_context(
             for call in calls
             if not call.is_answer and call.snippet is None
         ),
+        has_report=any(
+            account.of(each).state in NOT_DONE and _has_figures(each.logs or each.observation or "")
+            for each in programs
+        ),
     )
+
+
+def _has_figures(printed: str) -> bool:
+    """Whether what a program printed has figures beside the lines that a traceback names."""
+    lines = printed[:_MAX_TEXT].splitlines()
+    return sum(bool(find_numbers(line)) and not _OF_TRACEBACK.match(line) for line in lines) >= _FEWEST_LINES
 
 
 def _records_results(programs: Sequence[Snippet], account: Account, calls: Sequence[MadeCall]) -> bool:

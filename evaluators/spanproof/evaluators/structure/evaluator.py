@@ -13,7 +13,7 @@ from typing import Final
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.model import Account
-from spanproof.evaluators.scores import check_registered
+from spanproof.evaluators.scores import STRUCTURE_EVALUATOR, check_registered
 from spanproof.evaluators.structure.left import CodeFile, Files, code_left, task_key
 from spanproof.trace import Cause, Judgement, Layer, Outcome, Run, Skipped
 
@@ -28,7 +28,7 @@ _OF_TWO_RUNS: Final = ("growth", "public_api")
 class Structure(Evaluator):
     """Size, complexity, duplication, dead code, growth and broken APIs."""
 
-    name = "spanproof.structure"
+    name = STRUCTURE_EVALUATOR
     version = "1"
     layer = Layer.CORRECTNESS
     cost = Cost.RULES

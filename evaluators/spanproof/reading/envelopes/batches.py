@@ -14,6 +14,7 @@ from spanproof.reading.envelopes.documents import (
     normalise_name,
     parse_whole_number,
 )
+from spanproof.reading.envelopes.forms import load_envelope_fields
 from spanproof.reading.envelopes.model import (
     HTTP_ERRORS,
     MAX_BARE_CHARS,
@@ -125,7 +126,7 @@ def _list_named_outcomes(items: Mapping[str, JsonValue]) -> tuple[ItemOutcome, .
 def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | None:
     fields = {normalise_name(name): each for name, each in item.items()}
     names = [str(each) for name, each in item.items() if _NAMING_FIELD.search(name) and _is_plain(each)]
-    name = names[0] if names else position
+    name = next(iter(names or _list_texts(fields)), position)
     states = [fields[key] for key in _STATE_FIELDS if isinstance(fields.get(key), str | bool | int)]
     error = next(
         (fields[key] for key in ("error", "errors", "errorcode", "errormessage") if key in fields), None
@@ -133,6 +134,12 @@ def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | No
     if has_error(error) or any(map(_is_failed_state, states)):
         return ItemOutcome(name, done=False, reason=find_message(fields))
     return ItemOutcome(name, done=True) if states or len(names) > 0 else None
+
+
+def _list_texts(fields: Mapping[str, JsonValue]) -> list[str]:
+    """Return the texts of an item that say nothing of how it ended: the first one is its name."""
+    known = load_envelope_fields().union(_STATE_FIELDS)
+    return [each for name, each in fields.items() if name not in known and isinstance(each, str) and each]
 
 
 def _is_plain(item: JsonValue) -> bool:

@@ -22,6 +22,10 @@ _CONTROL_FLOW = frozenset({"GeneratorExit", "GraphInterrupt", "NodeInterrupt", "
 
 _TYPED_MESSAGE = re.compile(r"(?P<type>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout|Warning)): ")
 _CAUSE = re.compile(r"(?:due to:?|: )\s*(?P<type>[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): ")
+# What JavaScript prints of an exception: LangChain's instrumentor puts it below the message.
+_JAVASCRIPT_STACK = re.compile(
+    r"(?:^|\n\n)(?P<type>[A-Z]\w*): (?P<message>[^\n]*(?:\n(?! +at )[^\n]*)*)\n +at "
+)
 _RAISED_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::.*)?$")
 
 
@@ -39,6 +43,7 @@ def read_error(raw: RawSpan) -> SpanError | None:
 def from_text(message: str, declared_type: str | None = None) -> SpanError | None:
     """Return the error in a status message; None where it is only control flow."""
     message = _extract_message(message)
+    declared_type, message = _split_javascript_stack(message, declared_type)
     typed = _TYPED_MESSAGE.match(message)
     name = declared_type if declared_type not in _UNKNOWN_TYPES else None
     if typed is not None and (name is None or _strip_module(typed["type"]) == _strip_module(name)):
@@ -49,7 +54,16 @@ def from_text(message: str, declared_type: str | None = None) -> SpanError | Non
 def _from_event(event: Event) -> SpanError | None:
     name = _strip_module(_read_text(event, "exception.type"))
     chain = _parse_chain(_read_text(event, "exception.stacktrace"))
-    return _build_error(name or None, _read_text(event, "exception.message"), chain)
+    declared, message = _split_javascript_stack(_read_text(event, "exception.message"), name or None)
+    return _build_error(declared, message, chain)
+
+
+def _split_javascript_stack(message: str, declared_type: str | None) -> tuple[str | None, str]:
+    """Return the type and the message of an exception, without the stack trace that JavaScript prints."""
+    stack = _JAVASCRIPT_STACK.search(message)
+    if stack is None:
+        return declared_type, message
+    return declared_type or stack["type"], stack["message"]
 
 
 def _build_error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:

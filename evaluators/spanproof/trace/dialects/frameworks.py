@@ -92,9 +92,15 @@ def _unwrap_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
 
 
 def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | None]:
-    """Return a tool's result out of LangChain's ToolMessage, with the error the message may stand for."""
+    """Return a tool's result out of LangChain's ToolMessage, with the error the message may stand for.
+
+    The AI SDK writes the JSON of a result, of a text as well: that text is the result.
+    """
     if given is None:
         return None, None
+    if isinstance(given.value, str) and given.value[:1] == given.value[-1:] == '"':
+        inner = decode_document(given.value)
+        return (to_payload(inner) if isinstance(inner, str) else given), None
     match given.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
@@ -190,7 +196,7 @@ def demote_workflow(raw: RawSpan, reading: Reading) -> Reading:
 
     A real agent carries its name; a handoff recorded as a TOOL is no tool call either.
     """
-    if "openai_agents" not in raw.scope:
+    if "openai_agents" not in raw.scope.replace("-", "_"):
         return reading
     if reading.kind is SpanKind.AGENT and raw.text("agent.name", "graph.node.id") is None:
         return replace(reading, kind=SpanKind.CHAIN)

@@ -220,9 +220,9 @@ class _Collected:
             self._add_call_part(part)
         elif _is_result(part, kind):
             self._add_result(part)
-        elif kind == "executable_code" or isinstance(part.get("executable_code"), dict):
+        elif kind in _CODE_KEYS or not part.keys().isdisjoint(_CODE_KEYS):
             self._add_gemini_code(part)
-        elif kind == "code_execution_result" or isinstance(part.get("code_execution_result"), dict):
+        elif kind in _PRINTED_KEYS or not part.keys().isdisjoint(_PRINTED_KEYS):
             self._add_gemini_result(part)
         elif kind in _SILENT_PARTS:
             return
@@ -273,13 +273,11 @@ class _Collected:
         )
 
     def _add_gemini_code(self, part: dict[str, JsonValue]) -> None:
-        inner = part.get("executable_code")
-        source = inner if isinstance(inner, dict) else part
+        source = _unfold(part, *_CODE_KEYS)
         self.calls.append(ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._make_gemini_id()))
 
     def _add_gemini_result(self, part: dict[str, JsonValue]) -> None:
-        inner = part.get("code_execution_result")
-        source = inner if isinstance(inner, dict) else part
+        source = _unfold(part, *_PRINTED_KEYS)
         answered = self.calls[-1].call_id if self.calls else None
         self.results.append(Message("tool", extract_result_text(source.get("output")), (), answered))
 
@@ -300,6 +298,10 @@ _RESULT_NAMES: Final = (*_OWN_RESULT_NAMES, "content")
 _CALL_KEYS = ("function_call", "functionCall", "toolUse")
 # Names under which Gemini and Bedrock put a call or a result, in place of a `type`.
 _RESULT_KEYS = ("function_response", "functionResponse", "toolResult")
+
+# Code that Gemini ran itself, and what it printed.
+_CODE_KEYS: Final = ("executable_code", "executableCode")
+_PRINTED_KEYS: Final = ("code_execution_result", "codeExecutionResult")
 
 _CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "mcp_tool_use"})
 _RESULT_PARTS = frozenset({"tool_call_response", "tool_result", "tool_return", "retry_prompt"})

@@ -9,7 +9,7 @@ from spanproof.semconv import genai
 from spanproof.trace import JsonValue, Message, SpanKind, ToolCall, Usage
 from spanproof.trace.dialects.decode import decode_document, to_payload
 from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.frameworks import unwrap_arguments
+from spanproof.trace.dialects.frameworks import unwrap_arguments, unwrap_result
 from spanproof.trace.dialects.genai import find_last_text
 from spanproof.trace.dialects.messages import decode_call, read_messages
 from spanproof.trace.dialects.openinference import make_usage
@@ -82,10 +82,11 @@ def _parse_call(call: dict[str, JsonValue]) -> ToolCall:
 def _read_tool(raw: RawSpan) -> Reading:
     given = raw.first("ai.toolCall.args", "ai.toolCall.input")
     name = raw.text("ai.toolCall.name") or raw.name
+    result, _ = unwrap_result(to_payload(raw.first("ai.toolCall.result", "ai.toolCall.output")))
     return Reading(
         SpanKind.TOOL,
         to_payload(given),
-        to_payload(raw.first("ai.toolCall.result", "ai.toolCall.output")),
+        result,
         tool=ToolCall(name, unwrap_arguments(given), raw.text("ai.toolCall.id")),
         error=read_error(raw),
     )

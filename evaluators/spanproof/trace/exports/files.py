@@ -12,6 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.trace.codec import load_json
 from spanproof.trace.exports.inspected import iter_inspected
+from spanproof.trace.exports.otlp_variants import is_strict_otlp, list_otlp
+from spanproof.trace.exports.tables import parse_csv
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.files import (
     MAX_FILE_BYTES,
@@ -25,15 +27,17 @@ from spanproof.trace.otlp.jsonformat import decode_json
 if TYPE_CHECKING:
     from spanproof.trace.exports.products import Product
     from spanproof.trace.exports.rows import Row
-
-_OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
+    from spanproof.trace.exports.transcripts import Transcript
 
 _PRINTED = frozenset({".traj", ".log", ".txt", ".out"})
+_TABLES = frozenset({".csv", ".tsv"})
 _DOCUMENTS = _PRINTED | {".json", ".jsonl", ".ndjson"}
 
 _INSPECTED = re.compile(
     r"^\s*(?:\{\s*)?(?:traceId|_spanContext|spanContext|instrumentationScope|attributes): ", re.MULTILINE
 )
+
+_CONTAINER = re.compile(rb"^[\w.-]+\s*\| ?")
 
 # In place of the document of a line that is no JSON.
 _BROKEN = object()
@@ -53,18 +57,29 @@ def read_file(path: Path) -> Read:
         return _read_documents(path, [(0, _read_parquet_rows(path))])
     if suffix == ".eval":
         return _read_documents(path, [(0, sample) for sample in _read_samples(path)])
+    if suffix in _TABLES:
+        return _read_documents(path, [(0, parse_csv(read_content(path).decode("utf-8", "replace")))])
     if suffix not in _DOCUMENTS:
         return read_what_is_good(path)
-    body = read_content(path)
+    body = _strip_prefixes(read_content(path))
     documents = _parse_documents(body)
     if suffix in _PRINTED:
-        return _read_documents(path, documents or [(0, _BROKEN)])
-    if not documents or any(_is_otlp(document) for _, document in documents):
+        return _read_log(path, documents)
+    if not documents or any(is_strict_otlp(document) for _, document in documents):
         return read_what_is_good(path)
     requests, malformed = _read_documents(path, documents)
     is_unread = suffix == ".json" and not requests and bool(malformed)
     broken = _find_broken_json(body) if is_unread else None
     return (requests, malformed) if broken is None else ([], [MalformedOtlp(f"{path}: {broken}")])
+
+
+def _strip_prefixes(body: bytes) -> bytes:
+    """Return the lines of a log without the name of the container that Docker Compose puts before each."""
+    lines = body.splitlines(keepends=True)
+    prefixed = [_CONTAINER.match(line) for line in lines if line.strip()]
+    if not prefixed or not all(prefixed):
+        return body
+    return b"".join(_CONTAINER.sub(b"", line, count=1) for line in lines)
 
 
 def _find_broken_json(body: bytes) -> str | None:
@@ -162,33 +177,34 @@ def _select_members(path: Path, archive: zipfile.ZipFile) -> list[str]:
     return [member.filename for member in wanted]
 
 
-def _is_otlp(document: object) -> bool:
-    # An empty object is an empty request.
-    return isinstance(document, dict) and (not document or not _OTLP_KEYS.isdisjoint(document))
+def _read_log(path: Path, documents: list[tuple[int, Any]]) -> Read:
+    """Read what was printed between the lines of a program; where nothing was, say so once."""
+    printed = [(number, document) for number, document in documents if document is not _BROKEN]
+    if printed:
+        return _read_documents(path, printed)
+    return [], [MalformedOtlp(f"{path}: no line of it is JSON, and none is a printed span")]
 
 
-def _list_otlp(document: Any) -> list[Any]:
-    """Return the OTLP requests in a document: a list of them, or what the API of Jaeger 2 gives."""
-    if isinstance(document, dict):
-        document = [document.get("result")]
-    held = document if isinstance(document, list) else []
-    return held if held and all(map(_is_otlp, held)) else []
+def _name_place(path: Path, line: int) -> str:
+    return f"{path}:{line}" if line else str(path)
 
 
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
-    from spanproof.trace.exports.harnesses import find_transcripts
+    from spanproof.trace.exports.harnesses import find_transcripts, is_one_run
+    from spanproof.trace.exports.model_calls import drop_repeated_requests
     from spanproof.trace.exports.products import UnknownExport, build_request, find_rows, read_rows
 
     rows: list[tuple[Product, Row]] = []
     requests: list[ExportTraceServiceRequest] = []
     malformed: list[MalformedOtlp] = []
+    transcripts: list[Transcript] = []
     messages = [document for _, document in documents]
-    if len(messages) > 1 and (spoken := find_transcripts(messages)) and _is_one_chat(messages):
+    if len(messages) > 1 and is_one_run(messages) and (spoken := find_transcripts(messages)):
         return [build_request(spoken)], []
     for number, document in documents:
-        place = f"{path}:{number}" if number else str(path)
-        if held := _list_otlp(document):
+        place = _name_place(path, number)
+        if held := list_otlp(document):
             try:
                 requests += [decode_json(json.dumps(request).encode()) for request in held]
             except MalformedOtlp as problem:
@@ -197,24 +213,18 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
         try:
             rows += find_rows(document)
         except UnknownExport as unknown:
-            transcripts = find_transcripts(document)
-            if transcripts:
-                requests.append(build_request(transcripts))
+            found = find_transcripts(document)
+            if found:
+                transcripts += found
                 continue
             malformed.append(MalformedOtlp(f"{place}: {'not JSON' if document is _BROKEN else unknown}"))
+    if transcripts:
+        requests.append(build_request(drop_repeated_requests(transcripts)))
     if rows:
         request, problems = read_rows(rows)
         requests.append(request)
         malformed += [MalformedOtlp(f"{path}: {problem}") for problem in problems]
     return requests, malformed
-
-
-def _is_one_chat(documents: list[Any]) -> bool:
-    """Whether each line of a file is a message, or an event, of one conversation."""
-    return all(
-        isinstance(each, dict) and not each.keys().isdisjoint({"role", "action", "observation"})
-        for each in documents
-    )
 
 
 def _read_parquet_rows(path: Path) -> list[dict[str, Any]]:

@@ -11,30 +11,42 @@ from typing import Any, Final
 
 from spanproof.trace.dialects.decode import as_text
 from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.exports.bedrock import is_bedrock, read_bedrock
+from spanproof.trace.exports.chats import find_errors, is_session, list_chats, read_message
+from spanproof.trace.exports.coding_agents import (
+    is_mini_swe_agent,
+    is_openhands,
+    is_openhands_sdk,
+    read_mini_swe_agent,
+    read_openhands,
+    read_openhands_sdk,
+    read_swe_agent,
+)
+from spanproof.trace.exports.model_calls import read_model_call
 from spanproof.trace.exports.transcripts import CodeStep, Transcript
 from spanproof.trace.ids import digest
-from spanproof.trace.model import Message, ToolCall
+from spanproof.trace.model import Message
 
 Document = Mapping[str, Any]
 
-_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-# OpenHands' actions that run something, with the argument that holds it and the tool that takes it.
-_OPENHANDS_RUNS: Final = {
-    "run": ("execute_bash", "command"),
-    "run_ipython": ("execute_ipython_cell", "code"),
-    "read": ("read_file", "path"),
-    "write": ("write_file", "content"),
-    "edit": ("edit_file", "content"),
-    "browse": ("browse", "url"),
-    "call_tool_mcp": ("call_tool_mcp", "arguments"),
-}
-_OPENHANDS_ENDS: Final = frozenset({"finish", "reject"})
-_SUBMISSIONS: Final = frozenset({"submit", "exit_cost", "exit_context"})
+
+# Under which names APIs put a list of what they were queried for.
+_ENVELOPES: Final = ("data", "results", "rows", "requests", "samples", "conversation")
 
 
 def find_transcripts(document: object) -> list[Transcript]:
     """Return the runs in a document; empty where it is of no form that is known."""
     return [found for found in _iter_transcripts(document) if any(_is_doing(turn) for turn in found.turns)]
+
+
+def is_one_run(documents: Sequence[Any]) -> bool:
+    """Whether each line of a file is a message or an event of one run, or of sessions beside each other."""
+    if is_session(documents) or is_bedrock(list(documents)) or is_openhands_sdk(list(documents)):
+        return True
+    return all(
+        isinstance(each, dict) and not each.keys().isdisjoint({"role", "action", "observation"})
+        for each in documents
+    )
 
 
 def _is_doing(turn: Message | CodeStep) -> bool:
@@ -55,42 +67,40 @@ def _iter_object(value: Document) -> Iterator[Transcript]:
     elif isinstance(value.get("messages"), list) and {"id", "input"} <= value.keys() and "epoch" in value:
         yield _read_sample(value, {})
     elif isinstance(value.get("trajectory"), list):
-        yield _read_swe_agent(value)
+        yield read_swe_agent(value)
+    elif is_mini_swe_agent(value):
+        yield read_mini_swe_agent(value)
     elif isinstance(value.get("simulations"), list):
         yield from _iter_list(value["simulations"])
     elif isinstance(value.get("steps"), list) and _is_memory(value["steps"]):
         yield _read_memory(value["steps"])
-    elif isinstance(value.get("history"), list) and _is_openhands(value["history"]):
-        yield _read_openhands(value["history"])
-    elif value.get("object") == "response" and isinstance(value.get("output"), list):
-        yield _read_response(value)
-    elif isinstance(traj := value.get("traj", value.get("messages")), list) and _is_chat(traj):
-        yield _read_chat(value, traj)
+    elif is_openhands(value.get("history")):
+        yield read_openhands(value["history"], value.get("instruction"))
+    elif is_bedrock([value]):
+        yield read_bedrock([value])
+    elif (call := read_model_call(value)) is not None:
+        yield call
+    elif chats := list_chats(value):
+        yield from chats
+    else:
+        for name in _ENVELOPES:
+            yield from _iter_transcripts(value.get(name))
 
 
 def _iter_list(items: Sequence[Any]) -> Iterator[Transcript]:
     if _is_memory(items):
         yield _read_memory(items)
-    elif _is_openhands(items):
-        yield _read_openhands(items)
-    elif _is_chat(items):
-        yield _read_chat({}, items)
+    elif is_openhands(items):
+        yield read_openhands(items)
+    elif is_openhands_sdk(items):
+        yield read_openhands_sdk(items)
+    elif is_bedrock(items):
+        yield read_bedrock(items)
+    elif chats := list_chats(items):
+        yield from chats
     else:
         for item in items:
             yield from _iter_transcripts(item)
-
-
-def _is_chat(items: Sequence[Any]) -> bool:
-    """Whether these are messages of a chat, or items of OpenAI's responses."""
-    if not items or not all(isinstance(item, Mapping) for item in items):
-        return False
-    known = [str(item.get("role")) in _ROLES or _is_response_item(item) for item in items]
-    return all(known) and any(item.get("role") == "assistant" or _is_response_item(item) for item in items)
-
-
-def _is_response_item(item: Document) -> bool:
-    kind = str(item.get("type") or "")
-    return kind.endswith(("_call", "_call_output")) or kind in ("reasoning", "message")
 
 
 def _is_memory(items: Sequence[Any]) -> bool:
@@ -98,12 +108,6 @@ def _is_memory(items: Sequence[Any]) -> bool:
     objects = [item for item in items if isinstance(item, Mapping)]
     acting = [item for item in objects if "step_number" in item or "code_action" in item]
     return bool(acting) and any("observations" in item or "action_output" in item for item in acting)
-
-
-def _is_openhands(items: Sequence[Any]) -> bool:
-    objects = [item for item in items if isinstance(item, Mapping)]
-    has_action = any("action" in item and "args" in item for item in objects)
-    return has_action and any("source" in item or "observation" in item for item in objects)
 
 
 def _read_sample(sample: Document, run: Document) -> Transcript:
@@ -117,103 +121,12 @@ def _read_sample(sample: Document, run: Document) -> Transcript:
     return Transcript(
         key=f"inspect/{key}",
         name=str(run.get("task") or "inspect"),
-        turns=[message for item in messages if isinstance(item, Mapping) for message in _read_message(item)],
+        turns=[message for item in messages if isinstance(item, Mapping) for message in read_message(item)],
         answer=completion if isinstance(completion, str) and completion else None,
         model=run.get("model") if isinstance(run.get("model"), str) else None,
-        errors=_find_errors(messages),
+        errors=find_errors(messages),
         started=sample.get("started_at") or run.get("created"),
     )
-
-
-def _find_errors(messages: Sequence[Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item in messages:
-        error = item.get("error") if isinstance(item, Mapping) and item.get("role") == "tool" else None
-        if error:
-            text = error.get("message") if isinstance(error, Mapping) else error
-            found[str(item.get("tool_call_id"))] = str(text)
-    return found
-
-
-def _read_message(item: Document) -> tuple[Message, ...]:
-    """Return a message; inspect_ai has a call's name as a text beside its arguments."""
-    value = {key: part for key, part in item.items() if part is not None}
-    calls = value.get("tool_calls")
-    if isinstance(calls, list):
-        value["tool_calls"] = [_rename_call(call) for call in calls]
-    return read_messages([value], "user")
-
-
-def _rename_call(call: Any) -> Any:
-    named = isinstance(call, Mapping) and isinstance(call.get("function"), str)
-    return {**call, "name": call["function"], "function": None} if named else call
-
-
-def _read_swe_agent(value: Document) -> Transcript:
-    """Return a trajectory of SWE-agent: a thought, a command, and what the shell printed."""
-    turns: list[Message | CodeStep] = []
-    history = value.get("history")
-    first = (
-        next((item for item in history if isinstance(item, Mapping) and item.get("role") == "user"), None)
-        if isinstance(history, list)
-        else None
-    )
-    if first is not None:
-        turns += [message for message in _read_message(first) if message.text]
-    answer = None
-    for number, step in enumerate(value["trajectory"]):
-        if not isinstance(step, Mapping):
-            continue
-        action = str(step.get("action") or "").strip()
-        thought = str(step.get("thought") or step.get("response") or "")
-        if not action or action.split()[0] in _SUBMISSIONS:
-            answer = thought or answer
-            turns.append(Message("assistant", thought))
-            continue
-        call = ToolCall("bash", {"command": action}, f"step-{number}")
-        turns.append(Message("assistant", thought, (call,)))
-        turns.append(Message("tool", as_text(step.get("observation") or ""), (), call.call_id))
-    name = str(value.get("environment") or "swe-agent")
-    return Transcript(f"swe-agent/{digest(as_text(dict(value)))}", name, turns, answer=answer)
-
-
-def _read_openhands(items: Sequence[Any]) -> Transcript:
-    """Return a session of OpenHands: actions, and observations by the action that caused them."""
-    turns: list[Message | CodeStep] = []
-    errors: dict[str, str] = {}
-    answer = None
-    for item in (each for each in items if isinstance(each, Mapping)):
-        given = item.get("args")
-        args = given if isinstance(given, Mapping) else {}
-        if "observation" in item:
-            turns += _read_observation(item, errors)
-        elif (action := str(item.get("action"))) in _OPENHANDS_RUNS:
-            name, argument = _OPENHANDS_RUNS[action]
-            wanted = {key: args[key] for key in ("path", "name", argument) if args.get(key) is not None}
-            thought = str(args.get("thought") or "")
-            turns.append(Message("assistant", thought, (ToolCall(name, wanted, str(item.get("id"))),)))
-        elif action == "message":
-            role = "assistant" if item.get("source") == "agent" else "user"
-            turns.append(Message(role, str(args.get("content") or item.get("message") or "")))
-        elif action in _OPENHANDS_ENDS:
-            answer = (
-                str(args.get("final_thought") or args.get("thought") or item.get("message") or "") or answer
-            )
-    started = next((item.get("timestamp") for item in items if isinstance(item, Mapping)), None)
-    key = f"openhands/{digest(as_text(list(items)))}"
-    return Transcript(key, "openhands", turns, answer=answer, errors=errors, started=started)
-
-
-def _read_observation(item: Document, errors: dict[str, str]) -> list[Message]:
-    cause = str(item.get("cause"))
-    extras = item.get("extras")
-    extras = extras if isinstance(extras, Mapping) else {}
-    metadata = extras.get("metadata")
-    code = extras.get("exit_code", metadata.get("exit_code") if isinstance(metadata, Mapping) else None)
-    content = str(item.get("content") or "")
-    if item.get("observation") == "error" or (isinstance(code, int) and code not in (0, -1)):
-        errors[cause] = content or f"exit code {code}"
-    return [Message("tool", content, (), cause)] if item.get("cause") is not None else []
 
 
 def _read_memory(items: Sequence[Any]) -> Transcript:
@@ -259,32 +172,3 @@ def _read_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Messag
             errors[call.call_id] = failed
         shown = observation or as_text(item.get("action_output") or "")
         yield Message("tool", shown, (), call.call_id)
-
-
-def _read_response(value: Document) -> Transcript:
-    """Return a response of OpenAI's API, with its input where it is beside it."""
-    given = value.get("input")
-    turns = [*read_messages(given, "user")] if given else []
-    turns += read_messages(value["output"], "assistant")
-    model = value.get("model")
-    return Transcript(
-        key=f"response/{value.get('id') or digest(as_text(dict(value)))}",
-        name="response",
-        turns=turns,
-        model=model if isinstance(model, str) else None,
-        started=value.get("created_at"),
-    )
-
-
-def _read_chat(value: Document, items: Sequence[Any]) -> Transcript:
-    """Return a chat: messages as OpenAI's API has them, alone or as a harness's result holds them."""
-    turns = [message for item in items if isinstance(item, Mapping) for message in _read_message(item)]
-    identity = [str(value[name]) for name in ("id", "task_id", "trial") if value.get(name) is not None]
-    model = value.get("model")
-    return Transcript(
-        key=f"chat/{'/'.join(identity)}/{digest(as_text(list(items)))}",
-        name=str(value.get("name") or "chat"),
-        turns=turns,
-        model=model if isinstance(model, str) else None,
-        errors=_find_errors(items),
-    )

@@ -6,6 +6,7 @@ content was taken out, and is put back, so that the observation is read in the p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -83,13 +84,23 @@ def _build_attributes(given: dict[str, Any]) -> dict[str, object]:
 def _build_own_attributes(given: dict[str, Any]) -> dict[str, object]:
     return {
         f"{_PREFIX}type": str(given.get("type") or "span").lower(),
-        f"{_PREFIX}input": as_json(given.get("input")),
-        f"{_PREFIX}output": as_json(given.get("output")),
+        f"{_PREFIX}input": _read_content(given.get("input")),
+        f"{_PREFIX}output": _read_content(given.get("output")),
         f"{_PREFIX}model.name": given.get("providedModelName") or given.get("model"),
         f"{_PREFIX}usage_details": as_json(given.get("usageDetails") or given.get("usage")),
         f"{_PREFIX}level": given.get("level"),
         f"{_PREFIX}status_message": given.get("statusMessage"),
     }
+
+
+def _read_content(value: object) -> str | None:
+    """Return what was taken or given; a download of the page has the JSON of it, a text in quotes too."""
+    if isinstance(value, str) and value[:1] == value[-1:] == '"':
+        try:
+            return as_json(json.loads(value))
+        except ValueError:
+            return value
+    return as_json(value)
 
 
 def _read_metadata(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,9 +67,10 @@ def _read_run(row: Row) -> Span:
 
 
 def _build_values(side: str, value: object) -> dict[str, object]:
-    if isinstance(value, Mapping) and len(value) == 1:
-        ((name, only),) = value.items()
-        value = only if name in ("input", "output") else value
+    if isinstance(value, Mapping):
+        # The steps of an `AgentExecutor` are runs of their own.
+        held = {name: part for name, part in value.items() if name != "intermediate_steps"}
+        value = held.get(side, held) if len(held) == 1 else value
     return build_value_attributes(side, value)
 
 

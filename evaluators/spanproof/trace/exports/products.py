@@ -9,14 +9,27 @@ from itertools import groupby
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, spandicts, weave
-from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow, add_attributes
+from spanproof.trace.exports import (
+    agents_sdk,
+    datadog,
+    jaeger,
+    langfuse,
+    langsmith,
+    mlflow,
+    phoenix,
+    spandicts,
+    weave,
+)
+from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow, add_attributes, parse_document
+from spanproof.trace.exports.tables import unfold_table
 from spanproof.trace.exports.transcripts import Transcript, build_spans
 
 # Attributes in which products keep the name of a span's scope.
 _SCOPES = ("otel.scope.name", "otel.library.name")
 
-_MAX_DEPTH = 6
+_MAX_DEPTH = 8
+# Where tables hold a trace as the text of its JSON.
+_WRITTEN = ("trace", "spans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,8 @@ class Product:
 SPANS = "OpenTelemetry's SDKs"
 
 PRODUCTS = (
+    Product("OpenAI Agents SDK", agents_sdk.is_row, agents_sdk.read_rows),
+    Product("Datadog", datadog.is_row, datadog.read_rows),
     Product("Jaeger", jaeger.is_row, jaeger.read_rows),
     Product("MLflow", mlflow.is_row, mlflow.read_rows),
     Product("Phoenix", phoenix.is_row, phoenix.read_rows),
@@ -94,15 +109,18 @@ def _find_problem(product: Product, row: Row) -> str | None:
 
 
 def find_rows(document: object) -> list[tuple[Product, Row]]:
-    """Return the rows in a document, each with its product.
+    """Return the rows in a document, each with its product; none in one that only names a trace.
 
     Raises:
         UnknownExport: it holds none.
     """
     found = list(_walk_rows(document, 0))
-    if not found:
+    if not found and not (isinstance(document, dict) and agents_sdk.is_trace(document)):
         names = ", ".join(sorted(product.name for product in PRODUCTS if product.name != SPANS))
-        raise UnknownExport(f"neither OTLP, nor printed spans, nor an export of {names}, nor a transcript")
+        raise UnknownExport(
+            f"neither OTLP, nor printed spans, nor an export of {names}, nor a transcript;"
+            " docs/frameworks.md lists the forms that are read"
+        )
     return found
 
 
@@ -113,14 +131,19 @@ def _walk_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
         for each in document:
             yield from _walk_rows(each, depth + 1)
     elif isinstance(document, dict):
+        table = unfold_table(document)
         product = next((product for product in PRODUCTS if product.is_row(document)), None)
-        if product is not None:
+        if product is not None and table is None:
             yield product, document
-        else:
+        elif not agents_sdk.is_trace(document):
             # The envelopes of APIs: `data`, `traces`, `runs`, `calls`, a trace around its observations.
-            for each in document.values():
-                if isinstance(each, list | dict):
-                    yield from _walk_rows(each, depth + 1)
+            for each in [table] if table is not None else _list_inner(document):
+                yield from _walk_rows(each, depth + 1)
+
+
+def _list_inner(document: Row) -> list[object]:
+    values = [parse_document(each) if name in _WRITTEN else each for name, each in document.items()]
+    return [each for each in values if isinstance(each, list | dict)]
 
 
 def _find_scope(span: Span) -> str:

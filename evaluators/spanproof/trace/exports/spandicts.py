@@ -1,6 +1,7 @@
 """Spans as OpenTelemetry's SDKs print them: `span.to_json()`, `ConsoleSpanExporter`, `ReadableSpan`.
 
-Plain dictionaries of the same fields are read too, whatever form their ids have and in any spelling.
+Plain dictionaries of the same fields are read too, whatever form their ids have and in any spelling: spans
+of Zipkin, whose attributes are `tags`, and rows of Logfire's queries among them.
 A span without a time is placed by its order in the file.
 """
 
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, make_span
+from spanproof.trace.exports.rows import Fields, Row, add_event, flatten, make_span, parse_document
 
 _CONTEXTS: Final = ("context", "spanContext", "_spanContext", "span_context")
 _TRACE_IDS: Final = ("trace_id", "traceId")
@@ -24,17 +25,23 @@ _STARTS: Final = (
     "startTime",
     "start_time_unix_nano",
     "startTimeUnixNano",
+    "start_timestamp",
     "timestamp",
     "start",
 )
-_ENDS: Final = ("end_time", "endTime", "end_time_unix_nano", "endTimeUnixNano", "end")
+_ENDS: Final = ("end_time", "endTime", "end_time_unix_nano", "endTimeUnixNano", "end_timestamp", "end")
+_NAMES: Final = ("name", "span_name")
+_MESSAGES: Final = ("otel_status_message", "exception_message", "status_message")
 _SCOPES: Final = (
     "instrumentation_scope",
     "instrumentationScope",
     "instrumentation_info",
     "instrumentationLibrary",
     "scope",
+    "otel_scope_name",
 )
+# What Logfire writes when a span starts; the span itself follows.
+_PENDING: Final = "pending_span"
 _FAILED: Final = frozenset({"ERROR", "StatusCode.ERROR", "STATUS_CODE_ERROR", "2"})
 _SCOPE_NAME: Final = "otel.scope.name"
 # Where spans without a time begin: a second apart, in the order of the file.
@@ -43,7 +50,7 @@ _NO_TIME: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp())
 
 def is_row(row: Row) -> bool:
     """Whether this is a span."""
-    if not isinstance(row.get("attributes"), dict | list) or "name" not in row:
+    if _find_attributes(row) is None or _find_value(row, _NAMES) is None or row.get("kind") == _PENDING:
         return False
     return _find_id(row, _SPAN_IDS) is not None and _find_id(row, _TRACE_IDS) is not None
 
@@ -58,17 +65,17 @@ def read_resource(row: Row) -> dict[str, object]:
     """Return the attributes of the resource that a span names."""
     resource = row.get("resource")
     held = resource if isinstance(resource, Mapping) else {}
-    return _read_attributes(held.get("attributes") or held.get("_attributes"))
+    endpoint = row.get("localEndpoint")
+    service = endpoint.get("serviceName") if isinstance(endpoint, Mapping) else row.get("service_name")
+    named = {"service.name": service} if isinstance(service, str) else {}
+    return named | _read_attributes(held.get("attributes") or held.get("_attributes"))
 
 
 def _read_row(row: Row, number: int) -> Span:
     start = _read_time(_find_value(row, _STARTS))
     end = _read_time(_find_value(row, _ENDS))
     start = start if start is not None else _NO_TIME + number
-    status = row.get("status")
-    status = status if isinstance(status, Mapping) else {"code": status}
-    code = status.get("status_code", status.get("code"))
-    message = status.get("description") or status.get("message") or ""
+    attributes = _read_attributes(_find_attributes(row))
     scope = next((row[name] for name in _SCOPES if row.get(name)), None)
     scope = scope.get("name") if isinstance(scope, Mapping) else scope
     span = make_span(
@@ -76,11 +83,11 @@ def _read_row(row: Row, number: int) -> Span:
             trace_id=_find_id(row, _TRACE_IDS),
             span_id=_find_id(row, _SPAN_IDS),
             parent_id=_find_parent(row),
-            name=row.get("name"),
+            name=_find_value(row, _NAMES),
             start=start,
             end=end if end is not None else _add_duration(start, row.get("duration")),
-            attributes={**_read_attributes(row.get("attributes")), _SCOPE_NAME: scope},
-            error=str(message) if str(code) in _FAILED else None,
+            attributes={**attributes, _SCOPE_NAME: scope},
+            error=_find_error(row, attributes),
         )
     )
     for event in row.get("events") or ():
@@ -88,6 +95,27 @@ def _read_row(row: Row, number: int) -> Span:
             when = _read_time(event.get("timestamp") or event.get("time") or event.get("timeUnixNano"))
             add_event(span, str(event.get("name") or ""), _read_attributes(event.get("attributes")), when)
     return span
+
+
+def _find_attributes(row: Row) -> object:
+    """Return a span's attributes, which Zipkin names tags; None where it has none."""
+    held = parse_document(row.get("attributes"))
+    if isinstance(held, dict | list):
+        return held
+    tags = row.get("tags")
+    return tags if isinstance(tags, dict) else None
+
+
+def _find_error(row: Row, attributes: Mapping[str, object]) -> str | None:
+    """Return what a span failed with: by its status, by Zipkin's tag, or by Logfire's columns."""
+    status = row.get("status")
+    status = status if isinstance(status, Mapping) else {"code": status}
+    code = status.get("status_code", status.get("code")) or row.get("otel_status_code")
+    if str(code) in _FAILED or row.get("is_exception") is True:
+        message = status.get("description") or status.get("message") or _find_value(row, _MESSAGES)
+        return str(message or "")
+    tagged = attributes.get("error") if "localEndpoint" in row else None
+    return str(tagged) if tagged not in (None, False, "false") else None
 
 
 def _find_id(row: Row, names: Sequence[str]) -> str | None:
@@ -134,9 +162,11 @@ def _add_duration(start: Any, duration: Any) -> Any:
 
 
 def _read_attributes(given: object) -> dict[str, object]:
-    """Return attributes, which are an object or OTLP's list of pairs."""
+    """Return attributes, which are an object, a tree of their dotted names, or OTLP's list of pairs."""
     if isinstance(given, Mapping):
-        return {str(key): value for key, value in given.items()}
+        held = {str(key): value for key, value in given.items()}
+        is_tree = bool(held) and not any("." in key for key in held)
+        return flatten(held) if is_tree else held
     pairs = given if isinstance(given, list) else ()
     return {
         str(pair["key"]): _unwrap_value(pair.get("value"))

@@ -46,6 +46,7 @@ class Transcript:
         answer: what it ended with; None takes the model's last words.
         errors: of tool calls that failed, by the call's id.
         started: its start as the file has it, None where it has none.
+        is_request: it is a call of a model, which is sent the calls before it again.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Transcript:
     model: str | None = None
     errors: dict[str, str] = field(default_factory=dict)
     started: object = None
+    is_request: bool = False
 
 
 def build_spans(transcript: Transcript) -> Iterator[Span]:

@@ -38,13 +38,24 @@ _NOUN: Final = re.compile(
     + rf")(?!\w|{compile_phrases(_SECTIONS['not-models'].values(), _WORDS).pattern})"
 )
 _MODEL_KIND: Final = _compile("after-sure", r"(?<![\w-])", r"(?:[ -]\w{1,14}){0,2}[ -]$")
+_PEOPLE: Final = _compile("people", r"(?<![\w-])", r"[ -]$")
+# What one does with a model that is not spoken to: `if you are using an AI assistant`.
+_USING: Final = re.compile(
+    r"\b(?:us(?:e|es|ing)|have|has|work(?:s|ing)? with|build(?:s|ing)?|run(?:s|ning)?|ask(?:s|ing)?)\b"
+)
+# What makes a clause one of a statement: `how often the agent may call`.
+_EMBEDDED: Final = re.compile(r"\b(?:how|whether|what|where|why|which)\b")
 # Where a clause begins: at a mark, a comment's beginning or a new line.
 _CLAUSE: Final = re.compile(r"[\n.!?;:>\"'“”‘«»()\[\]{}|*#=<`,@★–—•]|//|--|/\*")
 _NOTE: Final = _compile("note", r"^(?:.{0,40}\b)?", r"\s?$")
 _DIRECTED: Final = _compile("directed", r"^", r"\s?$")
 _GREETING: Final = _compile("greeting", r"^", r"\s?$")
 _CONDITION: Final = _compile("condition", r"(?:^|\b)", r"\s?$")
-_VOCATIVE: Final = re.compile(r"^(?:(?:the|any|every|all|each|other|this|an?) )?(?:[\w'&/-]{1,16} ){0,3}$")
+_VOCATIVE: Final = re.compile(
+    r"^(?:(?:the|any|every|all|each|other|this|an?) )?(?:[\w'&/-]{1,16} {1,3}){0,3}$"
+)
+# One or two words that say which model is called: `notetaker ai, …`, `grading assistant, …`.
+_NAMED: Final = re.compile(r"^(?:the )?(?:[\w-]{2,16} ){1,2}$")
 _STATEMENT: Final = _compile("statement")
 
 _TAILS: Final = {name: compile_phrases([pattern], _WORDS) for name, pattern in _SECTIONS["tail"].items()}
@@ -54,7 +65,8 @@ _SENTENCE_END: Final = re.compile(r"[\n.:!?]")
 _VERB: Final = _compile(
     "verbs",
     compile_phrases([_WORDS["asked"]], _WORDS).pattern,
-    r"(?:e?d)?(?![\w'])|\byou are (?:now )?[a-z]{2,12}(?: now)?[,.]",
+    r"(?:e?d)?(?![\w'])|\bwould you mind (?:also )?[a-z]{3,14}ing\b"
+    r"|\byou are (?:now )?[a-z]{2,12}(?: now)?[,.]",
 )
 _BARE: Final = _compile("verbs", r"[\s,:;!–—-]{1,3}(?:please |now |to )?", r"(?![\w'])")
 _MILD: Final = _compile("mild", r"^[\s\W]{0,4}", r"\b")
@@ -135,6 +147,8 @@ def _find_address(text: str, noun: re.Match[str]) -> _Address | None:
     is_model = noun["sure"] is not None or (
         noun["shared"] is not None and _MODEL_KIND.search(lead) is not None
     )
+    if noun["shared"] is not None and not is_model and _PEOPLE.search(lead):
+        return None
     tail = text[noun.end() : noun.end() + _TAIL]
     workers = _TAILS["workers"].match(tail)
     rest = tail[workers.end() :] if workers else tail
@@ -154,10 +168,10 @@ def _find_form(lead: str, rest: str, before: str) -> tuple[str, int] | None:
     if before == "@" and not lead:
         return "called", comma.end() if comma else 0
     conditional = _TAILS["condition"].match(rest)
-    if conditional and _CONDITION.search(lead):
+    if conditional and _CONDITION.search(lead) and not _USING.search(lead):
         return "condition", conditional.end()
     modal = _find_modal(rest)
-    if modal and (colon is None or modal.end() < colon.end()):
+    if modal and not _EMBEDDED.search(lead) and (colon is None or modal.end() < colon.end()):
         return ("reader" if _TAILS["reader"].match(rest) else "modal"), modal.start()
     return _find_opening(lead, colon or comma) or _find_call(lead, colon, comma, before)
 
@@ -189,11 +203,22 @@ def _find_call(
         return "vocative", colon.end()
     if comma and lead in {"", "the "} and before not in {"(", "[", "{", "=", "<"}:
         return "greeting", comma.end()
+    if (
+        comma
+        and _NAMED.match(lead)
+        and not _STATEMENT.search(lead)
+        and before not in {",", "(", "[", "{", "=", "<"}
+    ):
+        return "called", comma.end()
     return None
 
 
 # In other languages a model is called on at the beginning of a clause, and a colon or comma follows.
 _FOREIGN_NOUN: Final = _compile("foreign-noun", r"(?<![\w-])", r"(?!\w)")
+# What says what a model does that is called on: `IA que resume …`.
+_RELATIVE: Final = re.compile(
+    r",? (?:que|qui|che|die|der|das|která|który|которая|который)\b|,? \w{3,16}(?:ющ|вш)(?:ий|ая|ие)\b"
+)
 _FOREIGN_LEAD: Final = _compile("foreign-lead", r"^", r"$")
 _ABSTRACT_NOUN: Final = _compile("abstract-noun")
 # Not before a particle that makes it a topic: `AI的应用`.
@@ -218,7 +243,11 @@ def _iter_foreign_orders(text: str) -> Iterator[Order]:
         marks = list(_CLAUSE.finditer(window))
         lead = window[marks[-1].end() :] if marks else window
         is_alone = not lead.strip() and not window.endswith("'")
-        is_headline = is_alone and _ABSTRACT_NOUN.fullmatch(noun[0]) is not None
+        is_headline = (
+            is_alone
+            and _ABSTRACT_NOUN.fullmatch(noun[0]) is not None
+            and _RELATIVE.match(text, noun.end()) is None
+        )
         if _FOREIGN_LEAD.match(lead.lstrip()) and not is_headline:
             yield from _iter_orders_behind(text, noun, _FOREIGN_ORDER)
             yield from _iter_orders_behind(text, noun, _OTHER_ORDER)

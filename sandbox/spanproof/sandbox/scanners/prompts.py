@@ -43,7 +43,7 @@ _TOKENS: Final = re.compile(
     r"|(?m:^#{1,4}\s{0,4}(?:system|assistant)\s{0,4}:)"
 )
 _NEGATION: Final = re.compile(r"(?i)(?:\bnot|\bnever|n't|\bwithout)\W{1,3}(?:\w{1,12}\W{1,3}){0,3}$")
-_QUOTES: Final = frozenset("\"'“”‘’«»`")
+_QUOTES: Final = frozenset("\"'“”„‘’‚«»`")
 # A noun for what is quoted, and the quotation that it introduces: `enter the text "…`.
 _INTRODUCED: Final = re.compile(
     r"\b(?:text|input|string|phrase|sentence|words?|value|payload|prompt|query|question|message|line|example|like|says?)s?"
@@ -107,6 +107,7 @@ def scan(context: Context, source: Source) -> None:
     same = len(normal) == len(text)
     found = [*_iter_signs(lower_case(normal))]
     found += _iter_encoded(text, {sign.kind for sign in found})
+    found += _find_foreign_closing(lower_case(normal))
     signs = sorted(found, key=lambda sign: sign.start)
     for group in _group_near(signs):
         kinds_found = {sign.kind for sign in group}
@@ -122,6 +123,19 @@ def scan(context: Context, source: Source) -> None:
             f"gives orders to the model ({', '.join(kinds)})",
             Verdict.DENY if is_sure else None,
         )
+
+
+# Marks of a chat template that end a turn, and those that begin one.
+_CLOSING: Final = re.compile(r"\[/inst\]|<\|(?:im_end|eot_id|end_of_turn|endoftext)\|>|</s>")
+_OPENING: Final = re.compile(r"\[inst\]|<\|(?:im_start|start_header_id|begin_of_text|start_of_turn)\|>|<s>")
+
+
+def _find_foreign_closing(text: str) -> list[Sign]:
+    """Return the mark that ends a turn which the text did not begin, where it begins another one after it."""
+    closing = _CLOSING.search(text)
+    opening = _OPENING.search(text)
+    is_foreign = closing and opening and closing.start() < opening.start()
+    return [Sign("container", closing.start(), opening.end())] if is_foreign and closing and opening else []
 
 
 def _iter_signs(text: str) -> Iterator[Sign]:

@@ -476,7 +476,7 @@ def _judge(
 
 
 def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
-    """Whether the policy names a statement's verb, or it changes nothing but what the snippet makes itself."""
+    """Whether the policy names a statement's verb, or it changes only what the snippet makes itself."""
     match verb:
         case "create":
             is_own = _is_temporary(statement)

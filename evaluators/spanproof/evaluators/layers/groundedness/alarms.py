@@ -14,53 +14,49 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
-    get_claim_kind,
+    is_certain_name,
     make_contradicting_claim,
-    make_contradiction,
-    make_evidence,
 )
-from spanproof.evaluators.layers.groundedness.derive import iter_columns, list_cues
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
+from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim
 from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
-from spanproof.evaluators.layers.groundedness.relations import find_change
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import (
     Hedge,
     are_comparable,
     is_agreeing,
-    is_exchange,
     is_hedged_number,
     is_of_other_scale,
     is_slip,
 )
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
-from spanproof.reading.sentences import Form
+from spanproof.reading.sentences import Form, Word
+from spanproof.reading.slips import find_exchanged
+from spanproof.reading.statements import names_other_time
 from spanproof.reading.units import UNITS
-from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.values import NUMERIC, Kind, Value, estimate_days_between, is_year
 from spanproof.reading.words import base_forms_of
 
 _MAX_OPERANDS: Final = 60
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
 _COMPARING: Final = load_texts("comparing")
+_ADJOINING: Final = load_texts("adjoining")
 _PAST: Final = frozenset(("was", "were"))
 _PRESENT: Final = frozenset(("is", "are", "now", "currently"))
-# A part is at most so many words before its whole: "12 of the 80".
-_OF_REACH: Final = 3
-_TOTAL: Final = frozenset(("total", "altogether", "sum"))
-# "From" may be anywhere in the sentence.
-_WHOLE_SENTENCE: Final = 100
+OF_REACH: Final = 3
+"""A part is at most so many words before its whole: "12 of the 80"."""
+# A date by another clock than that of the run is further away than a wrong day is.
+_CLOCK_DAYS: Final = 31
+_LISTING: Final = frozenset((",", "and", "or", ";", "/", "&", "then"))
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
 _LONGEST_IDENTIFIER: Final = 40
 # Seconds by which the difference of two times may differ from a duration that is stated in minutes.
 _SPAN_STEP: Final = 60.0
-_DIGIT_STEP: Final = 1e-9
-# Digits without zeros at the ends from which an exchange of two is no chance.
-_FEWEST_SLIP_DIGITS: Final = 4
 # Characters of a unit that a cell may have beside its number.
 _LONGEST_UNIT: Final = 4
 
@@ -70,7 +66,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     value = stated.mention.value
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
-    slipped = find_slip(stated, binder)
+    slipped = _find_slip(stated, binder)
     if slipped is not None and not is_derivable(stated, binder, reading):
         return make_contradicting_claim(
             stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
@@ -79,6 +75,8 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if len(rivals) != 1 or is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
+    if value.kind is Kind.DATE and _may_have_other_clock(stated, rival, binder):
+        return None
     if value.kind in NUMERIC and is_of_other_scale(value, rival):
         return None
     if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
@@ -92,6 +90,23 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     return make_contradicting_claim(
         stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
     )
+
+
+def _find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
+    if stated.hedge is not Hedge.NONE:
+        return None
+    return find_exchanged(stated.mention.value, binder.world.numeric)
+
+
+def _may_have_other_clock(stated: Stated, rival: Fact, binder: ValueBinder) -> bool:
+    """Return whether "yesterday" may be that of another day than the one of the run.
+
+    It is where the task says what today is, and where the outputs are of another time.
+    """
+    days = estimate_days_between(stated.mention.value, rival.value)
+    if any(map(str.isdigit, stated.text)) or days is None:
+        return False
+    return "today" in binder.task_words or days > _CLOCK_DAYS
 
 
 def find_named_field(
@@ -111,15 +126,17 @@ def find_named_field(
     is_comparing = bool(said & (_COMPARING - _PAST)) or bool(said & _PAST and said & _PRESENT)
     low, high = reading.get_clause(stated.start)
     is_result = bool(list_cues(reading.words_between(low, high)) - {"sum", "mean", "share"})
+    is_comparing = is_comparing or _is_of_other_quantity(stated, reading, binder)
     if is_comparing or is_result or world.base.cut or stated.mention.value.kind not in NUMERIC:
         return None
     facts = _list_named(stated, reading, binder) or _list_of_unit(stated, binder)
     fields = {world.get_field(fact) for fact in facts}
-    if (
-        len(fields) != 1
-        or any(fact in matches for fact in facts)
-        or _has_other_words(stated, reading, binder)
-    ):
+    is_other_field = bool(matches) and not _are_of_one_record(matches, facts, world)
+    if any(_is_adjoined(stated, reading, world.words_of(fact)) for fact in facts[:1]):
+        return None
+    if len(fields) != 1 or is_other_field or _has_other_words(stated, reading, binder):
+        return None
+    if _is_whole_of_part(stated, reading) or _may_be_total(stated, facts, reading, binder):
         return None
     if any(
         not are_comparable(stated.mention.value, fact) or is_of_other_scale(stated.mention.value, fact)
@@ -129,6 +146,37 @@ def find_named_field(
     return make_contradicting_claim(
         stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
     )
+
+
+def _are_of_one_record(matches: Sequence[Fact], facts: Sequence[Fact], world: World) -> bool:
+    """Return whether all facts of a value are other fields of the row whose field is named.
+
+    One of them with the stated unit may be what the words mean: "the meter reading: 647 kWh since May".
+    """
+    rows = {world.get_row(fact.record) for fact in facts}
+    return all(
+        fact not in facts and world.get_row(fact.record) in rows and fact.value.unit == facts[0].value.unit
+        for fact in matches
+    )
+
+
+def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value is the whole that another is a part of: the 48 of "44 of 48 tests pass"."""
+    parts = [
+        reading.words_between(other.end, stated.start)
+        for other in reading.stated
+        if other.end <= stated.start
+    ]
+    return any(
+        len(words) <= OF_REACH and words[:1] and words[0].text.lower() in ("of", "/", "out")
+        for words in parts
+    )
+
+
+def _may_be_total(stated: Stated, facts: Sequence[Fact], reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a value may be made of several amounts of a field: two charges, and their total."""
+    is_several = len({fact.value.number for fact in facts}) > 1
+    return is_several and is_derivable(stated, binder, reading)
 
 
 def _is_item_of_list(reading: Reading) -> bool:
@@ -198,107 +246,6 @@ def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> b
     )
 
 
-def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
-    """Return the claim that a change is not that of the two values beside it: "by 14% from 432 to 404".
-
-    Behind the values a noun says that it is the change: "from 432 to 404, a decline of 14%".
-    """
-    value = stated.mention.value
-    before = [word.text.lower() for word in reading.words[max(0, stated.words[0] - 2) : stated.words[0]]]
-    change = find_change(reading, stated.start) if before[-1:] == ["by"] else None
-    if before[-1:] == ["of"] and list_cues(reading.words[max(0, stated.words[0] - 2) : stated.words[0]]):
-        change = find_change(reading, 0, _WHOLE_SENTENCE)
-    if change is None or stated.hedge is not Hedge.NONE or value.kind not in NUMERIC:
-        return None
-    earlier, later = (fact.value.number * fact.factor for fact in change)
-    if value.kind is Kind.PERCENT and (change[0].value.kind is Kind.PERCENT or not earlier):
-        return None
-    result = abs(later - earlier) / (abs(earlier) / 100 if value.kind is Kind.PERCENT else 1.0)
-    if is_hedged_number(value, Hedge.ABOUT, result):
-        return None
-    evidence = make_evidence(
-        change[1],
-        binder.world,
-        f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
-    )
-    return _build_other_result(stated, reading, evidence)
-
-
-def find_wrong_share(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
-    """Return the claim that a percentage is not that of the part and the whole: "12 of 80, or 25%"."""
-    amounts = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind is Kind.NUMBER)
-    is_share = stated.mention.value.kind is Kind.PERCENT and stated.hedge is Hedge.NONE
-    if not is_share or len(amounts) != 2 or len(reading.stated) != 3:
-        return None
-    (start, part), (end, whole) = amounts
-    between = [word.text.lower() for word in reading.words_between(start, end)][1:]
-    is_of_whole = between[:1] == ["of"] and len(between) <= _OF_REACH
-    if not is_of_whole or not whole.value.number or is_derivable(stated, binder, reading):
-        return None
-    result = 100 * part.value.number / whole.value.number
-    program = f"{part.value.number:g} of {whole.value.number:g} = {result:.4g} %"
-    return _build_other_result(stated, reading, make_evidence(part, binder.world, program))
-
-
-def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
-    """Return the claim that a total is not that of the one column that its clause names."""
-    world = binder.world
-    low, high = reading.get_clause(stated.start)
-    clause = reading.words_between(low, high)
-    is_total = any(word.text.lower() in _TOTAL for word in clause) and list_cues(clause) <= {"sum"}
-    if not is_total or stated.hedge is not Hedge.NONE or reading.names or reading.scope or world.base.cut:
-        return None
-    words = frozenset(word.form for word in clause)
-    columns = [
-        facts
-        for facts in iter_columns(stated, reading, binder)
-        if not words.isdisjoint(world.words_of(facts[0]))
-    ]
-    if len(columns) != 1 or len(reading.stated) != 1 or is_derivable(stated, binder, reading):
-        return None
-    (facts,) = columns
-    total = sum(fact.value.number * fact.factor for fact in facts)
-    program = f"the sum of {len(facts)} values = {total:g}"
-    return _build_other_result(stated, reading, make_evidence(facts[0], world, program))
-
-
-def _build_other_result(stated: Stated, reading: Reading, evidence: ClaimEvidence) -> Claim:
-    kind, rule = get_claim_kind(stated), GroundednessRule.MISQUOTE
-    return make_contradiction(reading, (stated.start, stated.end), kind, Cause.OTHER_RESULT, evidence, rule)
-
-
-def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
-    """Return the one amount of the outputs of which a value has two neighbouring digits exchanged."""
-    value = stated.mention.value
-    step = value.step / value.factor
-    digits = _list_digits(value.amount, step)
-    if value.kind not in NUMERIC or stated.hedge is not Hedge.NONE or not _has_unlike_digits(digits):
-        return None
-    alike = {
-        fact.value.number: fact
-        for fact in binder.world.numeric
-        if are_comparable(value, fact)
-        and is_exchange(digits, _list_digits(fact.value.amount, step))
-        and _has_no_more_digits(fact.value.amount, step)
-    }
-    return next(iter(alike.values())) if len(alike) == 1 else None
-
-
-def _has_no_more_digits(amount: float, step: float) -> bool:
-    """Return whether an amount is written in full with so small a last place."""
-    return abs(round(amount / step) * step - amount) < _DIGIT_STEP * max(1.0, abs(amount))
-
-
-def _list_digits(amount: float, step: float) -> str:
-    """Return the digits of an amount up to a last place."""
-    return str(round(abs(amount) / step)) if step else ""
-
-
-def _has_unlike_digits(digits: str) -> bool:
-    """Return whether digits are so many that another amount has them by chance in few answers."""
-    return len(digits.strip("0")) >= _FEWEST_SLIP_DIGITS
-
-
 def _is_quotable(value: Value, stated: Stated) -> bool:
     if stated.mention.spelled or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or is_year(value):
         return False
@@ -335,8 +282,10 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
         and fact.value.kind is not Kind.TEXT
         and fact.path
         and (fact.value.kind not in NUMERIC or _is_cell(fact, world))
+        and not (value.unit and value.kind is Kind.QUANTITY and not fact.value.unit)
     ]
-    if world.base.cut or any(word.text.lower() in _COMPARING for word in reading.words):
+    said = {word.text.lower() for word in reading.words}
+    if world.base.cut or said & _COMPARING or _is_of_other_quantity(stated, reading, binder):
         return []
     if list_cues(reading.list_clause_words(stated)) - {"sum", "share"}:
         return []
@@ -344,7 +293,32 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
     best = max((score for score, _ in scores), default=0)
     named = [fact for score, fact in scores if score == best > 0]
-    return named if len(named) == 1 and _is_whole_header(stated, reading, named[0], binder) else []
+    if len(named) != 1 or _is_adjoined(stated, reading, world.words_of(named[0])):
+        return []
+    return named if _is_whole_header(stated, reading, named[0], binder) else []
+
+
+def _is_of_other_quantity(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a value is what another one differs by ("late by 3 days"), or is of another time."""
+    is_difference = bool(stated.words[0]) and reading.words[stated.words[0] - 1].text.lower() == "by"
+    return is_difference or names_other_time(reading.text, binder.task_words)
+
+
+def _is_adjoined(stated: Stated, reading: Reading, field_words: frozenset[str]) -> bool:
+    """Return whether a field only comes with a value: "118.00 before the fee", "including the fee it is"."""
+    low, high = reading.get_clause(stated.start)
+    adjoining = [
+        at for at, word in enumerate(reading.words)
+        if low <= word.start < high and word.text.lower() in _ADJOINING
+    ]  # fmt: skip
+    for at in adjoining:
+        behind = reading.words[at + 1 : at + 1 + _SUBJECT_REACH]
+        is_field = any(word.form in field_words for word in behind)
+        to_value = reading.words[at : stated.words[0]]
+        is_apart = at > stated.words[0] or any(word.part in ("VERB", "AUX") for word in to_value)
+        if is_field and is_apart:
+            return True
+    return False
 
 
 def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
@@ -372,6 +346,9 @@ def find_other_record(
     fields = {world.get_field(fact) for fact in matches}
     if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
         return None
+    if _is_among_others(stated, reading) or any(world.list_facts(each)[0] in matches for each in rows):
+        # An item of a list is of no row, and the label of a row is its name.
+        return None
     named = [name for name in (*reading.names, *reading.scope) if rows & name.rows]
     if named and not _is_exchanged(row, rows, fields, reading, binder):
         return None
@@ -386,6 +363,17 @@ def find_other_record(
         return None
     return make_contradicting_claim(
         stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
+    )
+
+
+def _is_among_others(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value is in a list of values of its kind: "18:00, 18:45 (terrace) and 20:15"."""
+    kind = stated.mention.value.kind
+    beside = [each for each in reading.stated if each is not stated and each.mention.value.kind is kind]
+    return any(
+        all(word.text in _LISTING for word in reading.words_between(low, high))
+        for each in beside
+        for low, high in ((min(each.end, stated.end), max(each.start, stated.start)),)
     )
 
 
@@ -410,9 +398,17 @@ def is_subject_beside(stated: Stated, reading: Reading) -> bool:
     if not before:
         return False
     between = reading.words_between(before[-1].end, stated.start)
+    if not is_certain_name(before[-1], reading) or _names_another(between):
+        return False
     is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
     is_parted = any(word.text in _PARTING for word in between)
     return len(between) <= _SUBJECT_REACH and (is_lead or not is_parted)
+
+
+def _names_another(words: Sequence[Word]) -> bool:
+    """Return whether a thing is named between a name and a value: "Grafana on 3000 and the exporter on"."""
+    joined = [at for at, word in enumerate(words) if word.text in ("and", "&", "plus")]
+    return any(word.part in ("NOUN", "PROPN", "DET") for at in joined for word in words[at + 1 : at + 2])
 
 
 def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -500,10 +496,13 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     value = stated.mention.value
     if value.kind not in NUMERIC:
         return False
-    amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in binder.world.numeric))
+    facts = binder.world.numeric
+    amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in facts))
+    # A column may have a unit in its name, and the one beside it none: `avg_days` and `promised`.
+    amounts += [each for each in dict.fromkeys(fact.value.amount for fact in facts) if each not in amounts]
     if len(amounts) > _MAX_OPERANDS:
         amounts = amounts[-_MAX_OPERANDS:]
-    targets = [1.0, 0.01] if value.kind is Kind.PERCENT else [1.0]
+    targets = [1.0, 0.01] if value.kind is Kind.PERCENT else list({1.0, 1 / value.factor})
 
     def fits(result: float) -> bool:
         return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)

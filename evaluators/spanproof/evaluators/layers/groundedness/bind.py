@@ -34,6 +34,8 @@ _PRECISE_DIGITS = 3
 _UNSAID = 0.25
 # Cents of a dollar, as most currencies have them.
 _MINOR_UNITS = 100
+# A word of no more letters names no row by itself: the "d" of "969 d".
+_LONGEST_INITIAL = 2
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -427,6 +429,17 @@ def _is_of_one_shape(one: Fact, other: Fact) -> bool:
     """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
     is_fraction = one.value.step < 1, other.value.step < 1
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def is_certain_name(name: Named, reading: Reading) -> bool:
+    """Return whether a name is surely that of its row: a whole cell, or a word that is written as a name.
+
+    Of "May Day holiday", "that day" is none.
+    """
+    words = [reading.words[at] for at in name.words]
+    has_digits = any(character.isdigit() for word in words for character in word.text)
+    is_written_as_name = all(word.part == "PROPN" and len(word.text) > _LONGEST_INITIAL for word in words)
+    return name.is_whole or has_digits or is_written_as_name
 
 
 def merge_rows(names: Sequence[Named]) -> frozenset[int]:

@@ -233,7 +233,7 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
         columns: dict[tuple[str, ...], list[Fact]] = {}
         for row in group:
             facts = world.list_facts(row)
-            if _is_total(facts) or not facts or not world.is_output(facts[0]):
+            if is_total_row(facts) or not facts or not world.is_output(facts[0]):
                 continue
             for fact in facts:
                 if fact.value.kind in NUMERIC and fact.path:
@@ -256,7 +256,8 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
                 yield from usable.values()
 
 
-def _is_total(facts: Sequence[Fact]) -> bool:
+def is_total_row(facts: Sequence[Fact]) -> bool:
+    """Return whether a row sums the others up: `total 4148 9536.00`."""
     return any(
         fact.value.kind is Kind.TEXT and not _TOTAL_WORDS.isdisjoint(fact.value.text.split())
         for fact in facts

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
@@ -17,12 +16,8 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_doings
+from spanproof.reading.statements import has_own_subject, is_done, is_of_arrangement, list_coordinated
 from spanproof.reading.words import base_forms_of
-
-_OWN: Final = frozenset(("i",))
-_SUPPOSING: Final = frozenset(
-    ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +53,17 @@ class DoingBinder:
     def bind(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""
         for at, word in enumerate(reading.words):
-            if at in reading.covered or word.tag not in ("VBD", "VBN") or not self._is_done(reading, at):
+            if at in reading.covered or word.tag not in ("VBD", "VBN") or not is_done(reading.words, at):
                 continue
             claim = self._judge(reading, at)
             if claim is not None:
                 yield claim
 
-    def _is_done(self, reading: Reading, at: int) -> bool:
-        """Return whether a verb says what the agent did: "I sent", "was sent", "- Refund: created"."""
-        words = reading.words
-        word = words[at]
-        helpers = {
-            other.text.lower()
-            for other in words
-            if other.head == at and other.relation in ("aux", "auxpass", "neg")
-        }
-        if helpers & _SUPPOSING:
-            return False
-        subjects = {other.text.lower() for other in words if other.head == at and other.relation == "nsubj"}
-        while not subjects and word.relation == "conj" and words[word.head].part in ("VERB", "AUX"):
-            subjects = {
-                other.text.lower() for other in words if other.head == word.head and other.relation == "nsubj"
-            }
-            word = words[word.head]
-        is_passive = any(other.head == at and other.relation == "auxpass" for other in words)
-        return bool(subjects & _OWN) or is_passive
-
     def _judge(self, reading: Reading, at: int) -> Claim | None:
         word = reading.words[at]
+        verbs = list_coordinated(reading.words, at)
         is_negated = any(
-            is_of(other, "negation") and (other.head == at or index in (at - 1, at - 2))
+            is_of(other, "negation") and (other.head in verbs or index in (at - 1, at - 2))
             for index, other in enumerate(reading.words)
         )
         forms = base_forms_of(word.lemma) | {word.form}
@@ -105,30 +81,16 @@ class DoingBinder:
             return make_claim(
                 reading, word.start, word.end, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
             )
-        is_own = self._has_own_subject(reading, at)
+        is_own = has_own_subject(reading.words, at)
         if not self.has_calls or not is_own:
             return None
         if failed and len(failed) == len(calls) and word.lemma in load_doings():
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
         alike = load_doings().get(word.lemma)
-        if alike is None or self._is_mentioned(alike):
+        if alike is None or self._is_mentioned(alike) or is_of_arrangement(reading.words, at):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
-
-    def _has_own_subject(self, reading: Reading, at: int) -> bool:
-        words = reading.words
-        hops = 0
-        while hops < 4:
-            subjects = {
-                other.text.lower() for other in words if other.head == at and other.relation == "nsubj"
-            }
-            if subjects:
-                return bool(subjects & _OWN)
-            if words[at].relation != "conj" or words[at].head == at:
-                return False
-            at, hops = words[at].head, hops + 1
-        return False
 
     def _build_contradiction(
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None

@@ -19,9 +19,6 @@ from spanproof.evaluators.layers.groundedness.alarms import (
     find_other_record,
     find_overtaken,
     find_unknown_identifier,
-    find_wrong_change,
-    find_wrong_share,
-    find_wrong_total,
     is_derivable,
 )
 from spanproof.evaluators.layers.groundedness.bind import (
@@ -55,11 +52,17 @@ from spanproof.evaluators.layers.groundedness.unread import (
     list_unread,
 )
 from spanproof.evaluators.layers.groundedness.world import World, build_world
+from spanproof.evaluators.layers.groundedness.wrong_results import (
+    find_wrong_change,
+    find_wrong_share,
+    find_wrong_total,
+)
 from spanproof.reading.agreement import Hedge, are_comparable
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
+from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
+from spanproof.reading.statements import is_subordinating
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
@@ -365,7 +368,9 @@ class _Grounder:
     def _find_misquoted_sentence(self, stated: Stated, reading: Reading) -> Claim | None:
         """Return the claim that a sentence of an output has another value than the one that repeats it."""
         value = stated.mention.value
-        fact = self.prose.find_other_value(stated, reading) if is_precise(stated) else None
+        fact = self.prose.find_repeated(stated, reading)
+        if fact is None and is_precise(stated):
+            fact = self.prose.find_other_value(stated, reading)
         if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
             return None
         if is_derivable(stated, self.binder, reading):
@@ -386,7 +391,7 @@ def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> b
         is_empty = not reading.stated and not reading.names
         is_own = passage.text.lower().startswith(_OWN_PLANS)
         has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
-        return is_empty or (is_own and not has_amounts and not any(map(_is_subordinating, reading.words)))
+        return is_empty or (is_own and not has_amounts and not any(map(is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
         return not is_said and not any(_is_amount(each) for each in reading.stated)
@@ -396,11 +401,6 @@ def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> b
         and not reading.names
         and _is_plain(reading, task_words)
     )
-
-
-def _is_subordinating(word: Word) -> bool:
-    """Return whether a word begins a clause that may assert something within a plan: "…, since it failed"."""
-    return word.part == "SCONJ" or word.tag in ("WDT", "WP", "WRB") or word.text in (":", ";", "–", "—")
 
 
 def _is_amount(stated: Stated) -> bool:

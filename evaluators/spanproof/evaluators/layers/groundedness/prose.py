@@ -6,9 +6,7 @@ negations.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
@@ -16,29 +14,20 @@ from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_words
 from spanproof.reading.records import Fact
+from spanproof.reading.source_sentences import (
+    FEWEST_WORDS,
+    SourceSentence,
+    iter_source_sentences,
+    list_digits,
+)
 from spanproof.reading.values import NUMERIC
-from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
+from spanproof.reading.words import STOP, base_forms_of
 
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
-_FEWEST_WORDS: Final = 4
 # A sentence with fewer words beside a value is too like others.
 _FEWEST_WORDS_BESIDE: Final = 3
-_MOST_WORDS: Final = 60
-_STRUCTURE: Final = re.compile(r"[{}\[\]|=\t]|\w: \w+,|\s{3}")
-_MAX_CHARS: Final = 60_000
+# So many before a value, all behind it, and each as it is written: another sentence has them by no chance.
+_FEWEST_WORDS_REPEATED: Final = 2
 _LONGEST_PRINTED: Final = 600
-_NUMBER: Final = re.compile(r"\d[\d.,]*")
-
-
-@dataclass(frozen=True, slots=True)
-class _SourceSentence:
-    source: int
-    start: int
-    end: int
-    words: frozenset[str]
-    order: tuple[str, ...]
-    numbers: frozenset[str]
-    negations: int
 
 
 class ProseIndex:
@@ -46,7 +35,7 @@ class ProseIndex:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._sentences: list[_SourceSentence] | None = None
+        self._sentences: list[SourceSentence] | None = None
 
     def find_sentence(self, reading: Reading) -> ClaimEvidence | None:
         """Return the source's sentence that states all that a passage states; None where there is none."""
@@ -55,10 +44,10 @@ class ProseIndex:
             for word in reading.words
             if word.text[:1].isalnum() and word.form not in STOP and not is_of(word, "carrier")
         ]
-        if len(words) < _FEWEST_WORDS:
+        if len(words) < FEWEST_WORDS:
             return None
         negations = sum(is_of(word, "negation") for word in reading.words)
-        numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(reading.text))
+        numbers = list_digits(reading.text)
         content = frozenset(words)
         for sentence in self._list_sentences():
             has_all = content <= sentence.words and numbers <= sentence.numbers
@@ -98,6 +87,21 @@ class ProseIndex:
         ]
         return values[0] if len(values) == 1 else None
 
+    def find_repeated(self, stated: Stated, reading: Reading) -> Fact | None:
+        """Return the amount that an output has instead of a stated one, where it repeats the passage."""
+        before = reading.text[: stated.start].lstrip()
+        after = reading.text[stated.end :].rstrip(" .") or "."
+        if len(before.split()) < _FEWEST_WORDS_REPEATED:
+            return None
+        texts = self._world.base.texts
+        found = [
+            fact
+            for fact in self._world.numeric
+            if texts[fact.source].endswith(before, 0, fact.start)
+            and texts[fact.source].startswith(after, fact.end)
+        ]
+        return found[0] if len({fact.value.number for fact in found}) == 1 else None
+
     def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
         """Return the last output where an answer has only its words and those of the task: "Laptop"."""
         world = self._world
@@ -119,23 +123,14 @@ class ProseIndex:
         text = texts[-1]
         return ClaimEvidence(source, " ".join(text.split()), end=len(text), value=text)
 
-    def _list_sentences(self) -> list[_SourceSentence]:
+    def _list_sentences(self) -> list[SourceSentence]:
         if self._sentences is None:
-            self._sentences = []
-            for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
-                for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
-                    if _STRUCTURE.search(match.group()):
-                        continue
-                    words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
-                    if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS:
-                        continue
-                    numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
-                    negations = sum(word in load_words("negation") for word in words)
-                    self._sentences.append(
-                        _SourceSentence(
-                            source, match.start(), match.end(), frozenset(words), words, numbers, negations
-                        )
-                    )
+            texts = self._world.base.texts[: self._world.outputs]
+            self._sentences = [
+                sentence
+                for source, text in enumerate(texts)
+                for sentence in iter_source_sentences(source, text)
+            ]
         return self._sentences
 
 

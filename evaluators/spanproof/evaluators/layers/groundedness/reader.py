@@ -5,9 +5,8 @@ In: passages with their words, and the world. Out: a `Reading` of each, on which
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
@@ -19,14 +18,10 @@ from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_word
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
+from spanproof.reading.statements import counts_nothing, list_clause_starts, read_abbreviation, read_hedge
 from spanproof.reading.values import Kind, Mention
 from spanproof.reading.words import STOP, base_form, split_name
 
-_CLAUSE_END: Final = re.compile(
-    r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
-)
-# A hedge is at most so many words before its number: "just under the 80".
-_HEDGE_REACH: Final = 3
 _LONGEST_NAME: Final = 8
 _ORDINALS: Final = load_texts("ordinal")
 
@@ -123,24 +118,14 @@ class Reading:
 
 def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
     """Return what a passage states."""
-    words = [_read_abbreviation(word, passage.text) for word in words]
+    words = [read_abbreviation(word, passage.text) for word in words]
     stated = list(_iter_stated(passage, words, world, today))
-    clauses = _find_clauses(passage, words)
+    clauses = list_clause_starts(passage, words)
     reading = Reading(passage, words, stated, [], clauses)
     reading.names = list(_iter_names(reading, world))
     # "Berth 12" is a name and no amount.
     reading.stated = [each for each in stated if not _list_numbered(each, words, world)]
     return reading
-
-
-_NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
-
-
-def _read_abbreviation(word: Word, text: str) -> Word:
-    """Return a word, "no." before a number as the word that it abbreviates."""
-    is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
-    is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
-    return replace(word, text="number", lemma="number", form="number") if is_ended else word
 
 
 def _iter_stated(
@@ -155,74 +140,12 @@ def _iter_stated(
         indices = tuple(
             at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
         )
-        if not indices or _is_no_value(mention, text, words, indices):
+        if not indices or counts_nothing(mention, text, words, indices):
             continue
         if mention.value.kind is Kind.ID and mention.value.text in world.names_of_fields:
             # `p95` of "p95 latency" is a word of the field's name.
             continue
-        yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
-
-
-_FRACTION: Final = re.compile(
-    r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
-    re.IGNORECASE,
-)
-
-
-def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
-    """Return whether a number word counts nothing: "one" as a pronoun, "both", "once", the 2 of "2nd"."""
-    if not mention.spelled:
-        return False
-    word = words[indices[0]]
-    if word.text.lower() in ("both", "once", "twice", "single", "half", "dozen"):
-        return True
-    following = words[indices[-1] + 1] if indices[-1] + 1 < len(words) else None
-    if _FRACTION.match(text, mention.start) is not None:
-        return True
-    is_pronoun = word.text.lower() == "one" and word.relation not in ("nummod", "compound")
-    return is_pronoun and not (following is not None and following.text.lower() == "of")
-
-
-# Words that may be between a hedge and its number.
-_BETWEEN_HEDGE: Final = frozenset(
-    ["than", "a", "the", "just", "bit", "by", "little", "$", "€", "£", "(", "slightly", "only"]
-)
-
-
-def _read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
-    for at in range(indices[0] - 1, max(-1, indices[0] - 1 - _HEDGE_REACH), -1):
-        word = words[at]
-        if word.text.lower() in _BETWEEN_HEDGE:
-            continue
-        if is_of(word, "about"):
-            return Hedge.ABOUT
-        if is_of(word, "under"):
-            return Hedge.UNDER
-        if is_of(word, "over") or word.text in (">", "+"):
-            return Hedge.OVER
-        break
-    following = words[indices[-1] + 1].text if indices[-1] + 1 < len(words) else ""
-    return Hedge.OVER if following == "+" else Hedge.NONE
-
-
-def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
-    """Return where the clauses of a passage begin: behind their marks, and at the subject of each verb."""
-    starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
-    if passage.lead is not None:
-        starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
-    left = list(range(len(words)))
-    for at in range(len(words)):
-        head, hops = at, 0
-        while words[head].head != head and hops < 12:
-            head = words[head].head
-            left[head] = min(left[head], at)
-            hops += 1
-    for at, word in enumerate(words):
-        is_subject = word.relation in ("nsubj", "nsubjpass") and word.tag not in ("WDT", "WP")
-        if is_subject and words[word.head].part in ("VERB", "AUX"):
-            starts.add(words[left[at]].start)
-    starts |= {start for _, start, _ in passage.cells}
-    return sorted(starts)
+        yield Stated(mention, text[mention.start : mention.end], read_hedge(words, indices), indices)
 
 
 def _iter_names(reading: Reading, world: World) -> Iterator[Named]:

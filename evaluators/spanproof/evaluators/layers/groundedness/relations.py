@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_contradiction,
     make_evidence,
 )
-from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
+from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
@@ -221,7 +221,7 @@ def _find_column(
     """Return the column of a superlative: named beside it, by its word, or that of a value stated with it."""
     world = binder.world
     columns: dict[tuple[str, ...], list[Fact]] = {}
-    siblings = world.list_siblings(row)
+    siblings = [each for each in world.list_siblings(row) if not is_total_row(world.list_facts(each))]
     for sibling in siblings:
         for fact in world.list_facts(sibling):
             if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
@@ -287,13 +287,25 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
         evidence = make_evidence(greater, binder.world, program)
         has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
-        if not holds and has_names and greater.value.number != lesser.value.number:
+        if (
+            not holds
+            and has_names
+            and not _is_aside(reading, greater, lesser)
+            and greater.value.number != lesser.value.number
+        ):
             yield _make_wrong_direction(reading, word, evidence)
         if holds:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
             place = (word.start, word.end)
             yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, greater, binder.world, program)
+
+
+def _is_aside(reading: Reading, *facts: Fact) -> bool:
+    """Return whether a sentence has a value as an aside: "A, with 31 people, makes less than B"."""
+    starts = [at for at, fact in reading.by_stated.items() if fact in facts]
+    before = [reading.words_between(0, start)[-1:] for start in starts]
+    return any(words and words[0].text.lower() == "with" for words in before)
 
 
 def _order_by_mention(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
+    is_certain_name,
     make_agreeing_claim,
     make_contradiction,
     make_evidence,
@@ -20,6 +21,7 @@ from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.reading.records import Fact
+from spanproof.reading.statements import is_tied_to
 from spanproof.reading.values import Kind
 from spanproof.reading.words import base_form, split_name
 
@@ -120,14 +122,30 @@ class StateBinder:
             and len(rows) == 1
             and self._is_predicate(reading, at, length)
             and self._is_own_subject(reading, start, rows)
+            and self._is_state_field(own[0], reading, start)
             and not self._is_elsewhere(usual, rows)
             and not self._is_counted(reading, at)
+            and not self._may_be_earlier(reading, at, own[0])
         )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
             evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
             return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
         return None
+
+    def _is_state_field(self, fact: Fact, reading: Reading, start: int) -> bool:
+        """Return whether the name of a field says that it is a state, or the clause names the field."""
+        words = base_words(fact.field) - _HELPERS
+        low, high = reading.get_clause(start)
+        near = {word.form for word in reading.words_between(low, high)}
+        return not words.isdisjoint(load_words("statefield")) or (bool(words) and words <= near)
+
+    def _may_be_earlier(self, reading: Reading, at: int, fact: Fact) -> bool:
+        """Return whether a state may be of another time than the output's: "was pending", "is now closed"."""
+        clause = reading.words_between(*reading.get_clause(reading.words[at].start))
+        is_event = reading.words[at].tag == "VBN"
+        is_past = any(is_of(word, "past") and not (is_event and word.lemma == "be") for word in clause)
+        return is_past or self.world.may_have_changed(fact)
 
     def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
         """Return whether another output has the state of the same thing: at an earlier or a later time."""
@@ -157,7 +175,11 @@ class StateBinder:
     def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
         """Return whether the clause itself names the row of a state, or there is no other."""
         low, high = reading.get_clause(start)
-        is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
+        lead = reading.passage.lead
+        named = [name for name in reading.names if low <= name.start < high]
+        named = named or [name for name in reading.names if lead is not None and name.end <= lead[1]]
+        is_named = bool(named) and all(rows <= name.rows for name in named)
+        is_named = is_named and any(is_certain_name(name, reading) for name in named)
         return is_named or (
             all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
         )
@@ -262,27 +284,40 @@ class StateBinder:
             # "Insurance: No" denies once: its "no" is the value of the flag.
             denials = [index for index in negations if index not in switches]
             said = bool(denials) != is_off
-            has_helper = self._is_predicate(reading, at, length) or any(
-                abs(index - at) <= _MOST_WORDS for index in switches
-            )
             if bool(fact.value.number) == (not said):
                 reading.cover(*range(at, at + length), *negations, *switches)
                 reading.bound.append(fact)
                 return make_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world), length
-            is_supposed = _is_supposed(reading, start)
-            if (
-                has_helper
-                and words[at].tag not in _FINITE
-                and len(own) == 1
+            is_certain = (
+                len(own) == 1
                 and len(switches) <= 1
-                and not is_supposed
-                and words[at].relation not in _ASIDE
-            ):
+                and self._is_said_of_flag(reading, at, length, switches, fact)
+                and self._is_own_subject(reading, start, rows)
+                and not _is_supposed(reading, start)
+                and not self._may_be_earlier(reading, at, fact)
+            )
+            if is_certain:
                 evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
                 cause = Cause.OTHER_STATE
                 return make_contradiction(reading, place, ClaimKind.FLAG, cause, evidence, rule), length
             return None
         return None
+
+    def _is_said_of_flag(
+        self, reading: Reading, at: int, length: int, switches: Sequence[int], fact: Fact
+    ) -> bool:
+        """Return whether a sentence says that a flag is on or off: "is in stock", "archiving is disabled".
+
+        Of `accountEnabled` the words "the account" alone say nothing.
+        """
+        words = reading.words
+        last = at + length - 1
+        if words[at].tag in _FINITE or words[at].relation in _ASIDE:
+            return False
+        is_tied = any(is_tied_to(words, last, index) for index in switches)
+        is_of_switch = not {"enabled", "required", "allowed", "can"}.isdisjoint(split_name(fact.field))
+        is_adjective = words[last].part in ("ADJ", "VERB") and self._is_predicate(reading, at, length)
+        return is_tied or (is_adjective and not is_of_switch)
 
     def _find_subject_of_flag(
         self, reading: Reading, start: int, at: int, length: int, facts: Sequence[Fact]

@@ -17,6 +17,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.reading.agreement import find_power_of_ten, is_unnamed
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
+from spanproof.reading.doings import changes_something
 from spanproof.reading.field_units import FieldUnit, apply_unit
 from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
@@ -260,6 +261,11 @@ class World:
         row = self.list_facts(self.get_row(fact.record))
         return all(other.value.kind in NUMERIC for other in row)
 
+    def may_have_changed(self, fact: Fact) -> bool:
+        """Return whether a later call of the run may have changed what an output says."""
+        later = self.sources[fact.source + 1 : self.outputs]
+        return any(changes_something(each.tool) or _CHANGES.search(each.arguments) for each in later)
+
     def words_about(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
         if source >= self.outputs:
@@ -297,5 +303,7 @@ def _is_bare(fact: Fact, text: str) -> bool:
     return not f"{before}{behind}".strip()
 
 
+# Statements of SQL and methods of HTTP that change what was read before.
+_CHANGES: Final = re.compile(r"\b(?:UPDATE|INSERT|DELETE|ALTER|MERGE|TRUNCATE|PATCH|PUT|POST)\b")
 # A text of numbers alone names none of them.
 _HAS_NAMES: Final = re.compile(r"[^\W\d_]|:")

@@ -79,6 +79,7 @@ class Run:
         self._stopped: str | None = None
         self._ended = False
         self._held: Ended | None = None
+        self._judge_has_ended = False
         self._host_gone = False
         # Whether it has left anything in the box; known at its end.
         self.touched = False
@@ -255,14 +256,12 @@ class Run:
         """Take a frame that came while the program runs: a plain run has no use for any."""
 
     def _hold(self, pid: int, code: int) -> bool:
-        """Whether to hold a process that ends: the main one, when it has always been alone, and its judge.
+        """Whether to hold a process that ends: the main one, when it has always been alone.
 
-        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run. The
-        number of a judge that is held is no other process's, by which that would pass as the newest.
+        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
         self._usage_limits.note_end(pid)
-        if pid == self._watcher.judge:
-            return True
+        self._judge_has_ended = self._judge_has_ended or pid == self._watcher.judge
         if pid != self._armed.guest.pid or not self._is_alone(pid):
             return False
         try:
@@ -274,8 +273,11 @@ class Run:
     def _is_alone(self, pid: int) -> bool:
         """Whether all that the program does is known once its main process does no more.
 
-        Its judge has no more to say then: it speaks before it lets the program end.
+        Its judge has no more to say then: it speaks before it lets the program end. A judge that has ended
+        and may have been reaped leaves its number to others, which would pass as the newest process by it.
         """
+        if self._judge_has_ended and self._usage_limits.has_looked:
+            return False
         return self._isolation.tree.is_last(self._watcher.judge or pid)
 
     def _end(self) -> Ended:

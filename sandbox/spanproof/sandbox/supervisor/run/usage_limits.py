@@ -38,6 +38,8 @@ class UsageLimits:
         self._own_times = OwnTimes()
         # How long the last look took: a supervisor that is kept waiting for a processor takes long.
         self.takes_s = 0.0
+        # Whether orphans that ended may have been reaped.
+        self.has_looked = False
 
     def is_due(self, now: float) -> bool:
         """Whether it is time to look again."""
@@ -46,6 +48,7 @@ class UsageLimits:
     def look(self) -> str | None:
         """Reap, count and measure; why the run must end, where it must."""
         started = time.monotonic()
+        self.has_looked = True
         try:
             return self._look()
         finally:

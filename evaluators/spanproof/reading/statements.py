@@ -1,0 +1,163 @@
+"""How a passage is put: hedges, clauses, times, and which words go together.
+
+In: a passage with its words. Out: the hedge of a number, whether a number word counts anything, and places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from spanproof.reading.agreement import Hedge
+from spanproof.reading.lexicon import is_of
+from spanproof.reading.sentences import Passage, Word
+from spanproof.reading.values import Mention
+from spanproof.reading.words import base_forms_of
+
+_CLAUSE_END: Final = re.compile(
+    r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
+)
+_OTHER_TIME: Final = re.compile(
+    r"\b(?:last|previous|past|prior) (?:night|day|week|month|quarter|season|year|time)\b"
+    r"|\bago\b|\byesterday\b|\bas you (?:said|say|wrote|write|mentioned)\b",
+    re.IGNORECASE,
+)
+_SELF: Final = frozenset(("i",))
+_SUPPOSING: Final = frozenset(
+    ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
+)
+# How far a verb may be from the subject that it shares with others.
+_MAX_HOPS: Final = 4
+# A hedge is at most so many words before its number: "just under the 80".
+_HEDGE_REACH: Final = 3
+_FRACTION: Final = re.compile(
+    r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def counts_nothing(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
+    """Return whether a number word counts nothing: "one" as a pronoun, "both", "once", the 2 of "2nd"."""
+    if not mention.spelled:
+        return False
+    word = words[indices[0]]
+    if word.text.lower() in ("both", "once", "twice", "single", "half", "dozen"):
+        return True
+    following = words[indices[-1] + 1] if indices[-1] + 1 < len(words) else None
+    if _FRACTION.match(text, mention.start) is not None:
+        return True
+    is_pronoun = word.text.lower() == "one" and word.relation not in ("nummod", "compound")
+    return is_pronoun and not (following is not None and following.text.lower() == "of")
+
+
+# Words that may be between a hedge and its number.
+_BETWEEN_HEDGE: Final = frozenset(
+    ["than", "a", "the", "just", "bit", "by", "little", "$", "€", "£", "(", "slightly", "only"]
+)
+
+
+def read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
+    """Return how the number at some words is meant: "about 80", "just under the 80", "more than 80"."""
+    for at in range(indices[0] - 1, max(-1, indices[0] - 1 - _HEDGE_REACH), -1):
+        word = words[at]
+        if word.text.lower() in _BETWEEN_HEDGE:
+            continue
+        if is_of(word, "about"):
+            return Hedge.ABOUT
+        if is_of(word, "under"):
+            return Hedge.UNDER
+        if is_of(word, "over") or word.text in (">", "+"):
+            return Hedge.OVER
+        break
+    following = words[indices[-1] + 1].text if indices[-1] + 1 < len(words) else ""
+    return Hedge.OVER if following == "+" else Hedge.NONE
+
+
+def list_clause_starts(passage: Passage, words: Sequence[Word]) -> list[int]:
+    """Return where the clauses of a passage begin: behind their marks, and at the subject of each verb."""
+    starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
+    if passage.lead is not None:
+        starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
+    left = list(range(len(words)))
+    for at in range(len(words)):
+        head, hops = at, 0
+        while words[head].head != head and hops < 12:
+            head = words[head].head
+            left[head] = min(left[head], at)
+            hops += 1
+    for at, word in enumerate(words):
+        is_subject = word.relation in ("nsubj", "nsubjpass") and word.tag not in ("WDT", "WP")
+        if is_subject and words[word.head].part in ("VERB", "AUX"):
+            starts.add(words[left[at]].start)
+    starts |= {start for _, start, _ in passage.cells}
+    return sorted(starts)
+
+
+def names_other_time(text: str, task_words: frozenset[str]) -> bool:
+    """Return whether a sentence is about a time that the task does not name: "last week it was 10.9"."""
+    found = _OTHER_TIME.search(text)
+    return found is not None and not base_forms_of(found.group()) <= task_words
+
+
+_NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
+
+
+def read_abbreviation(word: Word, text: str) -> Word:
+    """Return a word, "no." before a number as the word that it abbreviates."""
+    is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
+    is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
+    return replace(word, text="number", lemma="number", form="number") if is_ended else word
+
+
+def is_subordinating(word: Word) -> bool:
+    """Return whether a word begins a clause that may assert something within a plan: "…, since it failed"."""
+    return word.part == "SCONJ" or word.tag in ("WDT", "WP", "WRB") or word.text in (":", ";", "–", "—")
+
+
+def is_tied_to(words: Sequence[Word], at: int, index: int) -> bool:
+    """Return whether one word is said of another: "it is enabled", or behind marks alone: "Insurance: No"."""
+    between = words[min(at, index) + 1 : max(at, index)]
+    is_entry = index > at and bool(between) and not any(word.text[:1].isalnum() for word in between)
+    return words[at].head == index or words[index].head == at or is_entry
+
+
+def list_coordinated(words: Sequence[Word], at: int) -> frozenset[int]:
+    """Return a verb with those that it is joined to: "cancelled or refunded"."""
+    found = [at]
+    while words[found[-1]].relation == "conj" and words[found[-1]].head not in found:
+        found.append(words[found[-1]].head)
+    return frozenset(found)
+
+
+def is_of_arrangement(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb says how an answer is arranged: "I ordered the tickets by age"."""
+    word = words[at]
+    return word.lemma == "order" and any(
+        other.head == at and other.text.lower() in ("by", "from", "alphabetically", "chronologically")
+        for other in words
+    )
+
+
+def is_done(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb says what the agent did: "I sent", "was sent", "- Refund: created"."""
+    helpers = {
+        other.text.lower()
+        for other in words
+        if other.head == at and other.relation in ("aux", "auxpass", "neg")
+    }
+    if helpers & _SUPPOSING:
+        return False
+    is_passive = any(other.head == at and other.relation == "auxpass" for other in words)
+    return is_passive or has_own_subject(words, at)
+
+
+def has_own_subject(words: Sequence[Word], at: int) -> bool:
+    """Return whether the agent is the subject of a verb, or of the verb that it is joined to."""
+    for _ in range(_MAX_HOPS):
+        subjects = {other.text.lower() for other in words if other.head == at and other.relation == "nsubj"}
+        if subjects or words[at].relation != "conj" or words[at].head == at:
+            return bool(subjects & _SELF)
+        at = words[at].head
+    return False
