@@ -55,13 +55,8 @@ def command(
 ) -> int:
     """Show what this machine can run, and how to get what is missing.
 
-<<<<<<< HEAD
-    Exit code 0 if the backend can run with its settings. Without --backend that is the default one, and one
-    line names the others.
-=======
-    Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
-    and the others are named in a line, as are the plug-ins: what loads each, and what it lacks.
->>>>>>> main
+    Exit code 0 if the backend can run with its settings. Without --backend that is the default one; a line
+    each names the other backends, and the plug-ins with what loads them and what they lack.
 
     With --clean, remove what killed sandboxes left behind, and show it: processes, control groups,
     directories and containers.

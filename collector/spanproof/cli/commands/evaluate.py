@@ -66,21 +66,12 @@ def command(
 ) -> int:
     """Evaluate files of traces offline.
 
-<<<<<<< HEAD
-    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); exports of Jaeger,
-    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet; spans as OpenTelemetry's SDKs
-    print them; or transcripts: chats and responses of OpenAI's API, logs of inspect_ai (.eval, .json),
-    trajectories of SWE-agent (.traj), events of OpenHands, the memory of smolagents, results of τ-bench.
-=======
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line), also as Tempo writes
     it; exports of Datadog, Jaeger, Langfuse, LangSmith, Logfire, MLflow, Phoenix, Weave or Zipkin: .json,
     .jsonl, .csv or .parquet; spans as OpenTelemetry's SDKs print them; or transcripts: messages, requests and
     responses of the APIs of models, messages of LangChain, Pydantic AI, ADK and the AI SDK, sessions of
     Claude Code, traces of Bedrock's agents, logs of inspect_ai (.eval, .json), trajectories of SWE-agent
-    (.traj), events of OpenHands, the memory of smolagents, results of τ-bench. Exit code 2 where one of them
-    could not be read in full; the others are evaluated all the same. It is 0 whatever the verdicts are:
-    `spanproof gate` makes an exit code of them.
->>>>>>> main
+    (.traj), events of OpenHands, the memory of smolagents, results of τ-bench.
 
     Exit code 2 if a file could not be read in full; the others are evaluated. Verdicts do not change the exit
     code: pass the output of --json to `spanproof gate --scores -`.
