@@ -28,6 +28,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("arguments", "named"),
     [
         ("scna", "did you mean 'scan'"),
+        ("breakdown", "Missing argument 'FACT'. Choose from: failure_class, attempt, blocked, cwe"),
+        ("connect nowhere", "'nowhere' is not one of 'phoenix'"),
+        ("replay absent", "absent cannot be read: No such file"),
+        ("suite run absent", "there is no suite at absent"),
         ("suite rnu", "run"),
         ("--nope", "--nope"),
         ("eval", "FILES"),

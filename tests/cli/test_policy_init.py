@@ -112,7 +112,7 @@ def test_a_week_of_traces_gives_a_policy_and_the_runs_it_would_have_failed(
     assert policy.hosts == ("grafana.acme.example",)
     assert policy.allowed_commands == {"docker ps", "kubectl get"}
     text = out.read_text()
-    assert "# These 1 host and 2 commands are what your agents use; the rest is denied." in text
+    assert "# Your agents use 1 host and 2 commands; the policy denies the rest." in text
     assert f"{4:032x} (ops): " in text
     assert "- kubectl get  # 2 runs" in text
 

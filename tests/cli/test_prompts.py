@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -79,6 +80,15 @@ def test_versions_are_listed_with_their_verdicts_declared_or_not(location, capfd
     assert [row["text"] for row in rows[1:]] == [NEW, OLD]
     counted = rows[2]["layers"]["trajectory"]
     assert sum(counted.values()) == 2
+
+
+def test_the_list_breaks_no_head_and_no_date_at_80_columns(location, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(console, "width", 80)
+    assert run(["prompts", "list", "--store", location]) == 0
+    head, *rows = capfd.readouterr().out.splitlines()
+    assert head.split() == ["agent", "version", "last", "run", "correct", "bound", "exec", "ground", "traj"]
+    assert len([row for row in rows if re.match(r"clerk +\S+ +\d{4}-\d\d-\d\d ", row)]) == 3
+    assert max(len(row) for row in (head, *rows)) <= 80
 
 
 def test_two_versions_are_compared_line_by_line(location, capfd, monkeypatch) -> None:

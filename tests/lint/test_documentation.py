@@ -55,6 +55,11 @@ def test_files_that_are_named_are_there(page: str) -> None:
     assert not missing, f"{page} names what is not there: {missing}"
 
 
+def test_no_page_holds_both_sides_of_a_merge() -> None:
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+    assert not [page for page, text in texts.items() if re.search("^(<{7}|>{7}) ", text, re.MULTILINE)]
+
+
 def test_each_page_begins_with_its_readers() -> None:
     pages = [page for page in PAGES if page.startswith("docs/")]
     begins = {page: (ROOT / page).read_text(encoding="utf-8").split("\n\n", 2)[1] for page in pages}

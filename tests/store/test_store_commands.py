@@ -187,7 +187,7 @@ def test_a_trace_shown_for_machines_is_the_whole_evaluation(location, capfd, eva
         ("fff", "no stored trace has an id that starts with 'fff'"),
         ("abc00000f", "Near it: abc0000000"),
         ("' OR 1", 'no stored trace has an id that starts with "\' OR 1"'),
-        ("", "no stored trace has an id that starts with ''"),
+        ("", "the trace's id is empty"),
     ],
 )
 def test_a_trace_that_is_not_there_is_reported_with_those_that_are_near(location, capfd, trace, words):
@@ -251,7 +251,7 @@ def test_a_store_in_use_is_reported_with_who_uses_it(location):
         )
     assert reported.returncode == 2
     assert f"(process {os.getpid()})" in reported.stderr
-    assert "remedy: Stop that process" in reported.stderr
+    assert "stop it and try again" in reported.stderr
 
 
 def test_structural_metrics_are_lines_of_the_page(tmp_path, capfd):

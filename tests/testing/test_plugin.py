@@ -123,7 +123,7 @@ def test_missing():
     assert "PASSED test_it.py::test_good" in out
     assert "refund: failed: " in out
     assert "failed: groundedness.score == pass for all cases" in out
-    assert "is no suite: it has no suite.yaml" in out
+    assert "there is no suite at suites/none" in out
 
 
 UNREADABLE = {

@@ -160,12 +160,14 @@ def _describe_misuse(problem: click.ClickException) -> UsageProblem:
     if context is None:
         return UsageProblem(problem.format_message())
     path = context.command_path.removeprefix("spanproof").strip()
-    what = f"{path}: {problem.format_message()}" if path else problem.format_message()
+    # click lists the values of a missing argument on lines of their own.
+    message = " ".join(problem.format_message().split())
+    what = f"{path}: {message}" if path else message
     if isinstance(context.command, click.Group) and not isinstance(problem, click.NoSuchOption):
-        known = context.command.list_commands(context)
-        near = difflib.get_close_matches(str(getattr(problem, "command_name", "")), known, n=1)
+        names = context.command.list_commands(context)
+        near = difflib.get_close_matches(str(getattr(problem, "command_name", "")), names, n=1)
         meant = f"did you mean {near[0]!r}? " if near and "Did you mean" not in what else ""
-        return UsageProblem(what, f"{meant}the commands are: {', '.join(known)}")
+        return UsageProblem(what, f"{meant}the commands are: {', '.join(names)}")
     usage = " ".join(context.command.collect_usage_pieces(context))
     return UsageProblem(what, f"{context.command_path} {usage}; add --help to see the options")
 

@@ -55,10 +55,7 @@ REMEDIES: Mapping[str, str] = {
     ),
     "spanproof.benchmarks.errors.BenchmarkError": f"see the published formats: {build_page_url('bench')}",
     "spanproof.gate.errors.GateError": f"see the grammar of assertions: {build_page_url('gate')}",
-    "spanproof.store.errors.StoreBusy": (
-        "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"
-        " --store clickhouse://…"
-    ),
+    "spanproof.store.errors.StoreBusy": "",
     "spanproof.store.errors.QueryRefused": (
         f"see the tables and their columns: {build_page_url('store')}#tables"
     ),

@@ -194,18 +194,21 @@ class Pipeline:
         gauges: dict[str, tuple[str, Callable[[], float]]] = {
             "spanproof_open_traces": ("Traces being assembled.", lambda: assembler.open_traces),
             "spanproof_assembly_bytes": (
-                "Bytes of the index of traces being assembled and of those that late spans may re-open.",
+                "Bytes of the index of traces that are being assembled or that late spans may re-open.",
                 lambda: assembler.held_bytes,
             ),
             "spanproof_backlog_bytes": (
-                "Acknowledged bytes whose spans are not stored.",
+                "Acknowledged bytes whose spans are not stored yet.",
                 lambda: backlog.bytes,
             ),
             "spanproof_evaluation_pending_traces": (
                 "Traces that wait for evaluation or for their scores to be stored.",
                 lambda: self._evaluators.pending,
             ),
-            "spanproof_wal_pending_records": ("Log records that are not done.", lambda: wal.pending),
+            "spanproof_wal_pending_records": (
+                "Records of the log that are not processed yet.",
+                lambda: wal.pending,
+            ),
             "spanproof_wal_bytes": ("Bytes of the log on disk.", lambda: wal.size_bytes),
             "spanproof_wal_damaged_segments": (
                 "Segments of the log that were found damaged at start.",
@@ -216,11 +219,11 @@ class Pipeline:
                 lambda: wal.damage.lost_records,
             ),
             "spanproof_wal_missing_records": (
-                "Acknowledged requests of which the segment was not there at start.",
+                "Acknowledged requests whose segment was missing at start.",
                 lambda: wal.damage.missing_records,
             ),
             "spanproof_wal_read_again_records": (
-                "Requests evaluated again as the checkpoint at start was not of the segments.",
+                "Requests evaluated again because the checkpoint at start did not fit the segments.",
                 lambda: wal.damage.read_again,
             ),
         }

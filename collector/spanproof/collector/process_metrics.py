@@ -50,7 +50,7 @@ class _ThreadTimes(Collector):
                 sums[name] += seconds
         metric = CounterMetricFamily(
             "spanproof_thread_cpu_seconds",
-            "Processor time of this process by the thread of the stage; native: those of the embedded store.",
+            "Processor time by the stage of this process's threads; native: those of the embedded store.",
             labels=["thread"],
         )
         for name, seconds in sums.items():

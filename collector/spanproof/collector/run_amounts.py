@@ -23,12 +23,12 @@ from spanproof.trace import Layer, Scored, Span, Trace
 RUN_LABELS: Final = ("project", "agent", "model", "task")
 
 AMOUNTS: Final = {
-    "spanproof_run_cost_usd": "Cost of runs in US dollars; of runs whose tokens are known.",
-    "spanproof_run_tokens": "Tokens of runs, in and out; of runs whose tokens are known.",
-    "spanproof_run_cached_tokens": "Tokens of prompts that a cache had; of runs whose traces say so.",
+    "spanproof_run_cost_usd": "Cost in US dollars of runs whose tokens are known.",
+    "spanproof_run_tokens": "Input and output tokens of runs whose tokens are known.",
+    "spanproof_run_cached_tokens": "Prompt tokens read from a cache, of runs whose traces record it.",
     "spanproof_run_steps": "Steps of runs.",
-    "spanproof_run_consecutive_errors": "The longest row of errors in each run.",
-    "spanproof_run_guard_blocks": "Actions that a guardrail stopped; of runs that have one.",
+    "spanproof_run_consecutive_errors": "The longest series of consecutive errors in each run.",
+    "spanproof_run_guard_blocks": "Actions that a guardrail stopped, of runs that have a guardrail.",
 }
 """The metrics with their meanings."""
 

@@ -90,7 +90,7 @@ class Telemetry:
     def _add_receive_metrics(self) -> None:
         self.requests = self._make_counter(
             "spanproof_receive_requests",
-            "Export requests by protocol and outcome: accepted, partial, or why it was refused.",
+            "Export requests by protocol and outcome: accepted, partial, or the reason for the refusal.",
             "protocol",
             "outcome",
         )
@@ -100,16 +100,16 @@ class Telemetry:
         self.spans_received = self._make_counter("spanproof_receive_spans", "Spans acknowledged.")
         self.spans_refused = self._make_counter(
             "spanproof_receive_spans_refused",
-            "Spans refused as part of a request that was otherwise taken, by reason.",
+            "Spans refused in a request whose other spans were accepted, by reason.",
             "reason",
         )
         self.spans_ignored = self._make_counter(
             "spanproof_spans_ignored",
-            "Spans acknowledged and left out, by reason: repeated, own_evaluator.",
+            "Spans acknowledged and not stored, by reason: repeated, own_evaluator.",
             "reason",
         )
         self.spans_clamped = self._make_counter(
-            "spanproof_receive_spans_clamped", "Spans whose time could not be and was corrected."
+            "spanproof_receive_spans_clamped", "Spans with an impossible time, which was corrected."
         )
         self.values_redacted = self._make_counter(
             "spanproof_receive_values_redacted", "Values in which a redaction rule replaced something."
@@ -119,7 +119,7 @@ class Telemetry:
         )
         self.kafka_messages = self._make_counter(
             "spanproof_kafka_messages",
-            "Messages of the topic by what became of them: produced, consumed, unreadable.",
+            "Messages of the topic by event: produced, consumed, unreadable.",
             "event",
         )
         self.kafka_partitions = Gauge(
@@ -127,7 +127,7 @@ class Telemetry:
         )
         self.kafka_lag = Gauge(
             "spanproof_kafka_lag_messages",
-            "Messages in this worker's partitions that it has not read yet.",
+            "Unread messages in the partitions of this worker.",
             registry=self.registry,
         )
         self.kafka_rebalances = self._make_counter(
@@ -139,7 +139,7 @@ class Telemetry:
     def _add_evaluation_metrics(self) -> None:
         self.traces_completed = self._make_counter(
             "spanproof_traces_completed",
-            "Traces handed to evaluation, by why: quiet, orphans, max_wait, memory, shutdown.",
+            "Traces handed to evaluation, by reason: quiet, orphans, max_wait, memory, shutdown.",
             "why",
         )
         self.traces_evaluated = self._make_counter(
@@ -150,7 +150,7 @@ class Telemetry:
         )
         self.evaluation_attempts_failed = self._make_counter(
             "spanproof_evaluation_attempts_failed",
-            "Attempts to evaluate a trace that failed, by stage: those that are repeated, and last ones.",
+            "Failed attempts to evaluate a trace, by stage, whether they are repeated or not.",
             "stage",
         )
         self.evaluation_seconds = Histogram(
@@ -166,7 +166,7 @@ class Telemetry:
         )
         self.spans_stored = self._make_counter("spanproof_store_spans", "Spans written to the store.")
         self.spans_not_stored = self._make_counter(
-            "spanproof_store_spans_refused", "Spans that the store refused for good."
+            "spanproof_store_spans_refused", "Spans that the store refused permanently."
         )
         self.store_retries = self._make_counter(
             "spanproof_store_retries", "Failed attempts to write to the store."
@@ -203,7 +203,7 @@ class Telemetry:
             registry=self.registry,
         )
         self.tick_failures = self._make_counter(
-            "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
+            "spanproof_tick_failures", "Failures of the tasks that run after each write, such as alerting."
         )
 
     def _add_verdict_metrics(self) -> None:
@@ -214,20 +214,20 @@ class Telemetry:
             "outcome",
         )
         self.external_scores = self._make_counter(
-            "spanproof_external_scores", "Scores from elsewhere that were stored.", "layer"
+            "spanproof_external_scores", "Stored scores of other systems.", "layer"
         )
         self.verdicts_given = self._make_counter(
-            "spanproof_verdicts", "Verdicts given on request.", "verdict"
+            "spanproof_verdicts", "Answers to requests for a verdict, by verdict.", "verdict"
         )
         self.routes = self._make_counter(
             "spanproof_routes",
-            "Routes given on request, by rule (empty for the action continue) and action.",
+            "Answers to requests for a route, by rule (empty for the action continue) and action.",
             "rule",
             "action",
         )
         self.json_seconds = Histogram(
             "spanproof_json_seconds",
-            "Time to answer such a request.",
+            "Time to answer a request for a verdict or a route, or with scores.",
             ["kind"],
             buckets=_QUICK_SECONDS,
             registry=self.registry,

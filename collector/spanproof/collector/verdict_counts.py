@@ -59,8 +59,7 @@ class VerdictCounts(Collector):
         """Yield the counters."""
         verdicts = CounterMetricFamily(
             "spanproof_evaluation_verdicts",
-            "Verdicts stored, each run once, by score and cohort: pass, fail, open (judged in part), skipped,"
-            " errored.",
+            "Stored verdicts, one per run, by score and cohort: pass, fail, open, skipped, errored.",
             labels=_LABELS,
         )
         folded = CounterMetricFamily(
@@ -69,7 +68,7 @@ class VerdictCounts(Collector):
         )
         blocks = CounterMetricFamily(
             "spanproof_guard_blocks",
-            "Actions that the SDK's guard stopped, by the budget or the scan that did, and cohort.",
+            "Actions that the SDK's guard stopped, by cohort and cause: a budget or the scan.",
             labels=("cause", *COHORT_LABELS),
         )
         with self._guard:

@@ -120,6 +120,8 @@ def load_suite(suite: Path) -> list[Case]:
     Raises:
         SuiteError: no suite, or a case that is not what it must be.
     """
+    if not suite.exists():
+        raise SuiteError(f"there is no suite at {suite}; `spanproof promote` and `suite import` create one")
     if not (suite / "suite.yaml").is_file():
         raise SuiteError(
             f"{suite} is no suite: it has no suite.yaml; `spanproof promote` and `suite import` make one,"

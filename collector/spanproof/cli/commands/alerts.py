@@ -49,8 +49,8 @@ class _Row:
 
 
 @command.command("list")
-@click.option("--all", "every", is_flag=True, help="Also alerts that have ended, the newest ones.")
-@with_limit_option(100, "Alerts at most.")
+@click.option("--all", "every", is_flag=True, help="List alerts that have ended, too, the newest ones.")
+@with_limit_option(100, "List at most this many alerts.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per alert, then per silence, on stdout.")
 def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
@@ -74,10 +74,16 @@ def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
 
 @command.command("silence")
 @click.argument("matchers", nargs=-1, metavar="[LABEL=PATTERN]...")
-@click.option("--for", "duration", default="1h", show_default=True, help="How long: 90s, 15m, 24h, 7d.")
+@click.option(
+    "--for",
+    "duration",
+    default="1h",
+    show_default=True,
+    help="How long the silence lasts: 90s, 15m, 24h, 7d.",
+)
 @click.option("--end", "ended", metavar="ID", help="End this silence now; the start of its id is enough.")
 @click.option("--comment", default="", help="Why.")
-@click.option("--author", default=None, help="Who; by default the name you are logged in with.")
+@click.option("--author", default=None, help="Name of the author. By default your login name.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The silence as one JSON line on stdout.")
 def silence(
@@ -92,7 +98,7 @@ def silence(
     """Keep alerts whose labels fit from starting notifications.
 
     Labels are the dimensions of the cohort, `alertname`, `layer`, `score`, `severity` and the rule's own;
-    `*` and `?` in a pattern are wild. All matchers must fit.
+    `*` and `?` in a pattern are wildcards. All matchers must fit.
     """
     if bool(matchers) is (ended is not None):
         raise UsageProblem(
@@ -120,8 +126,8 @@ def silence(
 
 @command.command("ack")
 @click.argument("alert")
-@click.option("--comment", default="", help="What you do about it.")
-@click.option("--author", default=None, help="Who; by default the name you are logged in with.")
+@click.option("--comment", default="", help="What you do about the alert.")
+@click.option("--author", default=None, help="Name of the author. By default your login name.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The acknowledgement as one JSON line on stdout.")
 def acknowledge(alert: str, comment: str, author: str | None, location: str, as_json: bool) -> int:
@@ -169,10 +175,10 @@ def _find_rows(rows: Sequence[_Row], start: str) -> list[_Row]:
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per notification, then their number.")
 def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool) -> int:
-    """Say how often a rule of the configuration would have fired lately.
+    """Show how often a rule of the configuration would have fired.
 
-    RULE is its name. It is read over the scores that the store has now, from the past on, in steps of a
-    twelfth of its window. Nothing is sent, and nothing is written.
+    RULE is its name. The rule is evaluated over the scores in the store, from the start of --since, in
+    steps of a twelfth of its window. Nothing is sent, and nothing is written.
     """
     from spanproof.alerts.replay import choose_step_s, count_pages, iter_notifications
 
@@ -214,19 +220,27 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     "volumes",
     multiple=True,
     type=click.IntRange(1, 100_000),
-    help="Verdicts per window; repeatable. By default 40, 200 and 1000.",
+    help="Verdicts per window; may be given several times. By default 40, 200 and 1000.",
 )
 @click.option(
-    "--weeks", default=4, show_default=True, type=click.IntRange(1, 520), help="Of each steady rate."
+    "--weeks",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1, 520),
+    help="Weeks simulated at each steady rate.",
 )
 @click.option(
-    "--steps", default=25, show_default=True, type=click.IntRange(0, 10_000), help="Doublings of the rate."
+    "--steps",
+    default=25,
+    show_default=True,
+    type=click.IntRange(0, 10_000),
+    help="Number of simulated doublings of the rate.",
 )
 @click.option(
     "--groups",
     default=0,
     type=click.IntRange(0, 1000),
-    help="In place of rates: one outage that reaches so many groups of the rule.",
+    help="Instead of rates, simulate one outage that affects this many groups of the rule.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per rule and volume on stdout.")
 def simulate(
@@ -240,8 +254,9 @@ def simulate(
 ) -> int:
     """Simulate how often a rule pages.
 
-    At steady rates, and how soon it detects a doubling. Two rules as they are written for Prometheus are
-    compared. With --groups: the notifications of one outage. The numbers are reproducible.
+    The simulation uses steady rates, and measures how soon the rule detects a doubling. Two rules in the
+    style of Prometheus are compared. With --groups: the notifications of one outage. The numbers are
+    reproducible.
     """
     from spanproof.alerts.simulation import FACTORS, simulate_rule
 

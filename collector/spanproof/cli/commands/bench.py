@@ -46,13 +46,13 @@ from spanproof.sandbox.environments import read_packages
 @click.command("bench")
 @click.argument("name", type=click.Choice([*BENCHMARKS, SECURITY]), metavar="NAME")
 @with_bench_options
-@click.option("--at-least", type=click.FloatRange(0, 1), help="Exit with 1 where pass@1 is below.")
+@click.option("--at-least", type=click.FloatRange(0, 1), help="Exit with 1 if pass@1 is below this.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write each answer with its grades, as JSON lines, as it is graded.",
 )
-@click.option("--resume", is_flag=True, help="Go on from the answers in --out.")
+@click.option("--resume", is_flag=True, help="Continue from the answers in --out.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 @with_backend_options
 def command(
@@ -69,8 +69,8 @@ def command(
 
     NAME is humaneval, humaneval+, humaneval-x, mbpp, mbpp+, multipl-e, livecodebench, bigcodebench,
     swe-bench, text-to-sql, bfcl or tau. Files are those that the projects publish; nothing is downloaded.
-    What the sandbox cannot try is unjudged, and counts as no failure. Exit code 1 where pass@1 is below
-    --at-least. NAME security counts safe and unsafe completions of prompts by CWE.
+    What the sandbox cannot try is unjudged, and no failure. Exit code 1 if pass@1 is below --at-least. With
+    the NAME security, safe and unsafe completions of prompts are counted by CWE.
     """
     if resume and (out is None or name == SECURITY):
         raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")

@@ -21,10 +21,12 @@ from spanproof.store.breakdown import Breakdown, Fact
 
 
 @click.command("breakdown")
-@click.argument("fact", type=click.Choice([each.value for each in Fact]))
-@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@click.argument("fact", metavar="FACT", type=click.Choice([fact.value for fact in Fact]))
+@with_by_option("Count by this dimension: agent, user, attribute:tenant.id; may be given several times.")
 @with_where_option
-@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
+@click.option(
+    "--since", default="24h", show_default=True, help="Length of the window that ends now: 90s, 15m, 24h, 7d."
+)
 @with_rows_options
 @store_option
 def command(
@@ -47,7 +49,7 @@ def command(
         found = store.break_down(
             Fact(fact), by, start_ns=start, end_ns=end, cohort=cohort, limit=output.limit
         )
-    rows = [_as_json(each, by, fact) for each in found]
+    rows = [_as_json(item, by, fact) for item in found]
     names = [*by, fact, "snippets", "whole", "share", "low", "high"]
     if output.write(names, rows):
         return EXIT_PASS
@@ -75,7 +77,7 @@ def _build_table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
     table = make_listing(*(name.replace("_", " ") for name in (*names[:-2], "95% interval")))
     for row in rows:
         table.add_row(
-            *(clean_line(row[name] or "(not said)") for name in names[:-5]),
+            *(clean_line(row[name] or "(none)") for name in names[:-5]),
             f"{row['snippets']:,}",
             f"{row['whole']:,}",
             f"{row['share']:.1%}",

@@ -22,12 +22,12 @@ from spanproof.trace import Layer, Score, State, get_state
 
 @click.command("calibration")
 @with_store_query_options
-@click.option("--source", default="human", show_default=True, help="Whose labels.")
+@click.option("--source", default="human", show_default=True, help="Source of the labels.")
 @click.option("--name", help="Only labels of this name.")
 @click.option(
     "--at-least",
     type=click.FloatRange(-1, 1),
-    help="Exit with 1 where the lower end of a kappa's interval is below.",
+    help="Exit with 1 if the lower end of a kappa's interval is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per layer and evaluator on stdout.")
 def command(query: StoreQuery, source: str, name: str | None, at_least: float | None, as_json: bool) -> int:

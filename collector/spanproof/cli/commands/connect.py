@@ -27,17 +27,17 @@ from spanproof.evaluators.invalid import describe_error
 
 
 @click.command("connect")
-@click.argument("kind", type=click.Choice([kind.value for kind in SinkKind]))
-@click.option("--url", help="Base URL of the product; its own when not given.")
+@click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in SinkKind]))
+@click.option("--url", help="Base URL of the product. By default the product's own.")
 @click.option("--project", help="Braintrust: the project's id; Weave: entity/project; Datadog: the ml_app.")
 @click.option(
     "--scores",
     type=click.Choice(["layers", "all"]),
     default="layers",
     show_default=True,
-    help="The value of each layer, or sub-scores and metrics too.",
+    help="What is sent: the value of each layer, or sub-scores and metrics as well.",
 )
-@click.option("--name", help="Of the sink, where there are several of one kind.")
+@click.option("--name", help="Name of the sink; needed where a product has several.")
 @click.option(
     "--config",
     "file",
@@ -46,7 +46,7 @@ from spanproof.evaluators.invalid import describe_error
     type=click.Path(path_type=Path),
     default=Path("spanproof.yaml"),
     show_default=True,
-    help="The file to write to; made where it is not there.",
+    help="The file to change; created where it does not exist.",
 )
 @click.option("--no-check", is_flag=True, help="Write without a request to the product.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
@@ -66,8 +66,8 @@ def command(
     come from the product's variables, such as LANGFUSE_SECRET_KEY, and are not written. Exit code 2 where
     something is wrong; the file is unchanged then.
     """
-    given = {"kind": kind, "name": name, "url": url, "project": project}
-    entry = {key: value for key, value in given.items() if value is not None}
+    options = {"kind": kind, "name": name, "url": url, "project": project}
+    entry = {key: value for key, value in options.items() if value is not None}
     if scores != "layers":
         entry["scores"] = scores
     sink = make_sink(entry)
@@ -87,7 +87,7 @@ def make_sink(entry: dict[str, str]) -> Sink:
     try:
         return Sink.model_validate(entry)
     except ValidationError as invalid:
-        faults = "; ".join(describe_error(each) for each in invalid.errors(include_url=False))
+        faults = "; ".join(describe_error(mistake) for mistake in invalid.errors(include_url=False))
         raise UsageProblem(f"{entry['kind']}: {faults}", f"see {build_page_url('sinks')}") from invalid
 
 
@@ -118,7 +118,7 @@ def _write(file: Path, entry: dict[str, str], label: str) -> None:
         before = file.read_text(encoding="utf-8") if file.exists() else ""
     except UnicodeDecodeError as odd:
         raise UsageProblem(f"{file} is not UTF-8 text", "name another file") from odd
-    if before and any(each.label == label for each in _load(file, file).sinks):
+    if before and any(sink.label == label for sink in _load(file, file).sinks):
         raise UsageProblem(
             f"{file} has a sink named {label} already",
             "Give another --name, or take that sink out of the file.",

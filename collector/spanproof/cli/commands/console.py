@@ -23,7 +23,11 @@ _PORT = 4319
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, help="0 takes any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_PORT,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
 )
 @click.option(
     "--token",
@@ -31,7 +35,7 @@ _PORT = 4319
     multiple=True,
     envvar="SPANPROOF_CONSOLE_TOKENS",
     show_envvar=True,
-    help="A reader's token; demanded on any address but loopback. May be given often.",
+    help="Token of a reader; required on any address but loopback. May be given several times.",
 )
 @click.option(
     "--writer-token",
@@ -39,12 +43,12 @@ _PORT = 4319
     multiple=True,
     envvar="SPANPROOF_CONSOLE_WRITERS",
     show_envvar=True,
-    help="A writer's token: it reads, labels, promotes and silences. May be given often.",
+    help="Token of a writer, who also labels, promotes and silences. May be given several times.",
 )
 @click.option(
     "--workspace",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of suites, experiments and gate reports to show, and to add cases to.",
+    help="Folder of suites, experiments and gate reports to show; new cases go into its suites.",
 )
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")

@@ -24,7 +24,7 @@ def command() -> None:
 @click.option("--cluster", default="", help="Name of the cluster; without it the DDL is for one server.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per statement.")
 def ddl(database: str, cluster: str, as_json: bool) -> int:
-    """Print the statements that make the newest schema.
+    """Print the statements that create the newest schema.
 
     For those who may not let a service create tables: run them, then start the server with the same DSN.
     """
@@ -46,8 +46,8 @@ def ddl(database: str, cluster: str, as_json: bool) -> int:
 def backup(directory: Path, location: str, as_json: bool) -> int:
     """Write everything in the store into a new DIRECTORY.
 
-    A server may run meanwhile. Of a trace that is in the backup everything is: spans, scores, snippets,
-    replays.
+    A server may run meanwhile. A trace that is in the backup is there with all its spans, scores, snippets
+    and replays.
     """
     with opened_store(location) as store:
         manifest = store.back_up(directory)
@@ -75,8 +75,8 @@ def restore(directory: Path, location: str, as_json: bool) -> int:
 @click.option("--trace", "traces", multiple=True, help="Id of a trace; may be given several times.")
 @click.option("--session", help="Id of a session: all of its traces.")
 @click.option("--user", help="Id of a user: all of their traces.")
-@click.option("--project", help="Only what is of this project; every project without it.")
-@click.option("--yes", is_flag=True, help="Delete; without it the traces are only counted.")
+@click.option("--project", help="Only in this project. By default in every project.")
+@click.option("--yes", is_flag=True, help="Delete the traces. Without it they are only counted.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def delete(

@@ -25,7 +25,7 @@ from spanproof.evaluators.detect.text import TextSnippet, snippets_in
 def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     """Find code snippets in text.
 
-    FILES are texts, `-` is stdin, as it is where there are none.
+    FILES are texts. `-`, or no FILES, means stdin.
     """
     if jsonl:
         refuse_files(files)

@@ -29,15 +29,19 @@ from spanproof.sandbox.registry import list_backends
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
-@click.option("--backend", help="Probe one backend only.")
+@click.option("--backend", help="Probe only this backend.")
 @click.option("--all", "show_all", is_flag=True, help="Show the features of the other backends too.")
-@click.option("--clean", is_flag=True, help="Remove what sandboxes left whose processes were killed.")
-@click.option("--store", "location", help="Show what is open or undelivered in this store.")
+@click.option("--clean", is_flag=True, help="Remove what killed sandboxes left behind.")
+@click.option(
+    "--store",
+    "location",
+    help="Show what is open, and which notifications were not delivered, in this store.",
+)
 @click.option(
     "--config",
     "config_file",
     type=click.Path(path_type=Path),
-    help="The configuration whose judge the costs are of.",
+    help="The configuration that names the judge whose costs are shown.",
 )
 @settings_option
 def command(
@@ -51,14 +55,14 @@ def command(
 ) -> int:
     """Show what this machine can run, and how to get what is missing.
 
-    Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
-    and the others are named in a line, as are the plug-ins: what loads each, and what it lacks.
+    Exit code 0 if the backend can run with its settings. Without --backend that is the default one; a line
+    each names the other backends, and the plug-ins with what loads them and what they lack.
 
-    With --clean, remove the processes, control groups, directories and containers of sandboxes that were
-    killed together with what cleans up after them, and show what was removed.
+    With --clean, remove what killed sandboxes left behind, and show it: processes, control groups,
+    directories and containers.
 
-    With --store, show instead what share of the verdicts of the last seven days is open, what a judge settled
-    of it, what a judge of the rest costs for 1,000 runs, and which targets of alerts lack notifications.
+    With --store, show instead which share of the last seven days' verdicts is open, how much of it a judge
+    settled, what a judge of the rest costs for 1,000 runs, and which notifications were not delivered.
     """
     chosen = backend or DEFAULT_BACKEND
     if clean:

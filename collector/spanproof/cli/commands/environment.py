@@ -34,7 +34,7 @@ def command() -> None:
 def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Build the environment of FILE ahead of its first use.
 
-    FILE is a requirements.txt with exact pins, or a package-lock.json. The sandbox that is named builds it.
+    FILE is a requirements.txt with exact pins, or a package-lock.json. The chosen sandbox builds it.
     """
     wanted = read_packages(file)
     with open_backend(backend, settings) as sandbox:
@@ -64,16 +64,16 @@ def list_images(as_json: bool) -> int:
     default=UNUSED_S / _DAY_S,
     show_default=True,
     type=click.FloatRange(0),
-    help="Remove images that were not used for so long.",
+    help="Remove images that were not used for this many days.",
 )
 @click.option(
     "--keep-bytes",
     default=MAX_BYTES,
     show_default=True,
     type=click.IntRange(0),
-    help="Then remove the longest unused until the rest is no larger.",
+    help="Then remove the images that are longest unused until the rest is no larger than this.",
 )
-@click.option("--locks", is_flag=True, help="Forget the locks too: the next build chooses versions anew.")
+@click.option("--locks", is_flag=True, help="Also remove the locks: the next build chooses versions again.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each that is removed.")
 def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> int:
     """Remove unused images; one that is in use stays."""

@@ -46,8 +46,10 @@ _JOIN_HINT = (
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 @with_sandbox_config_options
-@click.option("--no-replay", is_flag=True, help="Evaluate the record alone; run nothing.")
-@click.option("--structure", is_flag=True, help="Measure the code that runs leave, as advice.")
+@click.option("--no-replay", is_flag=True, help="Judge what the trace records alone; run no code.")
+@click.option(
+    "--structure", is_flag=True, help="Measure size and complexity of the code that runs leave, as advice."
+)
 @click.option(
     "--before",
     type=click.Path(path_type=Path),
@@ -69,12 +71,13 @@ def command(
     .jsonl, .csv or .parquet; spans as OpenTelemetry's SDKs print them; or transcripts: messages, requests and
     responses of the APIs of models, messages of LangChain, Pydantic AI, ADK and the AI SDK, sessions of
     Claude Code, traces of Bedrock's agents, logs of inspect_ai (.eval, .json), trajectories of SWE-agent
-    (.traj), events of OpenHands, the memory of smolagents, results of τ-bench. Exit code 2 where one of them
-    could not be read in full; the others are evaluated all the same. It is 0 whatever the verdicts are:
-    `spanproof gate` makes an exit code of them.
+    (.traj), events of OpenHands, the memory of smolagents, results of τ-bench.
 
-    The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply, but
-    for `evaluation.sampling`: every run is evaluated.
+    Exit code 2 if a file could not be read in full; the others are evaluated. Verdicts do not change the exit
+    code: pass the output of --json to `spanproof gate --scores -`.
+
+    The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply,
+    except `evaluation.sampling`: every run is evaluated.
     """
     if structure or before is not None:
         rules = config.evaluation.model_copy(update={"structure": True})

@@ -55,7 +55,7 @@ _ACTIVE = (ClusterState.OPEN, ClusterState.REGRESSED, ClusterState.ACKNOWLEDGED)
 _SHARED_BY = ("agent", "model", "prompt_version", "release", "executor")
 
 _since_option = click.option(
-    "--since", default="7d", show_default=True, help="The window: 90s, 15m, 24h, 7d."
+    "--since", default="7d", show_default=True, help="Length of the window that ends now: 90s, 15m, 24h, 7d."
 )
 _json_option = click.option("--json", "as_json", is_flag=True, help="One JSON line per cluster on stdout.")
 
@@ -72,11 +72,11 @@ def command() -> None:
     "--state",
     multiple=True,
     type=click.Choice([state.value for state in ClusterState]),
-    help="In this state.",
+    help="Only clusters in this state.",
 )
-@click.option("--all", "every", is_flag=True, help="Resolved ones too.")
-@click.option("--new", is_flag=True, help="Only what never failed before the newest release.")
-@with_limit_option(30, "Clusters listed at most.")
+@click.option("--all", "every", is_flag=True, help="List resolved clusters, too.")
+@click.option("--new", is_flag=True, help="Only clusters whose first failure is in the newest release.")
+@with_limit_option(30, "List at most this many clusters.")
 @store_option
 @_json_option
 def list_(
@@ -113,12 +113,12 @@ def list_(
 @command.command("show")
 @click.argument("cluster")
 @_since_option
-@with_by_option("Shares by this dimension; may be given often.")
-@with_limit_option(5, "Runs shown at most.")
+@with_by_option("Show shares by this dimension; may be given several times.")
+@with_limit_option(5, "Show at most this many runs.")
 @store_option
 @_json_option
 def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: str, as_json: bool) -> int:
-    """Show one cluster: cause, fix, who is concerned, and runs that represent it.
+    """Show one cluster: cause, fix, affected cohorts, and runs that represent it.
 
     CLUSTER is its id or the start of it.
     """
@@ -150,8 +150,8 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     """Bring the tickets of clusters up to date.
 
     A cluster is one ticket at the trackers of `tickets.notify`: opened, updated, and closed when a release
-    is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exits with 1
-    where a tracker refused.
+    is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exit code
+    1 if a tracker refused.
     """
     from spanproof.alerts.notifiers import build_notifier
     from spanproof.alerts.tickets import sync_tickets
@@ -184,7 +184,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
 def advise(config: Config, since: str, location: str, as_json: bool) -> int:
     """Query the judge about clusters that no rule explains, once each.
 
-    The server does the same every 15 min. Exits with 1 where the judge gave no usable reply.
+    The server does the same every 15 min. Exit code 1 if the judge gave no usable reply.
     """
     from spanproof.collector.cluster_advice import MIN_RUNS, ClusterAdvising
     from spanproof.config.added_evaluators import build_judge
@@ -210,7 +210,7 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
 
 @command.command("rate")
 @click.argument("trace")
-@click.option("--run", help="Which run: the start of its span id, or its name.")
+@click.option("--run", help="The run: the start of its span id, or its name.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The rating as JSON on stdout.")
 def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
@@ -239,9 +239,9 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
 def cluster_lines(jsonl: bool) -> int:
     """Cluster errors without a store.
 
-    A line in is `{"stderr": …}` or `{"error_type": …, "message": …}`, with `tool` where a tool raised; a line
-    out has the cluster, its name, suspected cause, fix and kind. The cluster of a line follows from those
-    before it.
+    A line of input is `{"stderr": …}` or `{"error_type": …, "message": …}`, with `tool` if a tool raised the
+    error. A line of output has the cluster, its name, suspected cause, fix and kind. Earlier lines decide
+    which clusters there are.
     """
     require_jsonl("failures cluster", jsonl=jsonl)
     seen: dict[str, Signature] = {}
@@ -283,7 +283,7 @@ def _add_decision_command(name: str, meaning: str, state: ClusterState) -> None:
 
     @command.command(name, help=f"{meaning}\n\nCLUSTERS are ids or their starts.", short_help=meaning)
     @click.argument("clusters", nargs=-1, required=True)
-    @click.option("--note", default="", help="Why, for those who read it later.")
+    @click.option("--note", default="", help="Note for those who read it later.")
     @store_option
     @_json_option
     def decide(clusters: tuple[str, ...], note: str, location: str, as_json: bool) -> int:
@@ -304,7 +304,7 @@ _add_decision_command("reopen", "Open clusters again.", ClusterState.OPEN)
 
 @command.command("merge")
 @click.argument("clusters", nargs=-1, required=True)
-@click.option("--into", required=True, help="The cluster that they become part of.")
+@click.option("--into", required=True, help="The cluster to merge them into.")
 @store_option
 @_json_option
 def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) -> int:
@@ -330,7 +330,7 @@ def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) ->
 def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
     """Make fingerprints clusters of their own again.
 
-    FINGERPRINTS are whole, as `show --json` lists them.
+    Give each fingerprint in full, as `show --json` lists it.
     """
     with opened_store(location, writing=True) as store:
         for fingerprint in fingerprints:
@@ -351,7 +351,7 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
 @store_option
 @_json_option
 def name_(cluster: str, name: str, location: str, as_json: bool) -> int:
-    """Give a cluster another name; an empty one takes it back."""
+    """Give a cluster another name; an empty name restores its own."""
     return _triage_cluster(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
 
 
@@ -361,7 +361,7 @@ def name_(cluster: str, name: str, location: str, as_json: bool) -> int:
 @store_option
 @_json_option
 def link(cluster: str, url: str, location: str, as_json: bool) -> int:
-    """Link a cluster to an issue of a tracker; an empty URL takes it back."""
+    """Link a cluster to an issue of a tracker; an empty URL removes the link."""
     if url and not url.startswith(("https://", "http://")):
         raise UsageProblem(f"{url!r} is no address of a page", "Write https://…")
     return _triage_cluster(cluster, TriageAction.LINK, url, location, as_json=as_json)
@@ -451,7 +451,7 @@ def _print_cluster(
 
 
 def _format_share(share: CohortShare) -> Text:
-    text = clean_line(share.value or "(not said)")
+    text = clean_line(share.value or "(none)")
     interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     rate = share.failing / share.runs

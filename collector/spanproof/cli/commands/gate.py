@@ -59,30 +59,30 @@ _STYLES = {
     "--assert",
     "texts",
     multiple=True,
-    help="An assertion: 'groundedness.score >= 0.85 for at_least 90% of cases'. May be given often.",
+    help="An assertion: 'groundedness.score >= 0.85 for at_least 90% of cases'. May be given several times.",
 )
 @click.option(
     "--assertions",
     "file",
     type=click.Path(path_type=Path),
-    help="File of assertions: one a line, YAML, or JSON.",
+    help="File of assertions: one per line, YAML, or JSON.",
 )
 @with_store_query_options
 @click.option(
     "--scores",
     "scores_file",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="File of `spanproof eval --json` or `suite run --json`, or - for stdin, instead of a store.",
+    help="Instead of a store, output of `spanproof eval --json` or `suite run --json`; - is stdin.",
 )
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path),
-    help="File of the same form, for assertions with `no_worse_than baseline`.",
+    help="Earlier output of the same form, for assertions with `no_worse_than baseline`.",
 )
 @click.option(
     "--baseline-window",
     "window",
-    help="The baseline is what a store holds of so long before --since: 7d.",
+    help="Use this time before --since as the baseline: 7d.",
 )
 @open_policy_option
 @least_judged_option
@@ -102,7 +102,8 @@ def command(
 ) -> int:
     """Check assertions over scores.
 
-    Exit code 0 when all hold, 1 when one does not, 2 on misuse.
+    Exit code 0 if all hold, 1 if one does not, 2 on misuse. Example: spanproof gate --since 24h --assert
+    'groundedness.score >= 0.85 for at_least 90% of cases'
     """
     _check_sources(query, scores_file, baseline, window)
     given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))

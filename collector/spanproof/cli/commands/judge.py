@@ -42,7 +42,11 @@ command.add_command(local_command)
 
 
 @command.command()
-@click.option("--write", type=click.Path(path_type=Path, file_okay=False), help="Copy them here, to edit.")
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Copy them into this folder, to edit them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per rubric.")
 def rubrics(write: Path | None, as_json: bool) -> int:
     """List the shipped rubrics."""
@@ -71,7 +75,7 @@ def rubrics(write: Path | None, as_json: bool) -> int:
     "--at-least",
     "at_least",
     type=click.FloatRange(-1, 1),
-    help="Exit code 1 where the lower end of a kappa's interval is below this.",
+    help="Exit with 1 if the lower end of a kappa's interval is below this.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per rubric.")
 def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as_json: bool) -> int:

@@ -50,7 +50,7 @@ _SIGNIFICANT: Final = 0.05
 @click.command("measure")
 @with_store_query_options
 @with_config_options
-@click.option("--weekly", is_flag=True, help="A row for each week as well.")
+@click.option("--weekly", is_flag=True, help="Also print a row for each week.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per judge, layer and week.")
 def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bool) -> int:
     """Measure each judge on people's labels of the store.
@@ -130,9 +130,9 @@ def _format_share(share: Share) -> str:
 @click.option(
     "--answers",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSON Lines of labelled answers, in place of the store's labelled runs.",
+    help="JSON Lines of labelled answers, instead of the store's labelled runs.",
 )
-@with_limit_option(500, "Labelled runs at most, the newest ones.")
+@with_limit_option(500, "Use at most this many labelled runs, the newest ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def compare_command(
     first: str,

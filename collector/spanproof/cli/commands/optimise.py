@@ -38,19 +38,19 @@ _DEFAULTS = OptimiserSettings(variable="")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
 @with_sandbox_config_options
-@click.option("--agent", metavar="MODULE:NAME", help="The agent, or a factory of it.")
+@click.option("--agent", metavar="MODULE:NAME", help="The agent, or a function that creates it.")
 @click.option("--command", "line", metavar="LINE", help="The agent as a program: task on stdin.")
 @click.option(
     "--target",
     required=True,
     metavar="VARIABLE",
-    help="Environment variable of the agent's prompt.",
+    help="Environment variable from which the agent reads its prompt.",
 )
 @click.option(
     "--start",
     required=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File with the prompt as it is.",
+    help="File with the current prompt.",
 )
 @click.option("--model", required=True, help="Model that proposes prompts, at OPENAI_BASE_URL.")
 @click.option(
@@ -65,7 +65,7 @@ _DEFAULTS = OptimiserSettings(variable="")
     type=click.IntRange(1, 1000),
     default=_DEFAULTS.rounds,
     show_default=True,
-    help="Proposals at most.",
+    help="Try at most this many proposals.",
 )
 @click.option(
     "--patience",
@@ -74,7 +74,9 @@ _DEFAULTS = OptimiserSettings(variable="")
     show_default=True,
     help="Rounds without a better prompt before the search ends.",
 )
-@click.option("--max-tokens", type=click.IntRange(1), help="Run no further prompt beyond these tokens.")
+@click.option(
+    "--max-tokens", type=click.IntRange(1), help="Try no further prompt once this many tokens are used."
+)
 @click.option(
     "--regression",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -85,13 +87,17 @@ _DEFAULTS = OptimiserSettings(variable="")
     type=click.Choice([each.value for each in Tools]),
     default=Tools.LIVE.value,
     show_default=True,
-    help="Call the agent's tools, or answer from the case.",
+    help="Call the agent's tools, or return the results recorded in the case.",
 )
 @click.option(
-    "--trials", type=click.IntRange(1, 100), default=1, show_default=True, help="How often per case."
+    "--trials", type=click.IntRange(1, 100), default=1, show_default=True, help="Runs of the agent per case."
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Trials at once.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of split, proposals and trials.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Trials that run at once."
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the split, the proposals and the trials."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1),

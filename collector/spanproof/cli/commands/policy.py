@@ -40,7 +40,7 @@ def list_presets(as_json: bool) -> int:
 
 
 @command.command("show")
-@click.argument("name", type=click.Choice(PRESET_NAMES))
+@click.argument("name", metavar="PRESET", type=click.Choice(PRESET_NAMES))
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def show_preset(name: str, as_json: bool) -> int:
     """Show a preset, with the reason of each entry."""

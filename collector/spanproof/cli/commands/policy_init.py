@@ -60,14 +60,14 @@ _ADDED = ("read_roots", "write_roots")
     default=7,
     show_default=True,
     type=click.IntRange(1, 36_500),
-    help="How many days are read, up to the newest run.",
+    help="Read this many days, up to the newest run.",
 )
 @click.option(
     "--preset",
     default=DEFAULT_PRESET,
     show_default=True,
     type=click.Choice(PRESET_NAMES),
-    help="What the policy extends: its keys hold where the runs say nothing.",
+    help="Preset that the policy extends: its keys apply where the runs show nothing.",
 )
 @click.option("--agent", help="Only runs of this agent.")
 @click.option(
@@ -75,11 +75,11 @@ _ADDED = ("read_roots", "write_roots")
     type=click.Path(path_type=Path),
     default=Path("policy.yaml"),
     show_default=True,
-    help="The file that is written.",
+    help="The file to write.",
 )
-@click.option("--replace", is_flag=True, help="Write the file although it holds something else.")
+@click.option("--replace", is_flag=True, help="Overwrite the file if it differs.")
 @click.option(
-    "--console-url", default="", metavar="URL", help="Address of the console: failed runs are shown as links."
+    "--console-url", default="", metavar="URL", help="Address of the console, for links to failed runs."
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the proposal as JSON.")
 def command(
@@ -94,8 +94,8 @@ def command(
 ) -> int:
     """Propose a policy from what your own agents did.
 
-    What the runs use is allowed, the rest is denied. Code that is denied whatever a policy allows teaches
-    nothing. Nothing is run. Written again from the same traces, the file stays as it is.
+    The policy allows what the runs use, and denies the rest. Code that no policy can allow is ignored. No
+    code runs. The same traces give the same file.
     """
     runs = [run for run in _read_runs(origin, days) if agent is None or run.agent == agent]
     if not any(run.snippets for run in runs):
@@ -234,7 +234,7 @@ def _summarise(proposal: Proposal) -> str:
     """Return how much the agents use, in a sentence."""
     hosts = format_count(len(proposal.list_values("hosts")), "host")
     commands = format_count(len(proposal.list_values("allowed_commands")), "command")
-    return f"These {hosts} and {commands} are what your agents use; the rest is denied."
+    return f"Your agents use {hosts} and {commands}; the policy denies the rest."
 
 
 def _print(proposal: Proposal, out: Path, console_url: str) -> None:

@@ -44,34 +44,34 @@ _Run = tuple[TraceEvaluation, str]
     help="Folder of the suite; created where it does not exist.",
 )
 @click.option(
-    "--run", help="Which run: the start of its span id, or its name; needed where there are several."
+    "--run", help="The run: the start of its span id, or its name; needed if the trace has several."
 )
 @click.option(
     "--where",
-    help="Instead of traces, all runs like this, newest first: \"layer = 'boundary' and label = 'fail'\".",
+    help="Instead of traces, all runs that match, newest first: \"layer = 'boundary' and label = 'fail'\".",
 )
 @click.option(
-    "--cluster", help="Instead of traces, runs of this cluster of failures, by the start of its id."
+    "--cluster", help="Instead of traces, runs of the cluster of failures whose id starts like this."
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Cases at most, with --where or --cluster.",
+    help="With --where or --cluster: add at most this many cases.",
 )
 @click.option(
     "--keep-duplicates",
     is_flag=True,
-    help="With --where or --cluster, also runs that behave as a case does.",
+    help="With --where or --cluster: also add runs that behave like a case of the suite.",
 )
 @click.option(
     "--redact",
     multiple=True,
     metavar="PATTERN",
-    help="Replace what this pattern (RE2) matches, beside secrets. May be given often.",
+    help="Besides secrets, replace what this pattern (RE2) matches. May be given several times.",
 )
-@click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
+@click.option("--replace", is_flag=True, help="Write existing cases again; their notes stay.")
 @with_store_query_options
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per run on stdout.")
 def command(
@@ -90,9 +90,9 @@ def command(
 ) -> int:
     """Add stored runs to a suite, as hermetic cases.
 
-    TRACE is its id or the start of it. With --cluster, those runs are added that represent the cluster:
-    different in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
-    Promoting the same runs again changes nothing.
+    TRACE is its id or the start of it. With --cluster, the runs that represent the cluster are added: they
+    differ in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
+    Promoting the same runs again changes nothing. Example: spanproof promote --last --suite suites/refunds
     """
     _check_choice(traces, last, where, cluster, query)
     is_named = last or bool(traces)
@@ -156,7 +156,9 @@ def _get_newest_run(store: Store, project: str | None, run: str | None) -> _Run:
 def _find_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
     """Return runs that represent a cluster of failures; those whose trace is gone are left out."""
     runs = store.failing_runs(find_cluster(store, cluster), limit=limit)
-    evaluations = {each.key: each for each in store.evaluations([run.trace_id for run in runs])}
+    evaluations = {
+        evaluation.key: evaluation for evaluation in store.evaluations([run.trace_id for run in runs])
+    }
     return [(evaluations[run.key], run.run_span_id) for run in runs if run.key in evaluations]
 
 
@@ -196,7 +198,9 @@ def _to_row(promotion: Promotion, suite: Path) -> dict[str, object]:
         "trace_id": case.origin.trace_id if case.origin else None,
         "run_span_id": case.origin.run_span_id if case.origin else None,
         "snippets": len(case.snippets),
-        "expectation": {each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        "expectation": {
+            expected.layer.value: expected.verdict for expected in case.expectations if expected.is_of_layer
+        },
         "change": promotion.change.value,
         "redacted": promotion.redacted,
         "same_as": promotion.same_as or None,
@@ -216,7 +220,7 @@ def _print_promotion(promotion: Promotion, suite: Path) -> None:
 
 def print_summary(found: list[Promotion], suite: Path) -> None:
     """Print the first of the new cases, and how many runs became what."""
-    new = [each for each in found if each.change in (Change.ADDED, Change.REPLACED)]
+    new = [promotion for promotion in found if promotion.change in (Change.ADDED, Change.REPLACED)]
     for promotion in islice(new, 20):
         line = Text.assemble((f"{promotion.change.value:9}", "green"), "  ", (promotion.case.id, "bold"))
         line.append("  ")
@@ -224,9 +228,9 @@ def print_summary(found: list[Promotion], suite: Path) -> None:
         console.print(line, soft_wrap=True)
     if len(new) > 20:
         console.print(Text(f"and {len(new) - 20} more", style="dim"))
-    counts = [(each, sum(one.change is each for one in found)) for each in Change]
+    counts = [(change, sum(promotion.change is change for promotion in found)) for change in Change]
     words = ", ".join(f"{count} {change.value}" for change, count in counts if count)
-    secrets = sum(each.redacted for each in found)
+    secrets = sum(promotion.redacted for promotion in found)
     redacted = f"; {format_count(secrets, 'secret')} replaced" if secrets else ""
     console.print(f"{format_count(len(found), 'run')}: {words or 'none matched'}{redacted}; {suite}")
 
@@ -240,9 +244,9 @@ def print_case(case: Case, folder: Path) -> None:
     grid.add_row("  task", clean_line(case.task or "not on the trace"))
     snippets = format_count(len(case.snippets), "snippet")
     grid.add_row("  holds", f"{snippets}, {format_count(calls, 'tool call')} on tape")
-    for each in case.expectations:
-        if each.is_of_layer:
-            style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
-            reason = Text.assemble(f"{each.layer.value}: ", clean_line(each.explanation))
-            grid.add_row(Text(f"  {each.verdict}", style=style), reason)
+    for expected in case.expectations:
+        if expected.is_of_layer:
+            style = {"fail": "bold red", "pass": "green"}.get(expected.verdict, "dim")
+            reason = Text.assemble(f"{expected.layer.value}: ", clean_line(expected.explanation))
+            grid.add_row(Text(f"  {expected.verdict}", style=style), reason)
     console.print(grid)

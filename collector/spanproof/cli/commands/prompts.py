@@ -26,7 +26,8 @@ from spanproof.cli.options.store import (
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.listing import make_listing
-from spanproof.cli.output.words import format_count, format_time
+from spanproof.cli.output.runs_table import SHORT_NAMES
+from spanproof.cli.output.words import format_time
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.gate import ScoreQuery
 from spanproof.gate.assertion import Condition, Match
@@ -70,18 +71,18 @@ def _with_agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command.command("list")
 @_with_agent_options
-@with_limit_option(50, "Versions at most, the newest first.")
+@with_limit_option(50, "List at most this many versions, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per version, with its text.")
 def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool) -> int:
-    """List the versions that ran, with fail rates.
+    """List the versions that ran, with fail rates by layer.
 
-    The newest is first; "2 of 9, 3 open" is failed of judged, and what was judged in part.
+    The newest version is first. "2 of 9" means that 2 of 9 judged runs failed; open runs are counted below.
     """
     with opened_store(query.location) as store:
         found = _read_versions(store, query, cohort, limit)
     if as_json:
-        for each in found:
-            print_json(_as_json(each))
+        for version in found:
+            print_json(_as_json(version))
     elif found:
         console.print(_build_table(found))
     else:
@@ -94,7 +95,7 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
 @_with_agent_options
 @_json_option
 def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str], as_json: bool) -> int:
-    """Print the text of a version, as the newest run that records it has it."""
+    """Print the text of a version, from the newest run that records it."""
     with opened_store(query.location) as store:
         found = _find_version(store, query, cohort, version)
     text = _get_text(found)
@@ -115,10 +116,10 @@ def diff_versions(
 ) -> int:
     """Show what changed between two versions.
 
-    Texts line by line, then the fail rates of both.
+    The texts are compared line by line; the fail rates of both versions follow.
     """
     with opened_store(query.location) as store:
-        pair = [_find_version(store, query, cohort, each) for each in (before, after)]
+        pair = [_find_version(store, query, cohort, name) for name in (before, after)]
     old, new = (_list_lines(_get_text(version)) for version in pair)
     changes = list(
         difflib.unified_diff(old, new, escape_controls(before), escape_controls(after), lineterm="")
@@ -137,14 +138,14 @@ def diff_versions(
 @click.argument("version")
 @click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
 @_with_agent_options
-@with_limit_option(50, "Cases at most.")
+@with_limit_option(50, "Add at most this many cases.")
 @_json_option
 def promote_version(
     version: str, suite: Path, query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool
 ) -> int:
     """Write a version and its failing runs into a suite.
 
-    There a better text is tried on the same tasks.
+    There you can try a better text on the same tasks.
     """
     with opened_store(query.location) as store:
         found = _find_version(store, query, cohort, version)
@@ -157,7 +158,7 @@ def promote_version(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     if as_json:
-        cases = [{"id": each.case.id, "change": each.change.value} for each in promotions]
+        cases = [{"id": promotion.case.id, "change": promotion.change.value} for promotion in promotions]
         print_json({"prompt": str(path), "cases": cases})
         return EXIT_PASS
     print_summary(promotions, suite)
@@ -177,13 +178,13 @@ def _read_versions(
 def _find_version(store: Store, query: StoreQuery, cohort: Mapping[str, str], version: str) -> PromptVersion:
     """Return the one version that is named so; raises UsageProblem where none or several are."""
     versions = _read_versions(store, query, cohort, _ALL_VERSIONS)
-    fitting = [each for each in versions if each.version == version]
+    fitting = [candidate for candidate in versions if candidate.version == version]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        agents = ", ".join(each.agent or "(no name)" for each in fitting)
+        agents = ", ".join(candidate.agent or "(no name)" for candidate in fitting)
         raise UsageProblem(f"several agents have a version {version!r}: {agents}", "Name one with --agent.")
-    newest = ", ".join(each.version for each in islice(versions, 5)) or "none"
+    newest = ", ".join(candidate.version for candidate in islice(versions, 5)) or "none"
     raise UsageProblem(
         f"no run of the last {_DEFAULT_SINCE} has the prompt version {version!r}",
         f"The newest are: {newest}. Look further back with --since 90d.",
@@ -225,18 +226,20 @@ def _as_json(version: PromptVersion) -> dict[str, Any]:
 
 
 def _build_table(versions: list[PromptVersion]) -> Table:
-    table = make_listing("agent", "version", "text", "last", *(layer.value for layer in Layer))
-    for each in versions:
-        shown = (each.text_hash or "not recorded")[:_SHOWN_HASH]
-        last = format_time(each.last_ns) if each.last_ns else ""
-        rates = (_format_rate(each.verdicts.get(layer)) for layer in Layer)
-        table.add_row(clean_line(each.agent), clean_line(each.version), shown, last, *rates)
+    """Return a row per version that fits 80 columns: the names are folded, dates and counts are not."""
+    table = make_listing("agent", "version", "last run", *(SHORT_NAMES[layer] for layer in Layer))
+    for column in table.columns[2:]:
+        column.no_wrap = True
+    for version in versions:
+        last = format_time(version.last_ns, "%Y-%m-%d") if version.last_ns else ""
+        rates = (_format_rate(version.verdicts.get(layer)) for layer in Layer)
+        table.add_row(clean_line(version.agent), clean_line(version.version), last, *rates)
     return table
 
 
 def _format_rate(counted: FailRate | None) -> str:
-    """Return how many of the judged failed, with what is open beside it."""
+    """Return how many of the judged failed, with what is open on a line below it."""
     if counted is None or not (counted.judged or counted.open):
         return ""
     judged = f"{counted.failed} of {counted.judged}" if counted.judged else "0 judged"
-    return f"{judged}, {format_count(counted.open, 'open', 'open')}" if counted.open else judged
+    return f"{judged}\n{counted.open} open" if counted.open else judged

@@ -33,11 +33,13 @@ _HEALTH_S = 10.0
 
 
 @click.command("pull")
-@click.argument("kind", type=click.Choice([kind.value for kind in READABLE]))
-@click.option("--url", help="Base URL of the product; that of the configured sink, else its own.")
+@click.argument("kind", metavar="PRODUCT", type=click.Choice([kind.value for kind in READABLE]))
+@click.option(
+    "--url", help="Base URL of the product. By default that of the configured sink, else the product's own."
+)
 @click.option("--project", help="Phoenix: the project; MLflow: the experiment's id. Langfuse's keys name it.")
 @click.option("--since", default="7d", show_default=True, help="How far back: 90s, 15m, 24h, 7d.")
-@click.option("--to", help="Base URL of the collector's HTTP port; that of the configuration when not given.")
+@click.option("--to", help="Base URL of the collector's HTTP port. By default that of the configuration.")
 @with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(
@@ -78,8 +80,8 @@ def command(
 def _choose_sink(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
     """Return the configured sink of this kind with the options over it, else one of the options alone."""
     configured = next((sink for sink in config.sinks if sink.kind == kind), None)
-    given = {"url": url, "project": project}
-    chosen = {key: value for key, value in given.items() if value is not None}
+    options = {"url": url, "project": project}
+    chosen = {key: value for key, value in options.items() if value is not None}
     if configured is None:
         return make_sink({"kind": kind, **chosen})
     make_sink({"kind": kind, **chosen})  # what is wrong with an option is reported

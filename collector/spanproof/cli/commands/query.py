@@ -94,18 +94,20 @@ _PARTS = {
 
 @click.command("query")
 @click.argument("score")
-@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@with_by_option("Count by this dimension: agent, user, attribute:tenant.id; may be given several times.")
 @click.option(
     "--rate",
-    type=click.Choice([each.value for each in Rate]),
+    type=click.Choice([rate.value for rate in Rate]),
     default=Rate.FAIL.value,
     show_default=True,
     help="Which rate the table shows and --compare compares.",
 )
 @with_where_option
-@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
-@click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
-@click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
+@click.option(
+    "--since", default="24h", show_default=True, help="Length of the window that ends now: 90s, 15m, 24h, 7d."
+)
+@click.option("--every", help="Print a row per interval: 5m, 1h, 1d.")
+@click.option("--compare", is_flag=True, help="Compare with the window of the same length before it.")
 @with_rows_options
 @store_option
 def command(
@@ -121,8 +123,9 @@ def command(
 ) -> int:
     """Count and measure a score over a window, by cohort and time.
 
-    SCORE is written as in the gate: groundedness.score, trajectory.steps. A fail rate is the share of the
-    verdicts that are fail, with its 95 % Wilson interval; metrics also have a mean and percentiles.
+    SCORE is written as in the gate: groundedness.score, trajectory.steps. The fail rate is the share of
+    verdicts that are fail, with its 95 % Wilson interval; metrics also have a mean and percentiles. Example:
+    spanproof query groundedness.score --by prompt_version --since 7d
     """
     if compare and every:
         raise UsageProblem("--compare is given with --every", "Compare whole windows, or show one over time.")
@@ -151,8 +154,8 @@ def command(
             if wanted.name == wanted.layer.value
             else []
         )
-    before = {each.values: each for each in former}
-    rows = [_Row(each, before.get(each.values), Rate(rate)) for each in found if each.verdicts.scores]
+    before = {group.values: group for group in former}
+    rows = [_Row(group, before.get(group.values), Rate(rate)) for group in found if group.verdicts.scores]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
     names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
     if output.write(names, written):
@@ -235,7 +238,7 @@ def _build_table(
 
 
 def _build_cohort_column(name: str, position: int) -> _Column:
-    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(not said)"))
+    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(none)"))
 
 
 def _list_amount_columns() -> list[_Column]:

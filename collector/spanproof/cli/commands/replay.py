@@ -47,7 +47,7 @@ _AGREES = {
     "--json",
     "jsonl",
     is_flag=True,
-    help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
+    help="Read runs as JSON Lines from stdin, write an answer per line; with FILES, write a line per run.",
 )
 @with_sandbox_config_options
 @workers_option

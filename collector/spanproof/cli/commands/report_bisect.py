@@ -53,8 +53,8 @@ _REMEDIES = {
 @click.argument("score", default="execution.score")
 @with_where_option
 @with_store_query_options
-@with_limit_option(1_000, "Traces read, the newest ones.")
-@click.option("--check", is_flag=True, help="Exit 1 where the rate fell.")
+@with_limit_option(1_000, "Read at most this many traces, the newest ones.")
+@click.option("--check", is_flag=True, help="Exit with 1 if the rate fell.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     score: str, query: StoreQuery, cohort: dict[str, str], limit: int, check: bool, as_json: bool

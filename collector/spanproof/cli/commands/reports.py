@@ -47,8 +47,8 @@ command.add_command(calibration)
 
 @command.command()
 @with_store_query_options
-@with_limit_option(100, "Pieces of code compared, the newest ones.")
-@click.option("--check", is_flag=True, help="Exit 1 where there is any.")
+@with_limit_option(100, "Compare at most this many snippets, the newest ones.")
+@click.option("--check", is_flag=True, help="Exit with 1 if the outcome of any snippet changed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
     """Show code whose outcome changed with its executor.
@@ -125,9 +125,9 @@ def _format_time(time_ns: int) -> str:
     default=0.5,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="The judge passes from this score on; `spanproof judge calibrate` finds it.",
+    help="Score from which the judge passes a run; `spanproof judge calibrate` finds it.",
 )
-@with_limit_option(20, "Differences shown at most.")
+@with_limit_option(20, "Show at most this many differences.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json: bool) -> int:
     """Show where a judge and execution differ.

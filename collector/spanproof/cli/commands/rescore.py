@@ -62,7 +62,7 @@ class _Change:
     "layers",
     multiple=True,
     type=click.Choice([layer.value for layer in Layer]),
-    help="Only this layer; may be given several times. All when not given.",
+    help="Only this layer; may be given several times. By default all layers.",
 )
 @with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
@@ -76,7 +76,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     narrowed = config.model_copy(update={"evaluation": evaluation})
     changes: Counter[_Change] = Counter()
     traces = 0
-    given: set[str] = set()
+    score_names: set[str] = set()
     # The chosen layers may need no code to run: then no sandbox is started.
     with (
         opened_engine(narrowed, workers=config.sandbox.workers, probe=False) as engine,
@@ -87,7 +87,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
         task = bar.add_task("scoring again", total=len(ids))
         for before, after in _rescore_traces(store, engine, ids, query.project, chosen, config):
             traces += 1
-            given |= {score.name for score in after.scores}
+            score_names |= {score.name for score in after.scores}
             changed = _find_changes(before, after)
             changes.update(changed)
             bar.advance(task)
@@ -100,7 +100,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
                         "changes": [str(change) for change in changed],
                     }
                 )
-    warn_of_silent_evaluators(narrowed, given)
+    warn_of_silent_evaluators(narrowed, score_names)
     if not as_json:
         console.print(f"{format_count(traces, 'trace')} scored again on {', '.join(chosen)}")
         _print_changes(changes)
@@ -117,7 +117,7 @@ def _print_changes(changes: Counter[_Change]) -> None:
         by_states[change.states] += number
     parts = ", ".join(f"{number:,} {states}" for states, number in by_states.most_common())
     console.print(f"{format_count(changes.total(), 'verdict')} changed: {parts}")
-    for change, number in sorted(changes.items(), key=lambda each: str(each[0])):
+    for change, number in sorted(changes.items(), key=lambda item: str(item[0])):
         console.print(f"  {change}: {number:,}")
 
 
@@ -133,8 +133,8 @@ def _rescore_traces(
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
             stored = store.evaluations(ids[first : first + _BATCH], project)
-            parents = store.span_parents([each.key for each in stored])
-            of_each = [parents.get(each.key, {}) for each in stored]
+            parents = store.span_parents([evaluation.key for evaluation in stored])
+            of_each = [parents.get(evaluation.key, {}) for evaluation in stored]
             fresh = list(pool.map(rescore_trace, repeat(engine), stored, repeat(layers), of_each))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)

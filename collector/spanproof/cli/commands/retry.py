@@ -24,15 +24,17 @@ from spanproof.trace.otlp import decode_protobuf
 
 @click.command("retry")
 @click.argument("traces", nargs=-1)
-@click.option("--list", "only_list", is_flag=True, help="List them, with the error; evaluate none.")
+@click.option(
+    "--list", "only_list", is_flag=True, help="List the dead letters with their errors, and evaluate none."
+)
 @store_option
 @with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(traces: tuple[str, ...], only_list: bool, location: str, config: Config, as_json: bool) -> int:
     """Evaluate again what no attempt could evaluate.
 
-    TRACES are ids; without any, every dead letter. What is evaluated now is stored, its letter removed.
-    Exit code 1 when one fails again.
+    TRACES are ids. Without them the command takes every dead letter. What succeeds now is stored, and its
+    letter is removed. Exit code 1 if one fails again.
     """
     with opened_store(location, writing=not only_list) as store:
         letters = store.dead_letters(traces)

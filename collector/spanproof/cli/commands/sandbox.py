@@ -71,7 +71,7 @@ command.add_command(environment, "environment")
     "--packages",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Packages it finds: a requirements.txt with exact pins, or a package-lock.json.",
+    help="Packages to install: a requirements.txt with exact pins, or a package-lock.json.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
 def run(
@@ -121,7 +121,7 @@ def run(
 @with_backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
 def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
-    """Check each promise a backend makes; exit code 1 when one is not kept."""
+    """Check each guarantee of a backend; exit code 1 if one does not hold."""
     with open_backend(backend, settings, 2) as sandbox:
         _start_sandbox(sandbox)
         findings = list(check_promises(sandbox))

@@ -40,12 +40,16 @@ class _Scanned:
 
 @click.command("scan")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="JSON Lines in on stdin, one answer per line out.")
+@click.option(
+    "--jsonl", "as_jsonl", is_flag=True, help="Read JSON Lines from stdin, write one answer per line."
+)
 @policy_option
 @click.option("--language", help="Language of the files; without it, the suffix of each decides.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
-@click.option("--docs-url", default="", help="Where docs/ is published, for links of rules in SARIF.")
+@click.option(
+    "--docs-url", default="", help="Address of the published docs/, for the links of rules in SARIF."
+)
 def command(
     files: tuple[Path, ...],
     as_jsonl: bool,

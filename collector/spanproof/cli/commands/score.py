@@ -57,14 +57,14 @@ def command() -> None:
     "--synonyms",
     "synonyms_file",
     type=click.Path(path_type=Path),
-    help="YAML with your own words for states, as `evaluation.synonyms` has them: shipped: [on the truck].",
+    help="YAML file with your own words for states, like `evaluation.synonyms`: shipped: [on the truck].",
 )
 @click.option(
     "--without-rule",
     "without_rules",
     type=click.Choice([rule.value for rule in GroundednessRule]),
     multiple=True,
-    help="A rule to switch off, as `evaluation.without_rules` does; may be given again.",
+    help="Switch off this rule, like `evaluation.without_rules`; may be given several times.",
 )
 def groundedness(*, jsonl: bool, synonyms_file: Path | None, without_rules: tuple[str, ...]) -> int:
     """Check answers against outputs.
@@ -97,7 +97,12 @@ def trajectory(*, jsonl: bool) -> int:
 @command.command("custom")
 @click.argument("file", type=click.Path(path_type=Path))
 @jsonl_option
-@click.option("--package", "packages", multiple=True, help="What it imports: name==1.2.3, or name@1.2.3.")
+@click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    help="Package that the evaluator imports: name==1.2.3, or name@1.2.3.",
+)
 @click.option(
     "--timeout",
     "timeout_s",
@@ -107,10 +112,20 @@ def trajectory(*, jsonl: bool) -> int:
     help="Seconds.",
 )
 @click.option(
-    "--range", "bounds", nargs=2, type=float, default=(0.0, 1.0), help="Its worst score and its best: 1 5."
+    "--range",
+    "bounds",
+    nargs=2,
+    type=float,
+    default=(0.0, 1.0),
+    help="The evaluator's worst and best score: 1 5.",
 )
-@click.option("--ignore-case", is_flag=True, help="Of a check of text: upper and lower case alike.")
-@click.option("--tolerance", type=click.FloatRange(0), default=0.0, help="Of the check `numeric`.")
+@click.option("--ignore-case", is_flag=True, help="For checks of text: ignore case.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="For the check `numeric`: the largest difference that passes.",
+)
 @with_backend_options
 def custom(
     file: Path,

@@ -58,7 +58,7 @@ _CHATTY = ("httpx", "httpx2")
     type=click.Choice([role.value for role in Role]),
     default=Role.ALL.value,
     show_default=True,
-    help="What this process does of a collector in several.",
+    help="What this process does where a collector runs as several processes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 @click.option(
@@ -66,7 +66,7 @@ _CHATTY = ("httpx", "httpx2")
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
     show_default=True,
-    help="The least severe log line that is written to stderr.",
+    help="Write log lines from this severity on to stderr.",
 )
 @click.option(
     "--log-format",
@@ -78,7 +78,7 @@ _CHATTY = ("httpx", "httpx2")
 def command(config: Config, role: str, as_json: bool, log_level: str, log_format: str) -> int:
     """Run the collector: OTLP in, scores out.
 
-    Stops on SIGTERM and SIGINT: exit code 0 once everything acknowledged is stored, else 2.
+    SIGTERM or Ctrl-C stops it. Exit code 0 if everything that it acknowledged is stored, otherwise 2.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if log_format == "json" else logging.Formatter(_LOG_FORMAT))
@@ -218,7 +218,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         )
         collector.telemetry.gauge(
             "spanproof_alert_targets_dead",
-            "Targets that got no notification for 10 min.",
+            "Targets to which no notification could be delivered for 10 min.",
             lambda: len(alerts.dead_targets),
         )
         collector.on_stop("alerts", alerts.close)

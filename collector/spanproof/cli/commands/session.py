@@ -26,13 +26,18 @@ _MAX_TRACES = 500
 @click.command("session")
 @click.argument("session", required=False)
 @store_option
-@click.option("--since", default="7d", show_default=True, help="Without ID: only what ended in the last …")
-@with_limit_option(50, "Without ID: conversations listed at most.")
+@click.option(
+    "--since",
+    default="7d",
+    show_default=True,
+    help="Without SESSION: only conversations that ended in this time before now: 90s, 15m, 24h, 7d.",
+)
+@with_limit_option(50, "Without SESSION: list at most this many conversations.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 def command(session: str | None, location: str, since: str, limit: int, as_json: bool) -> int:
     """Judge one conversation as a whole, or list them.
 
-    A conversation is all traces with one session.id or gen_ai.conversation.id.
+    A conversation is all traces with the same session.id or gen_ai.conversation.id.
     """
     with opened_store(location) as store:
         if session is None:

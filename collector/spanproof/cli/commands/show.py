@@ -38,7 +38,7 @@ from spanproof.trace.codec import to_plain
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the trace as one file that needs nothing else, as the console shows it.",
+    help="Write the console's page of the trace to one file that needs no other.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The whole evaluation as JSON on stdout.")
 def command(
@@ -53,8 +53,8 @@ def command(
 ) -> int:
     """Show one stored trace: the verdict, why, and the steps.
 
-    TRACE is its id or the start of it; with --last it is the newest one. Right after a run its trace waits
-    for its evaluation: the command says for how long.
+    TRACE is its id or the start of it; with --last it is the newest one. A trace is evaluated some seconds
+    after its run has ended; until then the command says how long it takes.
     """
     if (trace is None) is not last:
         raise UsageProblem("show takes a trace or --last", "Give the start of an id, or --last.")
@@ -75,11 +75,11 @@ def command(
         _print_json(evaluation, runs, feedback)
         warn_of_waiting(newer)
         return EXIT_PASS
-    for position, each in enumerate(runs):
+    for position, shown in enumerate(runs):
         if position:
             console.rule(style="dim")
-        about = [said for said in feedback if said.is_about(each.run.span_id)]
-        console.print(build_run_page(evaluation, each, about, full=full))
+        about = [rating for rating in feedback if rating.is_about(shown.run.span_id)]
+        console.print(build_run_page(evaluation, shown, about, full=full))
     if not runs:
         spans = format_count(len(evaluation.trace.spans), "span")
         console.print(f"trace {evaluation.trace.trace_id} has no agent run in its {spans}")
@@ -106,18 +106,18 @@ def _print_json(
     )
 
 
-def _find(store: Store, given: str, project: str | None) -> TraceEvaluation:
+def _find(store: Store, id_start: str, project: str | None) -> TraceEvaluation:
     """Return the trace whose id starts so.
 
     Raises:
         UsageProblem: none or several do, or it is not evaluated yet.
     """
     try:
-        return find_trace(store, given, project)
+        return find_trace(store, id_start, project)
     except UsageProblem:
-        prefix = given.strip().lower()
+        prefix = id_start.strip().lower()
         waiting = store.waiting_traces(project) if prefix else Waiting()
-        named = tuple(each for each in waiting.traces if each.trace_id.startswith(prefix))
+        named = tuple(trace for trace in waiting.traces if trace.trace_id.startswith(prefix))
         if not named:
             raise
         raise _make_waiting_problem(replace(waiting, traces=named)) from None

@@ -21,7 +21,9 @@ from spanproof.cli.problems import UsageProblem
 
 @click.command("sql")
 @click.argument("query", required=False)
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Rows at most.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=1000, show_default=True, help="Print at most this many rows."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
 @click.option(
@@ -51,14 +53,14 @@ def command(
     if out is not None:
         write_columns(out, names, found)
     elif as_json:
-        for each in found:
-            print_json(each)
+        for row in found:
+            print_json(row)
     elif as_csv:
         write_csv(names, found)
     else:
         table = make_listing(*names)
-        for each in found:
-            table.add_row(*(clean_line("–" if value is None else str(value)) for value in each.values()))
+        for row in found:
+            table.add_row(*(clean_line("–" if value is None else str(value)) for value in row.values()))
         console.print(table)
     return EXIT_PASS
 

@@ -86,8 +86,9 @@ def run(
 ) -> int:
     """Replay every case of a suite offline, or run an agent on it.
 
-    Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
-    that each case passes in every trial; an open trial has not passed. Else it is 1.
+    Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With an
+    agent, it means that each case passes in every trial; an open trial has not passed. Otherwise the exit
+    code is 1. Example: spanproof suite run suites/refunds --agent my_agent:make_agent --tools recorded
 
     The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
     `policy` takes the place of the configuration's, and --policy the place of both.
@@ -204,10 +205,10 @@ def print_report(report: SuiteReport) -> None:
 
     Of more than a few cases that all are as frozen only the counts are printed.
     """
-    all_as_frozen = all(each.status is CaseStatus.REPRODUCED for each in report.cases)
-    for each in () if all_as_frozen and len(report.cases) > MOST_GREEN_ROWS else report.cases:
-        console.print(_format_case(each), soft_wrap=True)
-        for difference in each.differences:
+    all_as_frozen = all(case.status is CaseStatus.REPRODUCED for case in report.cases)
+    for case in () if all_as_frozen and len(report.cases) > MOST_GREEN_ROWS else report.cases:
+        console.print(_format_case(case), soft_wrap=True)
+        for difference in case.differences:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
             name = f"{expected.layer.value}.{expected.name}{snippet}"
@@ -230,7 +231,11 @@ def print_report(report: SuiteReport) -> None:
 
 
 def _format_case(report: CaseReport) -> Text:
-    fails = [each for each in report.case.expectations if each.is_of_layer and each.verdict == "fail"]
+    fails = [
+        expected
+        for expected in report.case.expectations
+        if expected.is_of_layer and expected.verdict == "fail"
+    ]
     status = (f"{report.status.value:12}  ", _STYLES[report.status])
     line = Text.assemble(status, (report.case.id, "bold"))
     if report.passed and fails:

@@ -43,7 +43,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 
 @click.command("list")
 @_SUITE
-@click.option("--tag", multiple=True, help="Only cases with this tag; may be given often.")
+@click.option("--tag", multiple=True, help="Only cases with this tag; may be given several times.")
 @_JSON
 def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
     """List the cases of a suite, its version and its balance.
@@ -102,10 +102,12 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
 @click.argument("case")
 @click.option("--task", help="The task.")
 @click.option("--notes", help="Notes for people.")
-@click.option("--tag", multiple=True, help="Add a tag; may be given often.")
-@click.option("--untag", multiple=True, help="Remove a tag; may be given often.")
-@click.option("--must", multiple=True, help="Add what a run must do, as in case.yaml; may be given often.")
-@click.option("--must-not", multiple=True, help="Add what it must not do; may be given often.")
+@click.option("--tag", multiple=True, help="Add a tag; may be given several times.")
+@click.option("--untag", multiple=True, help="Remove a tag; may be given several times.")
+@click.option(
+    "--must", multiple=True, help="Add what a run must do, as in case.yaml; may be given several times."
+)
+@click.option("--must-not", multiple=True, help="Add what it must not do; may be given several times.")
 @_JSON
 def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
     """Change a case by options, or its case.yaml in an editor.
@@ -153,13 +155,15 @@ def remove(suite: Path, cases: tuple[str, ...], as_json: bool) -> int:
 
 @click.command("export")
 @_SUITE
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="The file; else stdout.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write. By default stdout."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="CSV instead of a JSON line per case.")
 @_JSON
 def export(suite: Path, out: Path | None, as_csv: bool, as_json: bool) -> int:
     """Write the cases as JSON lines or CSV, which `import` reads.
 
-    Of a frozen run go its recorded tool calls and the id of its trace.
+    A frozen run is written as its recorded tool calls and the id of its trace.
     """
     if as_csv and as_json:
         raise UsageProblem("--csv is given with --json", "Name one of the two.")
@@ -176,19 +180,23 @@ def export(suite: Path, out: Path | None, as_csv: bool, as_json: bool) -> int:
 @_SUITE
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
-    "--form", type=click.Choice([each.value for each in Form]), help="Whose export it is; else recognised."
+    "--form",
+    type=click.Choice([each.value for each in Form]),
+    help="Form of the files. By default it is recognised.",
 )
 @click.option(
     "--expect",
     type=click.Choice([each.value for each in Expect]),
     default=Expect.CONTAINS.value,
     show_default=True,
-    help="What is required of the answer where the expected one is text.",
+    help="What an answer must do where the expected answer is text.",
 )
-@click.option("--task-key", default="", help="Which key of the input, or which column, is the task.")
-@click.option("--expected-key", default="", help="Which key of the output, or which column, is the answer.")
-@click.option("--tag", multiple=True, help="A tag for every case; may be given often.")
-@click.option("--replace", is_flag=True, help="Write a case that exists already anew.")
+@click.option("--task-key", default="", help="Key of the input, or column, that holds the task.")
+@click.option(
+    "--expected-key", default="", help="Key of the output, or column, that holds the expected answer."
+)
+@click.option("--tag", multiple=True, help="A tag for every case; may be given several times.")
+@click.option("--replace", is_flag=True, help="Write existing cases again.")
 @_JSON
 def import_cases(
     suite: Path,
@@ -229,7 +237,7 @@ def import_cases(
 def diff(before: Path, now: Path, as_json: bool) -> int:
     """Compare two versions of a suite, case by case.
 
-    Exit code 0 also where they differ.
+    Exit code 0 even if they differ.
     """
     found = compare_suites(before, now)
     if as_json:

@@ -17,11 +17,18 @@ from spanproof.suites.editing import add_cases
 @click.command("mine")
 @click.argument("repository", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
-    "--suite", type=click.Path(path_type=Path, file_okay=False), required=True, help="Where cases are added."
+    "--suite",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder of the suite that gets the cases.",
 )
 @click.option("--since", default="", help="Only commits after this, as `git log --since` takes it.")
 @click.option(
-    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Bug-fix commits to look at."
+    "--limit",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Look at at most this many bug-fix commits.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @with_backend_options

@@ -29,7 +29,7 @@ from spanproof.trace.project import TraceKey
 @click.command("traces")
 @with_store_query_options
 @with_where_option
-@click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
+@click.option("--failing", is_flag=True, help="Only traces in which a run fails a layer.")
 @click.option(
     "--passing", is_flag=True, help="Only traces that pass: nothing in them fails, errored or is open."
 )
@@ -52,18 +52,22 @@ from spanproof.trace.project import TraceKey
     help="Only traces with this in a task, an answer, code or an output, in any case. Of several, each"
     " must be there.",
 )
-@click.option("--feedback", help="Only traces that a user rated so: thumbs_up, thumbs_down, …")
-@click.option("--min-seconds", type=click.FloatRange(0), help="Only traces that took at least so long.")
-@click.option("--min-tokens", type=click.IntRange(0), help="Only traces that took at least so many tokens.")
-@click.option("--min-cost-usd", type=click.FloatRange(0), help="Only traces that cost at least so much.")
+@click.option("--feedback", help="Only traces with this rating of a user, such as thumbs_up or thumbs_down.")
+@click.option(
+    "--min-seconds", type=click.FloatRange(0), help="Only traces that took at least this many seconds."
+)
+@click.option("--min-tokens", type=click.IntRange(0), help="Only traces that used at least this many tokens.")
+@click.option(
+    "--min-cost-usd", type=click.FloatRange(0), help="Only traces that cost at least this many US dollars."
+)
 @click.option(
     "--order",
     default=TraceOrder.NEWEST.value,
     show_default=True,
     type=click.Choice([order.value for order in TraceOrder]),
-    help="What comes first.",
+    help="Which traces come first.",
 )
-@with_limit_option(50, "Traces listed at most.")
+@with_limit_option(50, "List at most this many traces.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(
     query: StoreQuery,
@@ -83,8 +87,9 @@ def command(
 ) -> int:
     """List evaluated traces, newest first or in another order.
 
-    A row is a run: its state, that of its layers, and why. Right after a run its trace waits for its
-    evaluation: the command says for how long.
+    A row is a run: its state, the state of each layer, and why. A trace is evaluated some seconds after its
+    run has ended; until then the command says how long it takes. Example: spanproof traces --failing
+    --since 24h --where agent=checkout
     """
     wanted = _parse_states(states, failing=failing, passing=passing)
     if layer and not wanted:
@@ -150,9 +155,9 @@ def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
 def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
     """Return what users said of a run, the latest first."""
     kinds = [
-        said.kind.replace("_", " ")
-        for said in feedback
-        if said.key == TraceKey(row.project, row.trace_id) and said.is_about(run.run_span_id)
+        rating.kind.replace("_", " ")
+        for rating in feedback
+        if rating.key == TraceKey(row.project, row.trace_id) and rating.is_about(run.run_span_id)
     ]
     return ", ".join(dict.fromkeys(reversed(kinds)))
 

@@ -60,7 +60,7 @@ def check(directory: Path, as_json: bool) -> int:
 @command.command("salvage")
 @_DIRECTORY
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--all", "everything", is_flag=True, help="Also what is stored already.")
+@click.option("--all", "everything", is_flag=True, help="Write what is already stored, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int:
     """Write what can be read of the log in DIRECTORY to FILE.

@@ -15,7 +15,9 @@ from spanproof.cli.problems import UsageProblem
 @click.command("mcp")
 @store_option
 @policy_option
-@click.option("--suites", type=click.Path(path_type=Path), default=Path(), help="Folder the suites are in.")
+@click.option(
+    "--suites", type=click.Path(path_type=Path), default=Path(), help="Folder that holds the suites."
+)
 @click.option("--allow-writes", is_flag=True, help="Offer tools that change files: promotion into a suite.")
 def command(location: str, policy_file: Path | None, suites: Path, allow_writes: bool) -> int:
     """Serve traces, verdicts and suites to a coding agent over MCP.

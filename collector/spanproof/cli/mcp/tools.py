@@ -36,7 +36,7 @@ States = Annotated[
     Field(description="Only traces in these states. Everything where the list is empty."),
 ]
 Since = Annotated[str | None, Field(description="Only the last …: 90s, 15m, 24h, 7d. Everything without it.")]
-Limit = Annotated[int, Field(ge=1, le=200, description="Rows at most.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="Print at most this many rows.")]
 TraceId = Annotated[str, Field(description="A trace id, or the start of one.")]
 RunName = Annotated[str | None, Field(description="Which run, where the trace has several: span id or name.")]
 SuiteName = Annotated[str, Field(description="Folder of the suite, below the folder the server was given.")]

@@ -50,35 +50,41 @@ class AgentOptions:
 
 _DEFAULTS = Settings()
 _OPTIONS = (
-    click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
+    click.option(
+        "--agent", metavar="MODULE:NAME", help="Run this agent, or the agent that this function creates."
+    ),
     click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
-    click.option("--image", help="With --command: in a container of this local image."),
+    click.option("--image", help="With --command: run the program in a container of this local image."),
     click.option("--url", help="Run the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
         "--tools",
         type=click.Choice([each.value for each in Tools]),
         default=_DEFAULTS.tools.value,
         show_default=True,
-        help="Call the agent's tools, or answer from the case.",
+        help="Call the agent's tools, or return the results recorded in the case.",
     ),
     click.option(
         "--unknown-calls",
         type=click.Choice(["refuse", "live"]),
         default="refuse",
         show_default=True,
-        help="What a call that is not on record gets, with --tools recorded.",
+        help="With --tools recorded: what happens to a call that the case does not record.",
     ),
     click.option(
-        "--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="How often per case."
+        "--trials",
+        type=click.IntRange(1, 1000),
+        default=1,
+        show_default=True,
+        help="Runs of the agent per case.",
     ),
     click.option(
         "--jobs",
         type=click.IntRange(1, 64),
         default=_DEFAULTS.jobs,
         show_default=True,
-        help="Trials at once.",
+        help="Trials that run at once.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the experiment."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of the experiment."),
     click.option(
         "--timeout",
         type=click.FloatRange(min=0.1),
@@ -86,25 +92,29 @@ _OPTIONS = (
         show_default=True,
         help="Seconds for one trial.",
     ),
-    click.option("--max-tokens", type=click.IntRange(1), help="Begin no further trial beyond these tokens."),
     click.option(
-        "--max-cost", type=click.FloatRange(min=0.0), help="Begin no further trial beyond these US dollars."
+        "--max-tokens", type=click.IntRange(1), help="Start no further trial once this many tokens are used."
+    ),
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0.0),
+        help="Start no further trial once this many US dollars are spent.",
     ),
     click.option(
         "--listen-port",
         type=click.IntRange(0, 65535),
         default=_DEFAULTS.listen_port,
         show_default=True,
-        help="Of 127.0.0.1, where a service (--url) sends its spans.",
+        help="Port of 127.0.0.1 to which a service (--url) sends its spans.",
     ),
     click.option(
         "--out",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of the results; trials that it holds count while nothing that they rest on changed."
+        help="Folder of the results. Trials in it are reused if nothing that they depend on has changed."
         "  [default: a new one below .spanproof/experiments]",
     ),
     click.option(
-        "--resume", is_flag=True, help="Go on with the experiment in --out; refuse where something changed."
+        "--resume", is_flag=True, help="Continue the experiment in --out; refuse if something has changed."
     ),
     click.option("--fresh", is_flag=True, help="Remove the experiment in --out, and start anew."),
     click.option(
@@ -113,14 +123,16 @@ _OPTIONS = (
         help="Folder of an earlier experiment to compare with.",
     ),
     click.option(
-        "--quarantine-flaky", is_flag=True, help="Cases that are flaky in the baseline, too, decide nothing."
+        "--quarantine-flaky",
+        is_flag=True,
+        help="Let cases that are also flaky in the baseline decide nothing.",
     ),
     click.option(
         "--rescore",
         type=click.Path(path_type=Path, file_okay=False),
         help="Judge the trials of this experiment again, without running the agent.",
     ),
-    click.option("--send-to", metavar="URL", help="Send the trials' traces to this collector, too."),
+    click.option("--send-to", metavar="URL", help="Also send the traces of the trials to this collector."),
 )
 
 

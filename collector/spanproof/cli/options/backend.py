@@ -31,16 +31,20 @@ settings_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=_parse_settings,
-    help="A setting of the backend; may be given several times.",
+    help="Set one setting of the backend; may be given several times.",
 )
 workers_option = click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once."
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="How many programs run at once.",
 )
 
 
 def with_backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--backend` and `--set`; it is called with `backend` and `settings`."""
-    help_ = "Which sandbox to run in; see `spanproof doctor`."
+    help_ = "Sandbox to run in; see `spanproof doctor`."
     option = click.option("--backend", default=DEFAULT_BACKEND, show_default=True, help=help_)
     return option(settings_option(command))
 

@@ -73,7 +73,9 @@ _OPTIONS = (
     ),
     click.option("--samples", type=_FILE, help="A model's answers."),
     click.option("--reference", is_flag=True, help="Take the published solutions as the answers."),
-    click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
+    click.option(
+        "--agent", metavar="MODULE:NAME", help="Run this agent, or the agent that this function creates."
+    ),
     click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
     click.option("--url", help="Call the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
@@ -91,9 +93,13 @@ _OPTIONS = (
         show_default=True,
         help="Answers of an agent or of --endpoint to each problem: the n of pass@k.",
     ),
-    click.option("--k", multiple=True, type=click.IntRange(1), help="Of pass@k; may be given several times."),
-    click.option("--limit", type=click.IntRange(1), help="The first problems only."),
-    click.option("--only", multiple=True, metavar="ID", help="These problems only."),
+    click.option(
+        "--k", multiple=True, type=click.IntRange(1), help="The k of pass@k; may be given several times."
+    ),
+    click.option("--limit", type=click.IntRange(1), help="Only this many problems, from the first one."),
+    click.option(
+        "--only", multiple=True, metavar="ID", help="Only this problem; may be given several times."
+    ),
     click.option("--since", type=_DAY, help="Problems published on this day or later."),
     click.option("--until", type=_DAY, help="Problems published before this day."),
     click.option(
@@ -113,10 +119,12 @@ _OPTIONS = (
     click.option(
         "--packages",
         type=_FILE,
-        help="Packages that answers find: a requirements.txt with exact pins, or a package-lock.json.",
+        help="Packages for the answers: a requirements.txt with exact pins, or a package-lock.json.",
     ),
     click.option(
-        "--timeout", type=click.FloatRange(min=0.1), help="Seconds for one program; else by benchmark."
+        "--timeout",
+        type=click.FloatRange(min=0.1),
+        help="Seconds for one program. By default those of the benchmark.",
     ),
     click.option(
         "--memory",
@@ -131,11 +139,15 @@ _OPTIONS = (
         help="Leave answers unjudged whose tests must share their interpreter.",
     ),
     click.option(
-        "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs at once."
+        "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs that run at once."
     ),
     click.option("--model", default="", help="The snapshot that answers, for the protocol and --endpoint."),
-    click.option("--temperature", type=float, help="Of the model, for the protocol and --endpoint."),
-    click.option("--seed", type=int, help="Of the model, for the protocol; an agent and --endpoint get it."),
+    click.option(
+        "--temperature", type=float, help="Temperature of the model, for the protocol and --endpoint."
+    ),
+    click.option(
+        "--seed", type=int, help="Seed of the model, for the protocol; an agent and --endpoint receive it."
+    ),
     click.option("--endpoint", metavar="URL", help="Request completions of --model from this OpenAI API."),
     click.option(
         "--completions",
@@ -158,11 +170,11 @@ _OPTIONS = (
         help="YAML of prices by provider, which extends the shipped list.",
     ),
     click.option("--judge", default="", help="A model that judges each answer beside its tests."),
-    click.option("--judge-endpoint", metavar="URL", help="Of --judge; else that of --endpoint."),
+    click.option("--judge-endpoint", metavar="URL", help="API of --judge. By default that of --endpoint."),
     click.option(
         "--judgements",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Where replies of --judge are kept; else in .spanproof/bench.",
+        help="File of the replies of --judge. By default in .spanproof/bench.",
     ),
 )
 

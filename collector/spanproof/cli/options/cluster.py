@@ -9,21 +9,22 @@ EVER_NS = 2**63 - 1
 """An end of a window behind every failure."""
 
 
-def find_cluster(store: Store, given: str, start_ns: int = 0, end_ns: int = EVER_NS) -> FailureCluster:
+def find_cluster(store: Store, id_start: str, start_ns: int = 0, end_ns: int = EVER_NS) -> FailureCluster:
     """Return the cluster whose id, or the fingerprint of one of its failures, starts so.
 
     Counts are of the window. Raises UsageProblem where none or several clusters fit.
     """
     every = store.failure_clusters(start_ns=0, end_ns=EVER_NS)
     fitting = {
-        each.id: each
-        for each in every
-        if given and any(name.startswith(given.lower()) for name in (each.id, *each.fingerprints))
+        cluster.id: cluster
+        for cluster in every
+        if id_start and any(name.startswith(id_start.lower()) for name in (cluster.id, *cluster.fingerprints))
     }
     if len(fitting) != 1:
         what = "is not one cluster of failures" if fitting else "is no cluster of failures"
-        shown = ", ".join(fitting or {each.id: each for each in every[:5]}) or "none"
-        raise UsageProblem(f"{given!r} {what}", f"There are: {shown}. `spanproof failures list` has them.")
+        shown = ", ".join(fitting or {cluster.id: cluster for cluster in every[:5]})
+        near = f"The ids are: {shown}." if shown else "The store has no clusters."
+        raise UsageProblem(f"{id_start!r} {what}", f"{near} `spanproof failures list` lists them.")
     (found,) = fitting.values()
     counted = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
-    return next((each for each in counted if each.id == found.id), found)
+    return next((cluster for cluster in counted if cluster.id == found.id), found)

@@ -15,7 +15,12 @@ from spanproof.trace.dimensions import check_dimension
 def with_where_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--where`; it is called with `cohort`, values by dimension."""
 
-    @click.option("--where", multiple=True, metavar="DIMENSION=VALUE", help="Only this cohort.")
+    @click.option(
+        "--where",
+        multiple=True,
+        metavar="DIMENSION=VALUE",
+        help="Only this cohort: agent=checkout; may be given several times.",
+    )
     @wraps(command)
     def wrapped(*args: Any, where: tuple[str, ...], **kwargs: Any) -> Any:
         return command(*args, cohort=_read_cohort(where), **kwargs)
@@ -41,18 +46,18 @@ def with_by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
 def _read_cohort(where: Sequence[str]) -> dict[str, str]:
     cohort = {}
-    for each in where:
-        dimension, equals, value = each.partition("=")
+    for condition in where:
+        dimension, equals, value = condition.partition("=")
         if not equals:
-            raise UsageProblem(f"--where {each!r} has no value", "Write DIMENSION=VALUE.")
-        _check(f"--where {each!r}", dimension)
+            raise UsageProblem(f"--where {condition!r} has no value", "Write DIMENSION=VALUE.")
+        _check(f"--where {condition!r}", dimension)
         cohort[dimension] = value
     return cohort
 
 
-def _check(place: str, dimension: str) -> None:
+def _check(option: str, dimension: str) -> None:
     try:
         check_dimension(dimension)
     except ValueError as problem:
         wrong, _, remedy = str(problem).partition("; ")
-        raise UsageProblem(f"{place}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem
+        raise UsageProblem(f"{option}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem

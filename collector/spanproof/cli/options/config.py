@@ -49,7 +49,7 @@ def with_sandbox_config_options(command: Callable[..., Any]) -> Callable[..., An
 
     @click.option(
         "--backend",
-        help="Which sandbox to run in, instead of the configuration's; see `spanproof doctor`.",
+        help="Sandbox to run in, instead of the configured one; see `spanproof doctor`.",
     )
     @settings_option
     @_config_option
@@ -57,7 +57,7 @@ def with_sandbox_config_options(command: Callable[..., Any]) -> Callable[..., An
         "--step-timeout",
         "step_s",
         type=click.FloatRange(0.01, 3600),
-        help="Seconds that each step of a run may take when it runs again.",
+        help="Seconds that a step may take in the replay.",
     )
     @with_limit_options
     @wraps(command)

@@ -53,27 +53,28 @@ def with_fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "tape",
         type=click.Path(path_type=Path),
         metavar="TAPE",
-        help="A HAR 1.2 file: its calls are answered, every other is refused and reported.",
+        help="A HAR 1.2 file. Calls that it records are answered; any other is refused and reported.",
     )
     @click.option("--seed", type=int, help="Seed of every source of randomness.")
     @click.option(
         "--clock",
         metavar="TIME[@RATE]",
-        help="When it starts, as 2025-03-01T12:00:00Z or in Unix seconds; @0 never advances, @60 runs fast.",
+        help="Time at the start: 2025-03-01T12:00:00Z, or Unix seconds. @0 stops the clock, @60 runs it 60"
+        " times as fast.",
     )
     @click.option(
         "--database",
         "database_file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="What SQL runs against: a database file, or a .sql script that makes one. Read-only.",
+        help="Database for SQL: a database file, or a .sql script that creates one. Read-only.",
     )
     @click.option(
         "--engine",
         type=click.Choice([engine.value for engine in DatabaseEngine]),
         default=DatabaseEngine.SQLITE.value,
         show_default=True,
-        help="What runs SQL.",
+        help="Engine that runs SQL.",
     )
     @click.option("--writable", is_flag=True, help="Let SQL change its copy of the database.")
     @wraps(command)

@@ -56,20 +56,35 @@ class _Size(click.ParamType[int]):
 def with_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options `--max-…`; it is called with `given_limits`: fields of `Limits` by name."""
 
-    @click.option("--max-memory", "memory_bytes", type=_Size(), help="Memory of a program and all it starts.")
+    @click.option(
+        "--max-memory",
+        "memory_bytes",
+        type=_Size(),
+        help="Memory of a program and of all that it starts: 512MiB, 2GiB.",
+    )
     @click.option(
         "--max-processes",
         "processes",
         type=click.IntRange(1, 32_768),
-        help="Processes and threads that a program may have at once.",
+        help="Most processes and threads of a program at any time.",
     )
-    @click.option("--max-output", "output_bytes", type=_Size(), help="What is kept of stdout and of stderr.")
     @click.option(
-        "--max-written", "output_kill_bytes", type=_Size(), help="A program that prints more is stopped."
+        "--max-output",
+        "output_bytes",
+        type=_Size(),
+        help="Keep at most this much of stdout, and of stderr: 64KiB, 1MiB.",
     )
-    @click.option("--max-disk", "disk_bytes", type=_Size(), help="What a program may write into files.")
     @click.option(
-        "--max-open-files", "open_files", type=click.IntRange(16, 65_536), help="Open files of one process."
+        "--max-written", "output_kill_bytes", type=_Size(), help="Stop a program that prints more than this."
+    )
+    @click.option(
+        "--max-disk", "disk_bytes", type=_Size(), help="How much a program may write to files: 64MiB, 1GiB."
+    )
+    @click.option(
+        "--max-open-files",
+        "open_files",
+        type=click.IntRange(16, 65_536),
+        help="Most open files of one process.",
     )
     @wraps(command)
     def wrapped(

@@ -7,19 +7,19 @@ import click
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy
 
 
-def choose_open_policy(given: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
+def choose_open_policy(chosen: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
     """Return the policy of the option, else that of a file, else the default."""
-    if given is not None:
-        return OpenPolicy(given)
+    if chosen is not None:
+        return OpenPolicy(chosen)
     return of_file or OpenPolicy.NOT_PASSED
 
 
 open_policy_option = click.option(
     "--open",
     "open_as",
-    type=click.Choice([each.value for each in OpenPolicy]),
+    type=click.Choice([policy.value for policy in OpenPolicy]),
     help=(
-        "What an open verdict counts as; a file of assertions and suite.yaml may say it under `open`."
+        "What an open verdict counts as. A file of assertions and suite.yaml may set it as `open`."
         f"  [default: {OpenPolicy.NOT_PASSED.value}]"
     ),
 )
@@ -28,7 +28,7 @@ least_judged_option = click.option(
     "--least-judged",
     type=click.FloatRange(0, 1),
     help=(
-        "Share of what could be judged that must be; below it the result is inconclusive: exit code 1."
-        f"  [default: {LEAST_JUDGED_SHARE}]"
+        "Share of the judgeable verdicts that must be judged. Below it the result is inconclusive, and the"
+        f" exit code is 1.  [default: {LEAST_JUDGED_SHARE}]"
     ),
 )

@@ -48,7 +48,11 @@ def with_rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command these options; it is called with `output`, a `RowsOutput`."""
     options = (
         click.option(
-            "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most."
+            "--limit",
+            type=click.IntRange(1, 10_000),
+            default=100,
+            show_default=True,
+            help="Print at most this many rows.",
         ),
         click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout."),
         click.option(

@@ -70,7 +70,7 @@ def with_store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @store_option
     @click.option("--project", help="Only this project.")
-    @click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
+    @click.option("--since", help="Only what happened in this time before now: 90s, 15m, 24h, 7d.")
     @wraps(command)
     def wrapped(*args: Any, location: str, project: str | None, since: str | None, **kwargs: Any) -> Any:
         source = click.get_current_context().get_parameter_source("location")
@@ -93,11 +93,11 @@ def parse_since(since: str) -> int:
     return max(0, time.time_ns() - parse_span("--since", since))
 
 
-def parse_span(option: str, given: str) -> int:
+def parse_span(option: str, text: str) -> int:
     """Return the nanoseconds of `90s`, `15m`, `24h` or `7d`; raises UsageProblem for no span of time."""
-    match = re.fullmatch(r"(\d{1,9})([smhd])", given.strip())
+    match = re.fullmatch(r"(\d{1,9})([smhd])", text.strip())
     if match is None or int(match[1]) == 0:
-        raise UsageProblem(f"{option} {given!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
+        raise UsageProblem(f"{option} {text!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
     return int(match[1]) * _UNITS[match[2]] * 10**9
 
 
@@ -124,13 +124,13 @@ def find_newest_trace(store: Store, project: str | None = None) -> TraceEvaluati
     return store.evaluations(ids[:1], project)[0] if ids else None
 
 
-def find_trace(store: Store, given: str, project: str | None = None) -> TraceEvaluation:
+def find_trace(store: Store, id_start: str, project: str | None = None) -> TraceEvaluation:
     """Return the stored evaluation whose id starts so; raises UsageProblem where none or several do."""
-    prefix = given.strip().lower()
+    prefix = id_start.strip().lower()
     found = store.trace_ids(prefix, limit=6, project=project) if prefix else []
     if len(found) > 1 and prefix not in found:
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        raise UsageProblem(f"trace {given!r} is not one trace: {shown}", "Give more of the id.")
+        raise UsageProblem(f"trace {id_start!r} is not one trace: {shown}", "Give more of the id.")
     try:
         evaluation = store.evaluation(prefix if prefix in found else found[0], project) if found else None
     except AmbiguousTrace as several:
@@ -138,24 +138,28 @@ def find_trace(store: Store, given: str, project: str | None = None) -> TraceEva
     if evaluation is None:
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
         near = _find_near(store, prefix)
-        known = f"Near it: {near}." if near else f"The latest are: {latest}."
-        what = f"no stored trace has an id that starts with {given!r}"
-        raise UsageProblem(what, f"{known} `spanproof traces` lists them.")
+        near_or_latest = f"Near it: {near}." if near else f"The latest are: {latest}."
+        what = (
+            f"no stored trace has an id that starts with {id_start!r}"
+            if prefix
+            else "the trace's id is empty"
+        )
+        raise UsageProblem(what, f"{near_or_latest} `spanproof traces` lists them.")
     return evaluation
 
 
-def find_run(evaluation: TraceEvaluation, given: str | None) -> RunEvaluation:
+def find_run(evaluation: TraceEvaluation, name: str | None) -> RunEvaluation:
     """Return the run with this name or start of a span id, the only one without; else raises UsageProblem."""
-    known = "; ".join(f"{run.run.span_id} {run.run.name}" for run in evaluation.runs) or "none"
+    names = "; ".join(f"{run.run.span_id} {run.run.name}" for run in evaluation.runs) or "none"
     fitting = [
         run
         for run in evaluation.runs
-        if given is None or run.run.span_id.startswith(given.lower()) or run.run.name == given
+        if name is None or run.run.span_id.startswith(name.lower()) or run.run.name == name
     ]
     if len(fitting) == 1:
         return fitting[0]
-    what = "several runs" if fitting else f"no run {given!r}" if given else "no run"
-    raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {known}.")
+    what = "several runs" if fitting else f"no run {name!r}" if name else "no run"
+    raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {names}.")
 
 
 def _find_near(store: Store, prefix: str) -> str:

@@ -157,6 +157,6 @@ def _print_expense(experiment: Experiment) -> None:
     cost = f", ${experiment.cost_usd:.4f}" if experiment.cost_usd is not None else ""
     rate, over_run = experiment.step_success, experiment.run_success_by_steps
     steps = f"; {rate:.1%} of steps succeeded" if rate is not None else ""
-    run = f", {over_run:.1%} over the steps of a run" if over_run is not None else ""
-    line = f"{wall:.1f} s of agents, {judging:.1f} s of judging, {tokens} tokens{cost}{steps}{run}"
+    run = f", all steps of a run in {over_run:.1%}" if over_run is not None else ""
+    line = f"the agent ran {wall:.1f} s, the verdicts took {judging:.1f} s; {tokens} tokens{cost}{steps}{run}"
     console.print(line, style="dim", soft_wrap=True)

@@ -36,10 +36,11 @@ _NAME = 1
 _LEAST_OF_NAME, _ENOUGH_OF_NAME = 8, 12
 # Columns that a name has at most; it is folded beyond.
 _MOST_OF_NAME = 40
-_SHORT = {
+SHORT_NAMES = {
     Layer.CORRECTNESS: "correct", Layer.BOUNDARY: "bound", Layer.EXECUTION: "exec",
     Layer.GROUNDEDNESS: "ground", Layer.TRAJECTORY: "traj",
 }  # fmt: skip
+"""The layers' names where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _build_row(cells: Sequence[Text], widths: Sequence[int], gap: int, last: Seq
 
 def _format_header(width: int, *, with_feedback: bool) -> list[Text]:
     titles = ["", "run", "trace", *(["started (UTC)"] if width >= _WITH_TIME else [])]
-    titles += [layer.value if width >= _FULL_NAMES else _SHORT[layer] for layer in Layer]
+    titles += [layer.value if width >= _FULL_NAMES else SHORT_NAMES[layer] for layer in Layer]
     return [Text(title, style="bold") for title in (*titles, *(["feedback"] if with_feedback else []))]
 
 

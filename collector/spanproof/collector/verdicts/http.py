@@ -44,7 +44,7 @@ class VerdictService:
         self._max_bytes = max_bytes
         telemetry.gauge(
             "spanproof_verdict_waiting_requests",
-            "Requests for a verdict that have no answer yet.",
+            "Requests for a verdict that wait for their answer.",
             lambda: pool.waiting,
         )
 

@@ -85,7 +85,7 @@ def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list
         OSError: the file cannot be read.
     """
     suffix = get_suffix(path)
-    if suffix not in {".pb", ".json", ".jsonl"} and not path.is_dir():
+    if suffix not in {".pb", ".json", ".jsonl"} and path.is_file():
         raise MalformedOtlp(
             f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}"
         )
