@@ -23,6 +23,9 @@ ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit_answer"))
 
 _ANSWER_ARGUMENTS = ({"answer"}, {"final_answer"}, {"submission"})
 
+# DSPy's `ReAct` ends its loop by a tool that takes nothing; the answer is a field of the module.
+_END_OF_LOOP = "finish"
+
 CODE, REPLY = "code", "reply"
 """Names of actions that are no tool call: code, and a reply of the model that called nothing that ran."""
 
@@ -114,12 +117,12 @@ def select_allowed(actions: Sequence[Action]) -> list[Action]:
 
 
 def is_answer(call: RecordedCall) -> bool:
-    """Whether a call only hands over the answer; `submit` does where it is given nothing else."""
+    """Whether a call only hands over the answer: `submit` given nothing else, `finish` given nothing."""
     return _hands_over(call.tool, call.kwargs)
 
 
 def _hands_over(tool: str, arguments: JsonValue | Mapping[str, JsonValue]) -> bool:
-    if tool in ANSWER_TOOLS:
+    if tool in ANSWER_TOOLS or (tool == _END_OF_LOOP and not arguments):
         return True
     return tool == "submit" and isinstance(arguments, Mapping) and set(arguments) in _ANSWER_ARGUMENTS
 

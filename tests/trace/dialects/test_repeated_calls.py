@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -58,3 +60,16 @@ def test_agents_are_one_only_by_name():
     assert kinds(named, named) == ["CHAIN", "AGENT"]
     assert kinds(AGENT, AGENT) == ["AGENT", "AGENT"]
     assert kinds(named, {**AGENT, "gen_ai.agent.name": "cook"}) == ["AGENT", "AGENT"]
+
+
+@pytest.mark.parametrize(
+    ("requested", "arguments"),
+    [({"code": "print(6)"}, {"code": "print(6)"}), ({"code": "print(7)"}, "print(6)"), ({}, "print(6)")],
+    ids=["the same text", "another text", "no argument"],
+)
+def test_a_bare_text_has_the_name_by_which_the_model_gave_it(requested, arguments):
+    call = {"name": "run_python", "arguments": json.dumps(requested), "id": "c1", "type": "tool_call"}
+    said = [{"role": "assistant", "parts": [call]}]
+    model = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(said)}
+    tool = {"openinference.span.kind": "TOOL", "tool.name": "run_python", "input.value": "print(6)"}
+    assert read(AGENT, model, tool)[2].tool.arguments == arguments

@@ -14,6 +14,7 @@ from spanproof.trace.dialects.claude_code import with_executions
 from spanproof.trace.dialects.code_act import with_code_that_ran
 from spanproof.trace.dialects.flattened import read_flattened_by_index
 from spanproof.trace.dialects.google_adk import with_responses
+from spanproof.trace.dialects.requested import with_named_arguments
 
 # Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed.
 _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
@@ -26,6 +27,7 @@ _MOST_HOPS = 4
 def put_right(spans: Sequence[Span]) -> list[Span]:
     """Return the spans with usage on innermost model calls only, calls once, dropped messages put back."""
     spans = with_code_that_ran(with_responses(with_executions(_merge_repeats(spans))))
+    spans = with_named_arguments(spans)
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
