@@ -22,7 +22,7 @@ from spanproof.experiments import (
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.trial import read_trial, write_trial
 from spanproof.gate import OpenPolicy
-from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
 from spanproof.suites.requirements import Finding
 from spanproof.trace import Cause, Layer, State
@@ -140,8 +140,8 @@ def test_the_status_and_the_rates_of_a_case_follow_from_its_trials(policy):
             counted = counts[PASSED] + counts[FAILED] + counts[ERRORED]
             counted += 0 if policy is OpenPolicy.IGNORE else counts[OPEN]
             for k in range(1, counted + 1):
-                assert found.pass_at(k) == compute_pass_at_k(counted, passed, k)
-                assert found.pass_hat(k) == compute_pass_hat_k(counted, passed, k)
+                assert found.pass_at(k) == pass_at_k(counted, passed, k)
+                assert found.pass_hat(k) == pass_hat_k(counted, passed, k)
 
 
 def test_open_trials_are_a_number_of_their_own_in_every_report():

@@ -26,7 +26,7 @@ from spanproof.gate import (
     parse_assertion,
 )
 from spanproof.gate.outputs import format_annotations, format_junit, format_markdown, format_sarif
-from spanproof.gate.pass_rates import compute_pass_at_k
+from spanproof.gate.pass_rates import pass_at_k
 from spanproof.trace import OPEN_VALUE, Cause, Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 OUTCOMES: dict[CaseState, Outcome] = {
@@ -162,7 +162,7 @@ def test_pass_at_k_is_decided_where_open_trials_cannot_change_it(counts, policy,
     ends = set()
     for add in adds:
         rates = [
-            compute_pass_at_k(passed + failed + (0 if ignored else unsettled), passed + add * unsettled, 1)
+            pass_at_k(passed + failed + (0 if ignored else unsettled), passed + add * unsettled, 1)
             for passed, failed, unsettled in counts
         ]
         ends.add(sum(rates) / len(rates) >= percent / 100)

@@ -102,6 +102,8 @@ VERBS: dict[str, frozenset[Shape]] = {
 }
 
 _IDIOMS = frozenset({"as", "from", "on", "to", "with"})
+# Names of the field, as its papers write them.
+_TERMS = frozenset({"pass_at_k", "pass_hat_k"})
 _STATES = frozenset(
     {"are", "can", "did", "does", "had", "has", "is", "may", "must", "needs", "should", "was"}
 )
@@ -152,7 +154,7 @@ def find_problem(function: function_names.Function, *, in_class: bool) -> str | 
     """Return what is wrong with a function's name; None where it states what the function returns."""
     first, *rest = function.name.strip("_").split("_")
     shape = read_shape(function)
-    if first in _IDIOMS:
+    if first in _IDIOMS or function.name in _TERMS:
         return None
     if first in _STATES or (first not in VERBS and first.endswith("s")):
         return None if shape is Shape.BOOL else f"reads as a predicate and returns {shape.value}"

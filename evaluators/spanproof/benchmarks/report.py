@@ -13,7 +13,7 @@ from spanproof.benchmarks.judged import JudgedReport
 from spanproof.benchmarks.model import Answer, Grade, Graded, Problem
 from spanproof.benchmarks.run import GradedAnswer
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.sandbox import FailureClass
 
 
@@ -137,10 +137,8 @@ class BenchmarkReport:
             return Rate(0, 0, {}, {}, None)
         fewest = min(total for _, total in counts.values())
         ks = [k for k in self.protocol.k if k <= fewest]
-        at = {k: fmean(compute_pass_at_k(total, passed, k) for passed, total in counts.values()) for k in ks}
-        hat = {
-            k: fmean(compute_pass_hat_k(total, passed, k) for passed, total in counts.values()) for k in ks
-        }
+        at = {k: fmean(pass_at_k(total, passed, k) for passed, total in counts.values()) for k in ks}
+        hat = {k: fmean(pass_hat_k(total, passed, k) for passed, total in counts.values()) for k in ks}
         shares = sum(passed / total for passed, total in counts.values())
         return Rate(
             len(counts),

@@ -28,7 +28,7 @@ from spanproof.experiments.scored_rows import AnswerScore, Step, Trajectory, sco
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
-from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 
 __all__ = [
     "AgentServers",
@@ -59,11 +59,11 @@ __all__ = [
     "agent_program",
     "agent_service",
     "compare_pairs",
-    "compute_pass_at_k",
-    "compute_pass_hat_k",
     "evaluate",
     "evaluator",
     "mcnemar",
+    "pass_at_k",
+    "pass_hat_k",
     "read_baseline",
     "read_earlier_code",
     "rescore_experiment",

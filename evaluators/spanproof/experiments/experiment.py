@@ -37,7 +37,7 @@ from spanproof.experiments.statistics import has_fallen
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count
-from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
 from spanproof.suites.conditions import format_short_line
 from spanproof.trace import Cohort, Label, Layer, State
@@ -183,20 +183,12 @@ class Experiment:
     def pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
-        return (
-            fmean(compute_pass_at_k(each.counted, each.counted_passed, k) for each in cases)
-            if cases
-            else None
-        )
+        return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
 
     def pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
-        return (
-            fmean(compute_pass_hat_k(each.counted, each.counted_passed, k) for each in cases)
-            if cases
-            else None
-        )
+        return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
 
     @property
     def interval(self) -> Interval | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import comb
 
 
-def compute_pass_at_k(trials: int, passed: int, k: int) -> float:
+def pass_at_k(trials: int, passed: int, k: int) -> float:
     """Return the chance that at least one of `k` trials passes.
 
     Raises:
@@ -20,7 +20,7 @@ def compute_pass_at_k(trials: int, passed: int, k: int) -> float:
     return float(1 - Fraction(comb(trials - passed, k), comb(trials, k)))
 
 
-def compute_pass_hat_k(trials: int, passed: int, k: int) -> float:
+def pass_hat_k(trials: int, passed: int, k: int) -> float:
     """Return the chance that all of `k` trials pass.
 
     Raises:

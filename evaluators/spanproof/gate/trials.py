@@ -16,7 +16,7 @@ from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate.assertion import Bound, TrialsAssertion, is_satisfied
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict, format_count
-from spanproof.gate.pass_rates import compute_pass_at_k, compute_pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.gate.report import AssertionReport
 from spanproof.trace import Cohort
 
@@ -141,7 +141,7 @@ def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> _
     The first pair counts open trials as not passed, the second as passed: an open trial of the baseline
     counts as one of today does.
     """
-    estimate, k = compute_pass_hat_k if assertion.all_of else compute_pass_at_k, assertion.k
+    estimate, k = pass_hat_k if assertion.all_of else pass_at_k, assertion.k
 
     def average(*, unjudged_pass: bool, open_pass: bool) -> float:
         passed = (case.passed + case.unjudged * unjudged_pass + case.open * open_pass for case in cases)
