@@ -131,13 +131,12 @@ def list_coordinated(words: Sequence[Word], at: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def is_of_arrangement(words: Sequence[Word], at: int) -> bool:
-    """Return whether a verb says how an answer is arranged: "I ordered the tickets by age"."""
-    word = words[at]
-    return word.lemma == "order" and any(
-        other.head == at and other.text.lower() in ("by", "from", "alphabetically", "chronologically")
-        for other in words
-    )
+def is_of_answer(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb is about the answer: "I ordered them by age", "posted below", "informed you"."""
+    own = {other.text.lower() for other in words if other.head == at}
+    is_here = any(word.text.lower() in ("above", "below", "here") for word in words)
+    is_sorted = words[at].lemma == "order" and bool(own & {"by", "from", "alphabetically", "chronologically"})
+    return is_here or is_sorted or (words[at].lemma in ("inform", "notify") and "you" in own)
 
 
 def is_done(words: Sequence[Word], at: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
@@ -16,8 +17,14 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_doings
-from spanproof.reading.statements import has_own_subject, is_done, is_of_arrangement, list_coordinated
+from spanproof.reading.statements import has_own_subject, is_done, is_of_answer, list_coordinated
 from spanproof.reading.words import base_forms_of
+
+# Words of tools that may have done what an answer says, whatever it calls that.
+_GENERIC: Final = base_forms_of(
+    "update set modify edit change patch put post execute perform do click press action api request http"
+    " workflow record item status resource entity ticket row object field data"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,8 @@ class DoingBinder:
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
         alike = load_doings().get(word.lemma)
-        if alike is None or self._is_mentioned(alike) or is_of_arrangement(reading.words, at):
+        is_generic = any(names <= _GENERIC for _, names in self.doings)
+        if alike is None or is_generic or self._is_mentioned(alike) or is_of_answer(reading.words, at):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
 
