@@ -124,7 +124,7 @@ class Receivers(Section):
     http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
     fallback_port: bool = Field(
         default=True,
-        description="If a port is in use, listen on a free one and log it instead of refusing to start.",
+        description="If a port is in use, listen on a free one and say so instead of refusing to start.",
     )
 
     @model_validator(mode="after")

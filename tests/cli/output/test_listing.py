@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import spanproof.cli
+from spanproof.cli.output.console import console
 from spanproof.cli.output.listing import make_listing, make_pairs
 from spanproof.cli.output.runs_table import RunLine, print_runs
 from spanproof.trace import Layer, Scored
@@ -63,3 +64,11 @@ def test_the_table_of_runs_has_the_whole_name_and_reason(width: int) -> None:
     print_runs(Console(file=out, width=width), [RunLine(LONG, "a" * 32, 0, layers)])
     assert "…" not in out.getvalue()
     assert not find_lost(out.getvalue(), LONG, WORDS)
+
+
+def test_a_piped_table_has_no_blanks_at_the_ends_of_its_lines(capsys) -> None:
+    listing = make_listing("name", "why")
+    listing.add_row("a name", "short")
+    listing.add_row("b", "a longer reason")
+    console.print(listing)
+    assert capsys.readouterr().out == "name   why\na name short\nb      a longer reason\n"

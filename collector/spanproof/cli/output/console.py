@@ -10,13 +10,16 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook
+from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.hostile import escape_controls
@@ -39,7 +42,29 @@ class _Console(Console):
         raise
 
 
+@dataclass(frozen=True, slots=True)
+class _Trimmed:
+    """A table without the blanks that fill its lines."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in Segment.split_lines(console.render(self.table, options)):
+            yield Segment("".join(part.text for part in line).rstrip())
+            yield Segment.line()
+
+
+class _TrimBlanks(RenderHook):
+    """Trims tables for a file or a pipe, which have no colours: `diff` and editors show blanks at an end."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        if console.is_terminal:
+            return renderables
+        return [_Trimmed(item) if isinstance(item, Table) else item for item in renderables]
+
+
 console = _Console(highlight=False)
+console.push_render_hook(_TrimBlanks())
 error_console = _Console(stderr=True, highlight=False)
 
 

@@ -135,7 +135,7 @@ class Receiver:
         if bound is None:
             bound = bind(where.host, self._require_fallback_port("http", where))
             assert bound is not None
-            _log_address(moved, "http", where, bound.getsockname()[1])
+            moved.append(_describe_move("http", where, bound.getsockname()[1]))
         app = build_http_app(
             self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins
         )
@@ -155,7 +155,7 @@ class Receiver:
         if port is None:
             port = _listen(server, where.host, self._require_fallback_port("grpc", where), credentials)
             assert port is not None
-            _log_address(moved, "grpc", where, port)
+            moved.append(_describe_move("grpc", where, port))
         return _Rpc(server, f"{format_host(where.host)}:{port}")
 
     def _require_fallback_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
@@ -221,10 +221,8 @@ class _Web:
             await self._serving
 
 
-def _log_address(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port: int) -> None:
-    sentence = f"{name}: port {where.port} is taken, listening on {port} instead"
-    moved.append(sentence)
-    log.warning("%s", sentence)
+def _describe_move(name: str, where: GrpcReceiver | HttpReceiver, port: int) -> str:
+    return f"{name}: port {where.port} is taken, listening on {port} instead"
 
 
 def _listen(

@@ -1,7 +1,8 @@
 """The tool-calling four: the right tool, arguments it took, its result used, its failures mended.
 
-In: the actions of a run and its answer. Out: four outcomes and their mean. Only tool calls outside code are
-looked at: a call within code is part of that action, and its failure is the code's. All are advisory.
+In: the actions of a run and its answer. Out: four outcomes and their mean. Calls within code, and calls of
+tools that run code, do not count: they belong to the action of the code, as does their failure. All are
+advisory.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _WRONG_ARGUMENTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _VALUE = re.compile(r"[^\W_][\w.\-]{2,}")
-_NO_CALLS = "the run called no tool outside code"
+_NO_CALLS = "the run called no tool but those that run code"
 _MAX_VALUES = 5_000
 
 
