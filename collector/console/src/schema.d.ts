@@ -1564,7 +1564,7 @@ export interface components {
         };
         /**
          * AttemptKind
-         * @description What a program tried that concerns its boundary.
+         * @description An attempt of a program that concerns its boundary.
          * @enum {string}
          */
         AttemptKind: "network" | "file" | "process" | "privilege";
@@ -1779,7 +1779,7 @@ export interface components {
         };
         /**
          * CaseStatus
-         * @description How a case came out.
+         * @description The status of a case.
          * @enum {string}
          */
         CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "errored" | "open" | "inconclusive";
@@ -1881,13 +1881,13 @@ export interface components {
         };
         /**
          * ClaimVerdict
-         * @description What the outputs say about one claim of an answer.
+         * @description The verdict of the outputs on one claim of an answer.
          * @enum {string}
          */
         ClaimVerdict: "grounded" | "contradicted" | "uncertain";
         /**
          * ClusterState
-         * @description Where the work on a cluster is.
+         * @description The state of the work on a cluster.
          * @enum {string}
          */
         ClusterState: "open" | "acknowledged" | "resolved" | "regressed";
@@ -2048,7 +2048,7 @@ export interface components {
         };
         /**
          * Decision
-         * @description Where the work on a cluster is.
+         * @description The state of the work on a cluster.
          */
         Decision: {
             /**
@@ -3659,7 +3659,7 @@ export interface components {
         };
         /**
          * Ruling
-         * @description What a judge says of a sentence.
+         * @description A judge's ruling on a sentence.
          * @enum {string}
          */
         Ruling: "true" | "false" | "unknown";

@@ -1,4 +1,4 @@
-"""Scores that get bad to notifications: rules over the store, the state of alerts, and their targets."""
+"""Alerts: rules over the scores of the store, the state of alerts, and notifications to targets."""
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.model import Alert, Status

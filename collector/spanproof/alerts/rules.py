@@ -45,7 +45,7 @@ class AlertStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a rule sees of one group at one time.
+    """The measurement of one group by a rule, at one time.
 
     Attributes:
         group: dimension to value, of the dimensions the rule groups by.

@@ -1,4 +1,4 @@
-"""What Spanproof knows, as JSON over HTTP and as the console that reads it.
+"""The HTTP API over a store, and the console that reads it.
 
 Comes in: an open store. Goes out: an application with `/api/v1/…`, its description in OpenAPI 3.1, and the
 pages. What people decide is written: labels, silences, cases. Nothing of a trace is run.

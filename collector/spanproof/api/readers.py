@@ -42,7 +42,7 @@ _COOLDOWN_S = 5.0
 
 
 class TokenHolders:
-    """Knows who holds a token of which role. Thread-safe."""
+    """The holders of tokens, with their roles. Thread-safe."""
 
     def __init__(self, config: Config) -> None:
         self._tokens = Authoriser(config.tokens, config.tokens_file)

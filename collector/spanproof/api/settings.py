@@ -35,7 +35,7 @@ def _make_default_engine(sandbox: Sandbox) -> Engine:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSettings:
-    """Who may read and write, and what is shown beside the store.
+    """Rights to read and write, and what the console shows in addition to the store.
 
     Attributes:
         tokens: readers' tokens, one of which each request of the API must carry as `authorization: Bearer …`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ClientError(Exception):
-    """A request was refused, or no answer came.
+    """A request was refused or not answered.
 
     Attributes:
         status: of HTTP; 0 where no answer came.

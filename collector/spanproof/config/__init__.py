@@ -1,0 +1,1 @@
+"""The configuration: its keys, defaults, checks and origins."""

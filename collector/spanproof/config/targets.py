@@ -35,7 +35,7 @@ class _Target(Section):
 
     @property
     def id(self) -> str:
-        """What the delivery log knows the target by; holds no secret."""
+        """The target's id in the delivery log; holds no secret."""
         return self.name or f"{self.kind}:{digest(self._address)[:12]}"
 
     @property

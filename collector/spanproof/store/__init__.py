@@ -1,4 +1,4 @@
-"""Evaluations kept in ClickHouse: within this process, or on a server."""
+"""The store of evaluations in ClickHouse, in this process or on a server."""
 
 from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, MadeRule, Silence
 from spanproof.store.dead_letters import DeadLetter

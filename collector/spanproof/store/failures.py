@@ -39,7 +39,7 @@ _SIGNATURE = (
 
 
 class TriageAction(StrEnum):
-    """What was decided about a cluster: by a person, or by a judge, which suggests a fix.
+    """A person's decision about a cluster, or the fix that a judge suggests.
 
     A person sets its state, its name, its issue, and where a fingerprint belongs.
     """
@@ -87,7 +87,7 @@ class FailureCluster:
 
     @property
     def explanation(self) -> Explanation:
-        """What is known about the cause."""
+        """The explanation of a cause."""
         return build_explanation(self.signature)
 
     @property

@@ -464,7 +464,7 @@ class Store(VerdictReads, Upkeep):
 
     @property
     def audit(self) -> AuditLog:
-        """Who had code run by hand."""
+        """A record of code that a person had run."""
         return AuditLog(self._connections)
 
     @property
@@ -474,7 +474,7 @@ class Store(VerdictReads, Upkeep):
 
     @property
     def assignments(self) -> Assignments:
-        """Who reviews which verdict."""
+        """The assignment of a verdict to a reviewer."""
         return Assignments(self._connections)
 
     @property

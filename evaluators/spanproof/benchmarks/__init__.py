@@ -1,4 +1,4 @@
-"""Public benchmarks of code: published files and a model's answers to rates, by the sandbox.
+"""Public benchmarks of code: answers to published problems, graded in the sandbox.
 
 read_problems(BENCHMARKS["humaneval"], Source(path)), read_samples(path) → grade_answers → BenchmarkReport
 """

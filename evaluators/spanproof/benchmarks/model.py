@@ -17,7 +17,7 @@ from spanproof.sandbox import FailureClass, PackageSet, Sandbox
 
 
 class Grade(StrEnum):
-    """What became of an answer under one test set."""
+    """The grade of an answer by one test set."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -63,7 +63,7 @@ def make_unjudged_grade(reason: str, failure: FailureClass | None = None) -> Gra
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered to one problem.
+    """A model's answer to one problem.
 
     Attributes:
         text: the code, the patch, the query, or the calls.

@@ -84,7 +84,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReport:
-    """The result of a benchmark; `judged` has a judge beside execution, where one was requested."""
+    """The result of a benchmark; `judged` compares a judge with execution, if one was requested."""
 
     protocol: Protocol
     problems: Sequence[Problem]

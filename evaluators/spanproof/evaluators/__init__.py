@@ -1,0 +1,1 @@
+"""The engine: it runs detection, scan, replay and the evaluators for one trace."""

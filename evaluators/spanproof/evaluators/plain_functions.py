@@ -24,7 +24,7 @@ _NAME: Final = "__spanproof_name__"
 
 @dataclass(frozen=True, slots=True)
 class FunctionScore:
-    """What a scorer gave to one output.
+    """The score that a scorer gave to one output.
 
     Attributes:
         value: the number; None where the scorer gave none or raised.

@@ -18,7 +18,7 @@ from spanproof.trace import Cause
 
 
 class CaseStatus(StrEnum):
-    """How a case came out."""
+    """The status of a case."""
 
     PASSED = "passed"
     FIXED = "fixed"
@@ -106,7 +106,7 @@ class CaseResult:
 
     @property
     def status(self) -> CaseStatus:
-        """How it came out."""
+        """The status of the case."""
         failed = len(self.judged) - self.passed
         failed += self.open if self.open_policy is OpenPolicy.FAIL else 0
         if self.counted_passed and failed:

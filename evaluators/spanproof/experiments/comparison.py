@@ -26,7 +26,7 @@ MAJORITY: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An experiment beside a baseline, over the cases that both judged.
+    """The comparison of an experiment with a baseline, over the cases that both judged.
 
     Attributes:
         difference: of the mean pass rates, now less before, with its interval and its test over cases; None
@@ -47,12 +47,12 @@ class Comparison:
 
     @property
     def change(self) -> Change:
-        """What the comparison shows at the stated level."""
+        """The result of the comparison at the stated level."""
         return self.difference.change if self.difference is not None else Change.NONE_SHOWN
 
     @property
     def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The cases that came out differently, by how."""
+        """The cases with another result, by the change."""
         return (
             ("fixed", self.fixed),
             ("regressed", self.regressed),
@@ -86,7 +86,7 @@ class Comparison:
         }
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the cases that came out differently as a table: `case` and `change`."""
+        """Return the cases with another result as a table: `case` and `change`."""
         import pandas as pd
 
         changes = {

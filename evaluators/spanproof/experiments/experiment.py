@@ -172,7 +172,7 @@ class Experiment:
         return tuple(filter(None, found))
 
     def count(self, status: CaseStatus) -> int:
-        """Return how many cases came out like this."""
+        """Return how many cases have this status."""
         return sum(each.status is status for each in self.cases)
 
     @property
@@ -279,12 +279,12 @@ class Experiment:
         return tuple(sorted(each for each in names if _HOSTED.search(each) and not _DATED.search(each)))
 
     def compare(self, baseline: Experiment) -> Comparison:
-        """Return this experiment beside another one on the same cases."""
+        """Compare this experiment with another one on the same cases."""
         return compare_rates(self.rates, baseline.rates, self.open_shares, baseline.open_shares)
 
     @property
     def comparison(self) -> Comparison | None:
-        """The experiment beside its baseline, None where it has none."""
+        """The comparison with the baseline; None without one."""
         if self.baseline is None:
             return None
         before = self.baseline
@@ -305,7 +305,7 @@ class Experiment:
         return {**self.json_head(), "cases": list(self.json_cases())}
 
     def json_head(self) -> dict[str, Any]:
-        """Return what `to_json` has beside the cases."""
+        """Return the content of `to_json` without the cases."""
         counts_of_trials = [k for k in _REPORTED_TRIALS if k <= self.wanted]
         pass_at = {str(k): self.pass_at(k) for k in counts_of_trials}
         pass_hat = {str(k): self.pass_hat(k) for k in counts_of_trials}

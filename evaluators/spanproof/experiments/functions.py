@@ -98,7 +98,7 @@ class FunctionEvaluation:
         return {row: fsum(found) / len(found) for row, found in values.items() if found}
 
     def compare(self, before: FunctionEvaluation) -> dict[str, PairedDifference]:
-        """Return each scorer beside an earlier evaluation of the same rows, with a test over rows.
+        """Compare each scorer with an earlier evaluation of the same rows, by a test over rows.
 
         Raises:
             ExperimentError: the rows are others.

@@ -36,7 +36,7 @@ _STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What the outputs say of an answer.
+    """The verdict of the outputs on an answer.
 
     Attributes:
         state: `pass` where they bear out every sentence, `fail` where they contradict one, else `open`.

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Tools(StrEnum):
-    """Who answers the agent's tool calls."""
+    """Where the answers to the agent's tool calls come from."""
 
     LIVE = "live"
     RECORDED = "recorded"

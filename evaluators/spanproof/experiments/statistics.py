@@ -38,7 +38,7 @@ _QUARANTINE_LEVEL: Final = 0.2
 
 
 class Change(StrEnum):
-    """What a comparison shows at the stated level."""
+    """The result of a comparison at the stated level."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -63,7 +63,7 @@ class PairedDifference:
 
     @property
     def change(self) -> Change:
-        """What the test shows."""
+        """The result of the test."""
         if self.p_value > LEVEL:
             return Change.NONE_SHOWN
         return Change.BETTER if self.mean > 0 else Change.WORSE

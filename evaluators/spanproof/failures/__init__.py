@@ -1,4 +1,4 @@
-"""The few causes behind many failures: signatures, clusters, what is known about them."""
+"""The few causes behind many failures: signatures, clusters, causes and fixes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -75,7 +75,7 @@ class Failure:
 
 
 class ClusterState(StrEnum):
-    """Where the work on a cluster is."""
+    """The state of the work on a cluster."""
 
     OPEN = "open"
     ACKNOWLEDGED = "acknowledged"

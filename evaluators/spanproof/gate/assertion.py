@@ -249,7 +249,7 @@ class CaseAssertion:
 
 
 class Function(StrEnum):
-    """What is computed over the scores."""
+    """The function that is computed over the scores."""
 
     AVG = "avg"
     P50 = "p50"
@@ -309,7 +309,7 @@ class AggregateAssertion:
 
     @property
     def unit(self) -> Unit:
-        """What the number is counted in."""
+        """The unit of the number."""
         return Unit.NONE if self.function.is_rate else self.score.unit
 
     @property
@@ -333,7 +333,7 @@ class AggregateAssertion:
 
     @property
     def subject(self) -> str:
-        """What is compared: `avg(groundedness.score)`, `sandbox_pass_rate`."""
+        """The compared value: `avg(groundedness.score)`, `sandbox_pass_rate`."""
         if not self.function.has_score:
             return self.function.value
         return f"{self.function.value}({self.score})"
@@ -360,7 +360,7 @@ class TrialsAssertion:
 
     @property
     def subject(self) -> str:
-        """What is compared: `pass@5`."""
+        """The compared value: `pass@5`."""
         return f"pass{'^' if self.all_of else '@'}{self.k}"
 
 

@@ -59,7 +59,7 @@ _WITHOUT_SCORE: Final = tuple(function.value for function in Function if not fun
 
 @dataclass(frozen=True, slots=True)
 class GateFile:
-    """What a file says: its assertions, and more where it does not leave that out.
+    """The content of a file of assertions.
 
     Attributes:
         open_policy: what open verdicts count as.

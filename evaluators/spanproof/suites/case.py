@@ -83,7 +83,7 @@ class Expectation:
 
     @property
     def verdict(self) -> State:
-        """What is compared; of advice, `open` means that it was scored."""
+        """The value that is compared; for advice, `open` means that it was scored."""
         if self.outcome != "scored":
             return State(self.outcome)
         return State(self.label.value) if self.label else State.OPEN
@@ -154,7 +154,7 @@ class Case:
 
     @property
     def required(self) -> tuple[Requirement, ...]:
-        """What a run of the agent must do: the case's own requirements, and that no layer fails or is open.
+        """The requirements for a run of the agent: those of the case, and that no layer fails or is open.
 
         Requirements and tests of the case's own judge the work: a layer may then be open, as that of an
         answer in words alone is. A layer that an own requirement is about is required as that states it.

@@ -44,7 +44,7 @@ class Form(StrEnum):
 
 
 class Expect(StrEnum):
-    """What is required of the answer where an item has an expected one that is text."""
+    """The requirement for the answer if an item has an expected answer that is text."""
 
     CONTAINS = "contains"
     EQUALS = "equals"

@@ -48,7 +48,7 @@ class SuiteDiff:
 
 
 def compare_suites(before: Path, now: Path) -> SuiteDiff:
-    """Return what became of a suite's cases.
+    """Return the results of a suite's cases.
 
     Raises:
         SuiteError: one of the two is no suite, or a case cannot be read.

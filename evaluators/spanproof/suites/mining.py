@@ -38,7 +38,7 @@ _TEST_NAME = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """What became of one bug-fix commit.
+    """The result for one bug-fix commit.
 
     Attributes:
         case: None where it gives none.
@@ -52,7 +52,7 @@ class Mined:
 
 
 def iter_mined(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 100) -> Iterator[Mined]:
-    """Yield what became of each bug-fix commit with a test, the newest first.
+    """Yield the result for each bug-fix commit with a test, newest first.
 
     Args:
         repository: a Git working tree, or a bare repository.

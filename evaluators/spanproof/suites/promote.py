@@ -34,7 +34,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """What became of one run.
+    """The result of promoting one run.
 
     Attributes:
         case: the case of the suite; of a duplicate the one that behaves the same.
@@ -85,7 +85,7 @@ def promote_run(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, r
 def iter_promotions(
     runs: Iterable[tuple[TraceEvaluation, str]], suite: Path, how: Promoting = Promoting()
 ) -> Iterator[Promotion]:
-    """Freeze runs into a suite, one after another, and yield what became of each.
+    """Freeze runs into a suite, one after another, and yield the result of each.
 
     The same runs in the same order always give the same suite, however often they are promoted.
 

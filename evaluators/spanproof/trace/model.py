@@ -24,7 +24,7 @@ AttributeValue: TypeAlias = (
 
 
 class SpanKind(StrEnum):
-    """What a span represents; the names are those of OpenInference where it has one."""
+    """The kind of a span; the names are those of OpenInference if it has one."""
 
     AGENT = "AGENT"
     CHAIN = "CHAIN"
@@ -177,7 +177,7 @@ class Executor:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the agent's process ran on, as its instrumentor recorded it.
+    """The environment of the agent's process, as its instrumentor recorded it.
 
     Attributes:
         packages: distributions that it had imported, by name, with their versions.
@@ -306,7 +306,7 @@ class Span:
 
 
 class Defect(StrEnum):
-    """What is wrong with the shape of a trace; it is evaluated all the same, as far as it goes."""
+    """A defect in the structure of a trace, which is still evaluated as far as possible."""
 
     MISSING_PARENT = "missing_parent"
     PARENT_CYCLE = "parent_cycle"
@@ -414,7 +414,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One turn of an agent: what the model said, what was done, what came back.
+    """One turn of an agent: the model's message, the actions, their results.
 
     Attributes:
         number: from 1.

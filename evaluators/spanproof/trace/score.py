@@ -40,7 +40,7 @@ OPEN_VALUE: Final = 0.5
 
 
 class ClaimVerdict(StrEnum):
-    """What the outputs say about one claim of an answer."""
+    """The verdict of the outputs on one claim of an answer."""
 
     GROUNDED = "grounded"
     CONTRADICTED = "contradicted"
@@ -66,7 +66,7 @@ class ClaimMark:
 
 
 class SentenceState(StrEnum):
-    """What the sources say of a sentence of an answer."""
+    """The verdict of the sources on a sentence of an answer."""
 
     CHECKED = "checked"
     CONTRADICTED = "contradicted"
@@ -75,7 +75,7 @@ class SentenceState(StrEnum):
 
 
 class Ruling(StrEnum):
-    """What a judge says of a sentence."""
+    """A judge's ruling on a sentence."""
 
     TRUE = "true"
     FALSE = "false"

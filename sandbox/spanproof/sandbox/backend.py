@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Evidence(StrEnum):
-    """What a backend may know of a run beyond how it ended, and some cannot."""
+    """A fact about a run, beyond how it ended, that only some backends can observe."""
 
     ATTEMPTS = "attempts"
     """`Execution.attempts`, as the kernel saw them, and the failure classes that rest on them."""

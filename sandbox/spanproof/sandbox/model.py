@@ -17,7 +17,7 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 
 
 class FailureClass(StrEnum):
-    """What became of a program. One enum for recorded and for replayed outcomes."""
+    """How a program ended: one enum for recorded and for replayed outcomes."""
 
     OK = "ok"
     SYNTAX_ERROR = "syntax_error"
@@ -49,7 +49,7 @@ class Tier(StrEnum):
 
 
 class AttemptKind(StrEnum):
-    """What a program tried that concerns its boundary."""
+    """An attempt of a program that concerns its boundary."""
 
     NETWORK = "network"
     FILE = "file"
@@ -75,7 +75,7 @@ class Attempt:
 
 
 class NoteKind(StrEnum):
-    """What a program did that is worth a note and no accusation."""
+    """An action of a program that is noted and is no violation."""
 
     MISSING_FILE = "missing_file"
     """It looked for a file that is not there, and that no sensitive tree would hold."""
@@ -162,7 +162,7 @@ class Ecosystem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PackageSet:
-    """Packages a program finds beside the runtime, each at an exact version.
+    """Packages that a program finds in addition to the runtime, each at an exact version.
 
     Attributes:
         pins: `name==1.2.3` for pip, `name@1.2.3` for npm.
@@ -181,7 +181,7 @@ class DatabaseEngine(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """What a SQL program runs against.
+    """The database of a SQL program.
 
     Attributes:
         file: which of the program's files is the database: a database file of the engine, or a `.sql` script
@@ -196,7 +196,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Fixtures:
-    """What a program finds around it, fixed so that it finds the same again.
+    """The environment of a program, fixed so that each run finds the same.
 
     Attributes:
         seed: of `random`, of numpy where loaded, and of the kernel's random bytes; None leaves them as they
@@ -263,7 +263,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What became of a program.
+    """The result of a program.
 
     Attributes:
         exit_code: None where a signal ended it, or where it is a step of a session that goes on.
@@ -331,7 +331,7 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the host answers: a result, or an exception to raise inside.
+    """The host's answer: a result, or an exception to raise in the program.
 
     Attributes:
         error_type: the exception's class, with its module where known (`json.decoder.JSONDecodeError`). Where

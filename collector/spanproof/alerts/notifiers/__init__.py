@@ -1,4 +1,4 @@
-"""What sends notifications: a notifier for each kind of target."""
+"""Notifiers: one for each kind of target."""
 
 from spanproof.alerts.notifiers.base import NotDelivered, Notifier, Refreshing
 from spanproof.alerts.notifiers.registry import build_notifier

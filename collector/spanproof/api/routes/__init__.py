@@ -1,4 +1,4 @@
-"""The paths of `/api/v1`, a file for each area: what each path takes, and what it answers."""
+"""The paths of `/api/v1`, a file for each area: parameters and answers."""
 
 from fastapi import APIRouter, Depends
 

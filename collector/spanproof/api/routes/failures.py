@@ -26,7 +26,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 
 class Decision(models.Answer):
-    """Where the work on a cluster is."""
+    """The state of the work on a cluster."""
 
     state: Literal["open", "acknowledged", "resolved"]
     note: Annotated[str, Field(max_length=2000)] = ""

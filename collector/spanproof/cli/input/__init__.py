@@ -1,0 +1,1 @@
+"""Input of commands: files, standard input and JSON lines."""

@@ -1,0 +1,1 @@
+"""Output of commands: tables, pages, files and problems."""

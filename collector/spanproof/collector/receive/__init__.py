@@ -1,1 +1,1 @@
-"""Where spans come in: OTLP over gRPC and HTTP, on disk before they are acknowledged."""
+"""The receivers: OTLP over gRPC and HTTP; spans are on disk before they are acknowledged."""

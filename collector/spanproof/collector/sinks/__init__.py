@@ -1,1 +1,1 @@
-"""Sinks: scores sent to the products whose traces people already look at, from a durable queue each."""
+"""Sinks: scores sent to the products that show the traces, from a durable queue each."""

@@ -1,0 +1,1 @@
+"""The stages of the collector: assemble, evaluate, store, attach."""

@@ -1,1 +1,1 @@
-"""Verdicts while an agent runs: code is scanned before it runs, and an agent that fails is led elsewhere."""
+"""Verdicts while an agent runs: code is scanned first, and a failing agent is routed elsewhere."""

@@ -1,0 +1,1 @@
+"""The log of acknowledged requests on disk."""

@@ -1,4 +1,4 @@
-"""Tests of a case: what the code of a run must do, beyond what it did, and what became of them."""
+"""Tests of a case: what the code of a run must do, and the results of the tests."""
 
 from spanproof.evaluators.casetests.model import (
     Artifact,

@@ -1,4 +1,4 @@
-"""Where agents carry code in a trace.
+"""Detection of the code in a trace.
 
 `detect` takes a trace and gives its snippets, in order: code that ran (recorded on a step, given to a code
 tool, run by a hosted interpreter) and code that was only proposed in a model's words. The same code on

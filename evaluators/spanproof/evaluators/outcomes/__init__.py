@@ -1,1 +1,1 @@
-"""What happened: the outcome of each step, tool call and snippet, decided once for all layers."""
+"""Outcomes: how each step, tool call and snippet ended, decided once for all layers."""

@@ -1,4 +1,4 @@
-"""Structural metrics: how the code that a run leaves is built, and what it changed of the run before; advice.
+"""Structural metrics, as advice: how the code of a run is built, and how it differs from the run before.
 
 For tasks without tests. Code is read, never run.
 """

@@ -1,0 +1,1 @@
+"""Content of spans: what is captured, cut and redacted."""

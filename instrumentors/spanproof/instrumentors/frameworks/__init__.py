@@ -1,0 +1,1 @@
+"""Instrumentors, one for each framework."""

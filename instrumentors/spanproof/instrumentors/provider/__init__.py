@@ -1,0 +1,1 @@
+"""The tracer provider: built by OpenTelemetry's variables, or the one that is there."""

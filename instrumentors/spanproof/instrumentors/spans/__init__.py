@@ -1,0 +1,1 @@
+"""Spans of agents, steps, model calls and tool calls."""

@@ -1,0 +1,1 @@
+"""The backends: the jail, containers and the machines of services."""

@@ -1,0 +1,1 @@
+"""Scanners: what a snippet would do, judged by a policy before it runs."""
