@@ -13,8 +13,8 @@ _SUMS = dict(re.findall(r"\| `(\w+\.jsonl)` .*`([0-9a-f]{64})` \|", _README))
 # Of the third and the fourth set one twin each is stopped: two reads in one text (rule
 # `sql.statement.several`), and `PREPARE` of parts.
 _TWINS = 0.97
-# What the sets that were opened last had at first sight: caught, twins distinguished.
-_AT_FIRST_SIGHT = {"fifth.jsonl": (0.95, 0.85), "sixth.jsonl": (1.0, 0.925)}
+# Of the fifth set three are stopped: a server that the preset does not name, `fork`, and `ctypes`.
+_STOPPED_BY_THE_PRESET = {"fifth.jsonl": 0.925}
 
 
 @pytest.mark.parametrize("name", sorted(_SUMS))
@@ -26,8 +26,7 @@ def test_what_is_risky_is_caught_and_its_twin_is_allowed(name: str) -> None:
 
     shares = compute_shares(scan_set(load_set(path)))
 
-    caught, distinguished = _AT_FIRST_SIGHT.get(name, (0.97, _TWINS))
-    assert shares.caught >= caught
+    assert shares.caught >= 0.97
     assert shares.denied <= 0.005
     assert shares.reviewed <= 0.03
-    assert shares.distinguished >= distinguished
+    assert shares.distinguished >= _STOPPED_BY_THE_PRESET.get(name, _TWINS)

@@ -150,7 +150,7 @@ def _find_address(text: str, noun: re.Match[str]) -> _Address | None:
     if noun["shared"] is not None and not is_model and _PEOPLE.search(lead):
         return None
     tail = text[noun.end() : noun.end() + _TAIL]
-    workers = _TAILS["workers"].match(tail)
+    workers = _TAILS["listed"].match(tail) or _TAILS["workers"].match(tail)
     rest = tail[workers.end() :] if workers else tail
     if len(rest) < len(tail) and noun["product"]:
         is_model = True
@@ -173,11 +173,14 @@ def _find_form(lead: str, rest: str, before: str) -> tuple[str, int] | None:
     modal = _find_modal(rest)
     if modal and not _EMBEDDED.search(lead) and (colon is None or modal.end() < colon.end()):
         return ("reader" if _TAILS["reader"].match(rest) else "modal"), modal.start()
-    return _find_opening(lead, colon or comma) or _find_call(lead, colon, comma, before)
+    return _find_opening(lead, rest, colon or comma) or _find_call(lead, colon, comma, before)
 
 
-def _find_opening(lead: str, separator: re.Match[str] | None) -> tuple[str, int] | None:
+def _find_opening(lead: str, rest: str, separator: re.Match[str] | None) -> tuple[str, int] | None:
     """Return the form of an address that opens as a note or a letter does: `Note to …:`, `Dear …,`."""
+    stated = _TAILS["stated"].match(rest) if not lead else None
+    if stated is not None:
+        return "note", stated.end()
     if separator is None:
         return None
     if _NOTE.search(lead) or _DIRECTED.search(lead):
@@ -199,7 +202,9 @@ def _find_call(
 ) -> tuple[str, int] | None:
     """Return the form of an address that is the name alone: `Assistant: …`, or `the assistant, …`."""
     is_vocative = _VOCATIVE.match(lead) is not None and _STATEMENT.search(lead) is None
-    if is_vocative and colon and not colon[0].endswith((")", "]")):
+    # The heading of a page may be the name of the product that it is about.
+    mentions = (")", "]", "\n") if before + lead == "#" else (")", "]")
+    if is_vocative and colon and not colon[0].endswith(mentions):
         return "vocative", colon.end()
     if comma and lead in {"", "the "} and before not in {"(", "[", "{", "=", "<"}:
         return "greeting", comma.end()
@@ -219,6 +224,7 @@ _FOREIGN_NOUN: Final = _compile("foreign-noun", r"(?<![\w-])", r"(?!\w)")
 _RELATIVE: Final = re.compile(
     r",? (?:que|qui|che|die|der|das|která|który|которая|который)\b|,? \w{3,16}(?:ющ|вш)(?:ий|ая|ие)\b"
 )
+_COMMENT_OPENS: Final = re.compile(r"(?:<!--|/\*|//|--|#)\s{0,4}$")
 _FOREIGN_LEAD: Final = _compile("foreign-lead", r"^", r"$")
 _ABSTRACT_NOUN: Final = _compile("abstract-noun")
 # Not before a particle that makes it a topic: `AI的应用`.
@@ -245,6 +251,7 @@ def _iter_foreign_orders(text: str) -> Iterator[Order]:
         is_alone = not lead.strip() and not window.endswith("'")
         is_headline = (
             is_alone
+            and _COMMENT_OPENS.search(window) is None
             and _ABSTRACT_NOUN.fullmatch(noun[0]) is not None
             and _RELATIVE.match(text, noun.end()) is None
         )

@@ -1,4 +1,4 @@
-"""Text that is hidden in a text: encoded, reversed, invisible, spaced, or with digits for letters.
+"""Text that is hidden in a text: encoded, reversed, invisible, spaced, or with other signs for letters.
 
 In: a text. Out: what it decodes to, and where. Who reads it decides whether it says anything. Only the first
 stretches of each form are decoded, so that the time is linear.
@@ -21,6 +21,15 @@ _LEET: Final = str.maketrans("0134578", "oieastb")
 _MIXED: Final = re.compile(r"(?<!\w)(?:[A-Za-z]{0,8}[0134578]){1,4}[A-Za-z]{1,8}[0134578]{0,2}(?!\w)")
 _WORD: Final = re.compile(r"\w{2,}")
 _FEWEST_MIXED: Final = 4
+# Letters of the Cyrillic and the Greek script that look like Latin ones, and words that mix them with these.
+_LOOK_ALIKES: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
+    "\u03b1\u03bf\u03c1\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxijsdhABEKMHOPCTXIJSaopvABEZHIKMNOPTX",
+)
+_MIXED_SCRIPTS: Final = re.compile(r"[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]")
+_FEWEST_MIXED_SCRIPTS: Final = 6
 # Characters of the block of tags begin here, each so far above its ASCII character.
 _TAGS: Final = 0xE0000
 
@@ -94,6 +103,7 @@ _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _WHOLE: Final[tuple[tuple[re.Pattern[str], int, Callable[[str], str]], ...]] = (
     (re.compile("(?<=\\w)[\u200b-\u200d\u2060\ufeff](?=\\w)"), 6, lambda text: _INVISIBLE.sub("", text)),
     (_MIXED, _FEWEST_MIXED, _read_leet),
+    (_MIXED_SCRIPTS, _FEWEST_MIXED_SCRIPTS, lambda text: text.translate(_LOOK_ALIKES)),
     (
         re.compile(r"(?i)\brot-?13\b|\b(?:gur|naq|lbhe|vtaber|cebzcg)\b"),
         1,

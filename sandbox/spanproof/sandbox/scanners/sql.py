@@ -15,11 +15,12 @@ from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.policy import READ_VERBS
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces, UseKind
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.scanners.sql_batches import unfold_batch
 from spanproof.sandbox.scanners.sql_connections import (
     MEMORY_FILE,
     Connection,
@@ -27,6 +28,7 @@ from spanproof.sandbox.scanners.sql_connections import (
     find_rule_for,
     is_held,
 )
+from spanproof.sandbox.scanners.sql_own import NOTHING_OWN, Own
 from spanproof.sandbox.scanners.sql_parser import TooSlow, parse_parts, parse_statements
 from spanproof.sandbox.words import split_words
 
@@ -110,6 +112,10 @@ def scan(context: Context, source: Source) -> None:
     """Report what SQL statements would do beyond their boundary."""
     text = _EXECUTED.sub(_unwrap_comment, source.text.replace("\0", " "))
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    unfolded = unfold_batch(_COMMENT.sub(_blank, text)) if context.depth < MAX_NESTING else None
+    if unfolded is not None:
+        scan(context.nested(START, context.origin + "EXEC runs a statement: "), Source("sql", unfolded))
+        return
     _scan_text(context, Source("sql", text))
     try:
         statements = parse_statements(text) if len(text) <= _MAX_SOURCE else None
@@ -124,16 +130,17 @@ def scan(context: Context, source: Source) -> None:
         context.add("sql.statement.unknown", START, "does not parse as SQL")
         _judge_unparsed(context, text)
         return
-    temporary = _list_temporary_tables(statements)
+    own = Own(_list_temporary_tables(statements))
     count = sum(_find_verb(statement) not in _TRANSACTION_VERBS for statement in statements)
-    if count > 1 and not temporary:
+    if count > 1 and not (own.tables or any(map(_attaches_memory, statements))):
         context.add("sql.statement.several", START, f"holds {count} statements")
     places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
         inner = replace(context, fixed_place=context.fixed_place or place)
-        _judge(inner, source, statement, temporary)
+        _judge(inner, source, statement, own)
+        own = own.follow(statement, in_memory=_attaches_memory(statement))
 
 
 def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
@@ -250,12 +257,11 @@ def _locate_statements(source: Source, count: int) -> list[Place]:
     return places if len(places) == count else [START] * count
 
 
-def _judge(
-    context: Context, source: Source, statement: exp.Expr, temporary: frozenset[str] = frozenset()
-) -> None:
+def _judge(context: Context, source: Source, statement: exp.Expr, own: Own = NOTHING_OWN) -> None:
     from sqlglot import exp
 
-    if (temporary and _get_changed_table(statement) in temporary) or _attaches_memory(statement):
+    if own.holds_all(statement) or _attaches_memory(statement):
+        _judge_tables(context, statement, own)
         _judge_reach(context, source, statement)
         return
     verb = _find_verb(statement)
@@ -311,7 +317,7 @@ def _attaches_memory(statement: exp.Expr) -> bool:
     """Whether it adds an empty database in the program's own memory."""
     from sqlglot import exp
 
-    return isinstance(statement, exp.Attach) and _list_file_names(statement) == [MEMORY_FILE]
+    return isinstance(statement, exp.Attach) and _list_file_names(statement) in ([MEMORY_FILE], [""])
 
 
 _EXPLAIN: Final = re.compile(
@@ -426,26 +432,14 @@ def _list_temporary_tables(statements: list[exp.Expr]) -> frozenset[str]:
     return frozenset(table.name.lower() for table in made if table is not None)
 
 
-def _get_changed_table(statement: exp.Expr) -> str:
-    """Return the table that a statement changes by itself; empty for any other statement."""
-    from sqlglot import exp
-
-    if not isinstance(statement, exp.Insert | exp.Update | exp.Delete | exp.Drop):
-        return ""
-    changed = statement.this if isinstance(statement.this, exp.Expression) else statement
-    tables = list(changed.find_all(exp.Table))
-    changes = list(statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop))
-    return tables[0].name.lower() if len(tables) == len(changes) == 1 else ""
-
-
-def _judge_tables(context: Context, statement: exp.Expr) -> None:
+def _judge_tables(context: Context, statement: exp.Expr, own: Own = NOTHING_OWN) -> None:
     from sqlglot import exp
 
     allowed = context.boundary.policy.sql_tables
     ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for table in statement.find_all(exp.Table):
         name = table.name.lower()
-        if not name or _HOLE in name or name in ctes:
+        if not name or _HOLE in name or name in ctes or own.holds(table):
             continue
         if (
             allowed is not None
@@ -561,7 +555,7 @@ def _scan_text(context: Context, source: Source) -> None:
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
         )
     for found in _TEXT_REACHES.finditer(source.text):
-        if unblanked.startswith(f"{MEMORY_FILE}'", found.end()):
+        if unblanked.startswith((f"{MEMORY_FILE}'", "'"), found.end()) and found[0][:6].lower() == "attach":
             continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:

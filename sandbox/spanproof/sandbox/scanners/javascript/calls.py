@@ -272,6 +272,9 @@ _REQUIRE: Final = frozenset({"require", "module.createRequire()", "createRequire
 # Functions that give what they get: an object that has the same constructor, a function that does the same.
 _GIVES_FIRST: Final = split_words("util.promisify promisify Object.getPrototypeOf Reflect.getPrototypeOf")
 
+# Calls of a function with a list of arguments, by how many arguments these have after the function.
+_REFLECTED: Final = {"Reflect.apply": 2, "Reflect.construct": 1}
+
 
 def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node) -> Value | None:
     """Return what a function of the language gives for what is known of its arguments."""
@@ -287,9 +290,8 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
     if name == "Reflect.get" and rest:
         key = read_constant_text(rest[0])
         return script.member(first, key, node) if key is not None else UNKNOWN
-    if name == "Reflect.apply" and len(rest) > 1 and isinstance(rest[1], Items):
-        return _call_one(script, first, list(rest[1].items), node)
-    return None
+    given = rest[-1] if len(rest) == _REFLECTED.get(name) else None
+    return _call_one(script, first, list(given.items), node) if isinstance(given, Items) else None
 
 
 def _assign_entries(script: Script, target: Object, sources: list[Value]) -> Object:

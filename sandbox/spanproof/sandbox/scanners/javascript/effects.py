@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import urllib.parse
 from collections.abc import Sequence
 from typing import Final
 
@@ -255,17 +258,35 @@ def _require(call: Call[Script], value: Value) -> Value | None:
 
 def require(script: Script, value: Value, node: Node) -> Value:
     """Return what `require(value)` gives."""
-    name = read_constant_text(value)
+    name = read_constant_text(unwrap_url(value))
     if name is None:
         script.add("attribute.dynamic", node, "loads a module that is not known")
         return UNKNOWN
     if name.startswith(("/", "../")):
         apply(script, "fs.readFile", [value], node)
     name = name.removeprefix("node:")
+    if name.startswith("data:"):
+        return _load_data_url(script, name, node)
     if name.startswith(("http://", "https://")):
         apply(script, "fetch", [value], node)
         script.add("exec.download", node, "runs a module from the network")
     return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
+
+
+def _load_data_url(script: Script, url: str, node: Node) -> Value:
+    """Scan the module that a `data:` URL holds; what it exports is not known."""
+    header, _, body = url.partition(",")
+    if header.startswith("data:application/json"):
+        return UNKNOWN
+    text = urllib.parse.unquote(body)
+    if header.endswith(";base64"):
+        try:
+            text = base64.b64decode(text + "==").decode("utf-8")
+        except (ValueError, binascii.Error):
+            script.add("exec.dynamic", node, "loads a module from a text that does not decode")
+            return UNKNOWN
+    script.run_source(Const(text), "import", node)
+    return UNKNOWN
 
 
 CHECKS: Final[dict[str, Check]] = {

@@ -75,6 +75,11 @@ GLOBALS: Final = frozenset({"globalThis", "global", "window", "self"})
 """Names of the object that holds every other name."""
 
 
+# Methods that each object has.
+_OBJECT_METHODS: Final = split_words(
+    "hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf"
+)
+
 _FREE_STEPS = 20_000
 
 NodeHandler = Callable[["Script", Node], Value]
@@ -177,6 +182,8 @@ class Script(Reader):
             return UNKNOWN
         inner = Script(self.context.nested(self.place(node), f"{name} runs code: "), self._handlers)
         inner.scope = Scope(self.scope)
+        # A function that is made from text is called without an object: its `this` is the global one.
+        inner.scope.names["this"] = Ref("globalThis")
         whole = Frame("source", 0)
         inner.frames.append(whole)
         inner.read(source)
@@ -354,12 +361,11 @@ class Script(Reader):
             return Method(owner, name)
         if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
-        if (
-            isinstance(owner, Object)
-            and name == "constructor"
-            and not (owner.spread or name in owner.entries)
-        ):
-            return Ref("Object")
+        if isinstance(owner, Object) and not (owner.spread or name in owner.entries):
+            if name == "constructor":
+                return Ref("Object")
+            if name in _OBJECT_METHODS and not owner.rest:
+                return Method(owner, name)
         if isinstance(owner, Object):
             entry = owner.entries.get(name) or join_all(
                 [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]

@@ -29,6 +29,7 @@ from spanproof.sandbox.scanners.python.names import (
     SINKS,
     TARGETS,
     find_top_module,
+    normalise_name,
 )
 from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
@@ -47,6 +48,7 @@ from spanproof.sandbox.scanners.reader.state import Arguments, Kind
 from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
     UNKNOWN,
+    Called,
     Const,
     Items,
     Mapping,
@@ -371,6 +373,27 @@ def _judge_implicit_host(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", NETWORK)
 
 
+# Formatters and handlers of the standard library; where they write and send is judged by their keys.
+_LOG_CLASS: Final = re.compile(r"logging\.(?:handlers\.)?[A-Z]\w*")
+# What a dotted name does not hold: parts of a value that is not known, and `cfg://` references.
+_NO_NAME: Final = re.compile(r"[^\w.]")
+
+
+def _judge_log_class(call: Call[Machine], built: Mapping) -> None:
+    """Judge what a mapping of logging has built: the call of the class or function that it names."""
+    factory = built.entries.get("()")
+    named = factory if factory is not None else built.entries.get("class")
+    if isinstance(named, Const) and isinstance(named.value, str):
+        name = named.value.removeprefix("ext://").removeprefix("__main__.")
+        named = call.m.scope.find(name) or Ref(normalise_name(name))
+    if isinstance(named, Called) and not (isinstance(named, Ref) and _NO_NAME.search(named.name)):
+        if not (isinstance(named, Ref) and _LOG_CLASS.fullmatch(named.name)):
+            given = {key: one for key, one in built.entries.items() if key not in {"()", "class"}}
+            call.m.call(named, Arguments([], given), call.node)
+    elif factory is not None:
+        call.add("exec.dynamic", "a configuration of logging calls what it names")
+
+
 def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
     """Judge handlers of logging, as a mapping: files, hosts and classes."""
     pending = [value]
@@ -381,13 +404,12 @@ def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
         if isinstance(one, Items):
             pending.extend(one.items)
         elif isinstance(one, Mapping):
+            _judge_log_class(call, one)
             for key, entry in one.entries.items():
                 if key == "filename":
                     call.judge_path(Action.WRITE, entry)
                 elif key in {"host", "mailhost", "address"}:
                     call.judge_host(entry)
-                elif key == "()":
-                    call.add("exec.dynamic", "a configuration of logging calls what it names")
                 else:
                     pending.append(entry)
     call.add("too-complex", "configures more of logging than is read")

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.growth import ENDLESS, grows_without_end
+from spanproof.sandbox.scanners.python.growth import ENDLESS, grows_by_doubling, grows_without_end
 from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
@@ -323,7 +323,8 @@ def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _execute_while(m: Machine, node: ast.While) -> Flow:
-    if isinstance(node.test, ast.Constant) and node.test.value and grows_without_end(node):
+    is_endless = isinstance(node.test, ast.Constant) and node.test.value and grows_without_end(node)
+    if is_endless or grows_by_doubling(node):
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):

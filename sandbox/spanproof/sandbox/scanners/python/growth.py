@@ -7,7 +7,7 @@ such a program is reviewed, not denied.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Final
 
@@ -36,16 +36,65 @@ _WAITING: Final = split_words(
 
 def grows_without_end(loop: ast.While | ast.For | ast.AsyncFor) -> bool:
     """Whether a loop has no end but that of the machine: it leaves nowhere, waits for nothing, and adds."""
-    nodes = [node for statement in loop.body for node in list_nodes(statement, without=_SCOPES)]
-    if any(isinstance(node, _LEAVING) for node in nodes) or _breaks(loop.body):
-        return False
+    nodes = _list_body_nodes(loop)
     called = {_read_called_name(node) for node in nodes if isinstance(node, ast.Call)}
-    if called & _WAITING:
+    if _leaves_or_waits(loop, nodes):
         return False
-    doubles = any(
-        isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Mult) for node in nodes
-    )
-    return bool(called & _GROWING) or (doubles and not called)
+    adds = any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Mult) for node in nodes)
+    return bool(called & _GROWING) or (adds and not called)
+
+
+def grows_by_doubling(loop: ast.While) -> bool:
+    """Whether each turn of a loop doubles what its condition requires: `while x: x += x`."""
+    nodes = _list_body_nodes(loop)
+    if _leaves_or_waits(loop, nodes):
+        return False
+    doubled = {name for statement in loop.body for name in _list_doubled_names(statement)}
+    stored = [node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    kept = {name for name in doubled if stored.count(name) <= 1}
+    if isinstance(loop.test, ast.Constant):
+        return bool(kept and loop.test.value)
+    return _find_required_name(loop.test) in kept
+
+
+def _list_body_nodes(loop: ast.While | ast.For | ast.AsyncFor) -> list[ast.AST]:
+    return [node for statement in loop.body for node in list_nodes(statement, without=_SCOPES)]
+
+
+def _leaves_or_waits(loop: ast.While | ast.For | ast.AsyncFor, nodes: Iterable[ast.AST]) -> bool:
+    calls = {_read_called_name(node) for node in nodes if isinstance(node, ast.Call)}
+    return bool(calls & _WAITING) or any(isinstance(node, _LEAVING) for node in nodes) or _breaks(loop.body)
+
+
+def _list_doubled_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the name that a statement puts twice its value into: `x += x`, `x = x + x`, `x.extend(x)`."""
+    match statement:
+        case ast.AugAssign(ast.Name(name), ast.Add(), ast.Name(added)) if name == added:
+            yield name
+        case ast.AugAssign(ast.Name(name), ast.Mult(), ast.Constant(int(times))) if times > 1:
+            yield name
+        case ast.Assign([ast.Name(name)], ast.BinOp(ast.Name(left), ast.Add(), ast.Name(right))):
+            yield from [name] if name == left == right else []
+        case ast.Assign([ast.Name(name)], ast.BinOp(ast.Name(left), ast.Mult(), ast.Constant(int(times)))):
+            yield from [name] if name == left and times > 1 else []
+        case ast.Assign([ast.Name(name)], ast.List(parts) | ast.Tuple(parts)):
+            spread = [ast.unparse(part) for part in parts]
+            yield from [name] if spread.count(f"*{name}") > 1 else []
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "extend"), [ast.Name(added)])) if name == added:
+            yield name
+
+
+def _find_required_name(test: ast.expr) -> str:
+    """Return the name whose growth keeps a condition true: `x`, `len(x)`, `len(x) > 0`, `x != []`."""
+    match test:
+        case ast.Name(name) | ast.Call(ast.Name("len" | "bool"), [ast.Name(name)]):
+            return name
+        case ast.Compare(left, [ast.Gt() | ast.GtE() | ast.NotEq()], [_]):
+            return _find_required_name(left)
+        case ast.Compare(ast.Name(name), [ast.IsNot()], [_]):
+            return name
+        case _:
+            return ""
 
 
 def is_too_large(sizes: Iterable[Value]) -> bool:

@@ -275,7 +275,9 @@ def widen(values: Sequence[Value]) -> Value:
 def _may_be_called(value: Value) -> bool:
     """Whether a value is, or holds, what can be called, as far as a bounded search excludes it."""
     for seen, one in enumerate(walk_parts(value)):
-        if seen == _MAX_LOOK or "callable" in one.taint or isinstance(one, Called):
+        # What a call outside gave is data, unless that call was handed what reaches outside.
+        is_result = isinstance(one, Ref) and "()" in one.name
+        if seen == _MAX_LOOK or "callable" in one.taint or (isinstance(one, Called) and not is_result):
             return True
     return False
 

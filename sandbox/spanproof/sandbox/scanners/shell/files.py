@@ -269,7 +269,7 @@ def _judge_program_text(
         shell.add("exec.dynamic", node, f"{program} runs a program text that is not known")
     text = "\n".join(read_known_text(one) or "" for one in texts)
     if program.endswith("awk"):
-        judge_awk(shell, text, node)
+        judge_awk(shell, text, arguments, node)
     elif program == "sed":
         judge_sed(shell, text, node)
     elif _JQ_READS.search(text):

@@ -302,11 +302,13 @@ class Reach(NamedTuple):
     target: str | None
 
 
-def judge_awk(shell: Shell, text: str, node: Node) -> None:
-    """Judge a program of awk."""
+def judge_awk(shell: Shell, text: str, arguments: Sequence[Words], node: Node) -> None:
+    """Judge a program of awk, whose arguments may give names a value."""
     if "ENVIRON" in text:
         shell.read_all_variables("awk", node)
-    _judge_reaches(shell, "awk", _find_in_awk(text), node)
+    assigned = [_AWK_ASSIGNED.match(argument[0][0] or "") for argument in arguments]
+    names = frozenset(found[1] for found in assigned if found is not None)
+    _judge_reaches(shell, "awk", _find_in_awk(text, names), node)
 
 
 def judge_sed(shell: Shell, text: str, node: Node) -> None:
@@ -350,7 +352,7 @@ _AWK_OUTPUT: Final = re.compile(rf"(\bprintf?\b)|([();}}\n])|>>?\s*+(?:{_ALONE})
 _AWK_UNKNOWN: Final = re.compile(r"/inet/|\bARG[VC]\b|@(?:load|include)\b|@\w++\s*+\(")
 
 
-def _find_in_awk(text: str) -> Iterator[Reach]:
+def _find_in_awk(text: str, assigned: frozenset[str]) -> Iterator[Reach]:
     texts: list[str] = []
 
     def put_aside(found: re.Match[str]) -> str:
@@ -367,6 +369,7 @@ def _find_in_awk(text: str) -> Iterator[Reach]:
     quotes = code.count('"') - 2 * len(texts)  # one left over may be that of a pattern, or begin a text
     if quotes or _AWK_UNKNOWN.search(code) or any(one.startswith("/inet") for one in texts):
         yield Reach(None, None)
+    code = _put_in_constants(code, assigned)
     for found in _AWK_CALL.finditer(code):
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
@@ -375,6 +378,29 @@ def _find_in_awk(text: str) -> Iterator[Reach]:
         yield Reach(Action.READ, named(number))
     for number in _find_redirected(_AWK_OUTPUT, code):
         yield Reach(Action.WRITE, named(number))
+
+
+# A statement that gives a name a text and nothing else, and all that may change a name.
+_AWK_CONSTANT: Final = re.compile(
+    r"(?:(?<=[{;\n])|\A)\s*+([A-Za-z]\w*+)\s*+=\s*+(\"\d+\")(?=[ \t]*+(?:[;}\n]|\Z))"
+)
+_MOST_AWK: Final = 2_000
+# `name=value` among the arguments of awk, or behind `-v`.
+_AWK_ASSIGNED: Final = re.compile(r"(?:-v\s*+)?([A-Za-z_]\w*+)=")
+_AWK_CHANGES: Final = (
+    r"\b{0}\s*+(?:[-+*/%^]?=(?!=)|\+\+|--|\[)|(?:\+\+|--|\bgetline\s|\bfor\s*+\()\s*+{0}\b"
+    r"|\b(?:g?sub|split|match)\s*+\([^\n;]*\b{0}\b|\bfunc(?:tion)?\b[^{{]*\b{0}\b"
+)
+
+
+def _put_in_constants(code: str, assigned: frozenset[str]) -> str:
+    """Return a program with the text in place of each name that only ever holds this one."""
+    # Each name is looked for in the whole of a program: a long one is left as it is.
+    held = _AWK_CONSTANT.findall(code) if len(code) <= _MOST_AWK else []
+    for name, text in dict(held).items():
+        if name not in assigned and len(re.findall(_AWK_CHANGES.format(name), code)) == 1:
+            code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+(?:=(?!=)|\())", text, code)
+    return code
 
 
 def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:

@@ -1,0 +1,119 @@
+"""Batches of T-SQL that put a statement together and run it: `EXEC sp_executesql @sql`.
+
+In: a batch. Out: the same batch with the statements that it runs in place of the variables and the calls,
+where these are put together from constants; None where it is not all of that form.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from spanproof.sandbox.scanners.pieces import MAX_TEXT
+
+_TEXT: Final = r"N?'(?>(?:[^']|'')*)'"
+_TERM: Final = re.compile(rf"\s*+(?:({_TEXT})|(@\w++)|(QUOTENAME\s*+\()|(\d++))", re.IGNORECASE)
+_PLUS: Final = re.compile(r"\s*+\+")
+_CLOSES: Final = re.compile(r"\s*+\)")
+
+_DECLARE: Final = re.compile(r"DECLARE\s++", re.IGNORECASE)
+_DECLARED: Final = re.compile(
+    r"\s*+(@\w++)\s++(?:AS\s++)?\w++(?:\s*+\(\s*+\w++\s*+\))?\s*+(=)?", re.IGNORECASE
+)
+_SET: Final = re.compile(r"(?:SET|SELECT)\s++(@\w++)\s*+=", re.IGNORECASE)
+_EXECUTE: Final = re.compile(r"EXEC(?:UTE)?(?:\s*+(\()|\s++(?:\w++\.){0,2}\.?sp_executesql\s)", re.IGNORECASE)
+# What gives values to the parameters of the statement; these are data.
+_PARAMETERS: Final = re.compile(
+    rf"(?>(?:\s*+,\s*+(?:@\w++\s*+=\s*+)?(?:{_TEXT}|@\w++|-?[\d.]++))*)", re.IGNORECASE
+)
+_OTHER: Final = re.compile(
+    rf"(?:EXEC(?:UTE)?|RECONFIGURE|SELECT|WITH|PRINT)\b(?>(?:{_TEXT}|[^;'])*)", re.IGNORECASE
+)
+_BETWEEN: Final = re.compile(r"[\s;]*+")
+
+
+class _Unfollowed(Exception):  # noqa: N818 - named after what happened
+    """The batch is not of the form that is followed."""
+
+
+class _Batch:
+    """A reader of one batch; `variables` hold the texts put together so far."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.variables: dict[str, str] = {}
+
+    def unfold(self) -> str:
+        """Return the batch with each statement that it runs in the place where it does."""
+        statements = []
+        while self._take(_BETWEEN) is not None and self.at < len(self.text):
+            if self._take(_DECLARE) is not None:
+                self._read_declared()
+            elif (found := self._take(_SET)) is not None:
+                self.variables[found[1].lower()] = self._read_text()
+            elif (found := self._take(_EXECUTE)) is not None:
+                statements.append(self._read_executed(in_brackets=bool(found[1])))
+            elif (found := self._take(_OTHER)) is not None and "@" not in found[0]:
+                statements.append(found[0])
+            else:
+                raise _Unfollowed
+        return ";\n".join(statements)
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found is not None else self.at
+        return found
+
+    def _read_declared(self) -> None:
+        while (found := self._take(_DECLARED)) is not None:
+            if found[2]:
+                self.variables[found[1].lower()] = self._read_text()
+            if self.text[self.at : self.at + 1] != ",":
+                return
+            self.at += 1
+        raise _Unfollowed
+
+    def _read_executed(self, *, in_brackets: bool) -> str:
+        statement = self._read_text()
+        if in_brackets and self._take(_CLOSES) is None:
+            raise _Unfollowed
+        self._take(_PARAMETERS)
+        return statement
+
+    def _read_text(self) -> str:
+        parts = [self._read_term()]
+        while self._take(_PLUS) is not None:
+            parts.append(self._read_term())
+        if sum(map(len, parts)) > MAX_TEXT:
+            raise _Unfollowed
+        return "".join(parts)
+
+    def _read_term(self) -> str:
+        found = self._take(_TERM)
+        if found is None:
+            raise _Unfollowed
+        literal, variable, quotes, number = found.groups()
+        if literal:
+            return str(literal).partition("'")[2][:-1].replace("''", "'")
+        if number:
+            return str(number)
+        if variable:
+            if variable.lower() not in self.variables:
+                raise _Unfollowed
+            return self.variables[variable.lower()]
+        name = self._read_text() if quotes else ""
+        if self._take(_CLOSES) is None:
+            raise _Unfollowed
+        return f"[{name.replace(']', ']]')}]"
+
+
+def unfold_batch(text: str) -> str | None:
+    """Return a batch with the statements that it puts together; None where these are not all known."""
+    if not _EXECUTE.search(text):
+        return None
+    try:
+        unfolded = _Batch(text).unfold()
+    except (_Unfollowed, RecursionError):
+        return None
+    return unfolded if unfolded.strip() else None
