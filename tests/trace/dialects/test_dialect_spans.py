@@ -102,6 +102,14 @@ def test_the_cause_in_a_frameworks_own_message_joins_the_chain():
     )
 
 
+def test_the_failure_in_the_json_of_a_message_is_taken_out_of_it():
+    data = '{"tool_name":"weigh","error":"ScaleError: no scale 4"}'
+    event = {"exception.message": f"Error running tool (non-fatal): {data}"}
+    (span,) = normalise(_request((1, None, {"openinference.span.kind": "TOOL"}, [event], "")))
+    message = "Error running tool (non-fatal): ScaleError: no scale 4"
+    assert span.error == SpanError(None, message, ("ScaleError",))
+
+
 @pytest.mark.parametrize("name", ["GeneratorExit", "langgraph.errors.GraphInterrupt"])
 def test_a_closed_stream_or_a_paused_graph_is_no_error(name):
     (span,) = normalise(_request((1, None, {}, [{"exception.type": name, "exception.message": ""}], "")))
