@@ -215,7 +215,7 @@ OWN = "evaluators: [{name: politeness, source: 'def main(completion): return 1'}
         ),
         ("layer: trajectory, score: steps, fails_when: '> 6 for all'", "fails_when", "expected the end"),
         ("layer: correctness, score: lint, measure: mean, fires_when: '< 0.5'", "score", "it can never fire"),
-        ("layer: correctness, score: tests_pass", "score", "suite run` alone gives it"),
+        ("layer: correctness, score: tests_pass", "score", "only `spanproof suite run` gives it"),
         ("layer: boundary, score: no_code", "score", "evaluation.without_code names the cohorts"),
         ("layer: boundary, inhibited_by: [b]", "inhibited_by", "there is no rule 'b'"),
         ("layer: boundary, notify: [{url: 'ftp://x'}]", "notify.0.url", "String should match"),

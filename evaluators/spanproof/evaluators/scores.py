@@ -131,7 +131,7 @@ ANCHORS: Final[Mapping[Layer, str]] = MappingProxyType(
     }
 )
 
-_OF_SUITES: Final = "`spanproof suite run` alone gives it, to cases that have tests"
+_OF_SUITES: Final = "only `spanproof suite run` gives it, to cases with tests"
 
 
 def _make_verdict(layer: Layer) -> ScoreSpec:

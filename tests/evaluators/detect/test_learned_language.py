@@ -51,6 +51,7 @@ def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
         ("fifth", 86),
         ("sixth", 300),
         ("seventh", 300),
+        ("eighth", 300),
     ],
 )
 def test_detection_keeps_to_its_bounds_on_what_was_labelled_blind(bench, name, texts):

@@ -47,7 +47,9 @@ def make_environment(name: str) -> Path:
         install = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
         folder.mkdir(exist_ok=True)
         subprocess.run([*install, *packages], check=True, stdout=subprocess.DEVNULL)
-        return Path("node")
+        # A framework that needs a newer Node than the machine's has it among its packages.
+        own = folder / "node_modules" / ".bin" / "node"
+        return own if own.exists() else Path("node")
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder)

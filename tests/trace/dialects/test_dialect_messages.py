@@ -223,6 +223,31 @@ def test_flattened_messages_are_put_together_whatever_indices_are_missing():
     )
 
 
+def test_a_message_without_role_after_calls_is_their_result():
+    call = "llm.input_messages.1.message.tool_calls.0.tool_call.function"
+    attributes = {
+        "llm.input_messages.0.message.content": "Weigh both.",
+        f"{call}.name": "weigh",
+        f"{call}.arguments": "{}",
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.1.message.content": "",
+        "llm.input_messages.2.message.content": "4 kg",
+        "llm.input_messages.3.message.content": "5 kg",
+        "llm.input_messages.4.message.role": "assistant",
+        "llm.input_messages.4.message.content": "9 kg",
+        "llm.input_messages.5.message.content": "And the box?",
+    }
+    messages = read_flattened_messages(attributes, "llm.input_messages", "user")
+    assert [message.role for message in messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+        "user",
+    ]
+
+
 def test_a_text_written_both_ways_is_read_once():
     prefix = "llm.output_messages.0.message"
     attributes = {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.trace import SpanError, SpanKind, Usage
+from spanproof.trace import SpanError, SpanKind, ToolCall, Usage
 from spanproof.trace.dialects import DIALECTS, normalise
 from spanproof.trace.otlp import any_value
 
@@ -100,6 +100,59 @@ def test_the_cause_in_a_frameworks_own_message_joins_the_chain():
     assert span.error == SpanError(
         "AgentExecutionError", message, ("AgentExecutionError", "ZeroDivisionError")
     )
+
+
+@pytest.mark.parametrize(
+    ("calling", "arguments"),
+    [
+        ("tool_name='weigh' arguments={'of': \"it's\"}", {"of": "it's"}),
+        ("tool_name='weigh' arguments={'of': Box(1)}", None),
+        ("weigh", None),
+    ],
+)
+def test_a_call_of_crewai_has_its_own_arguments_and_the_failure_the_model_was_told(
+    one_span, calling, arguments
+):
+    own = {"tool": "CrewStructuredTool(name='weigh')", "calling": calling}
+    reported = "\nI encountered an error while trying to use the tool. This was the error: no scale 4.\n"
+    attributes = {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "weigh",
+        "input.value": json.dumps(own),
+        "output.value": f"{reported} Tool weigh accepts these inputs: Tool Name: weigh\nMoving on then.",
+    }
+    span = one_span(attributes, scope="openinference.instrumentation.crewai")
+    assert span.tool == ToolCall("weigh", arguments or own, None)
+    assert span.error == SpanError(None, "no scale 4")
+
+
+def test_the_turns_in_a_chat_of_ag2_are_no_runs_and_its_last_words_are_the_answer():
+    said = [("assistant", "Weigh it."), ("tool", "4 kg"), ("user", "It is 4 kg."), ("assistant", "")]
+    chat = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in said]
+    turn = {"gen_ai.operation.name": "invoke_agent", "ag2.span.type": "agent"}
+    started = {"gen_ai.operation.name": "conversation", "ag2.span.type": "conversation"}
+    spans = normalise(
+        _request(
+            (1, None, {**started, "gen_ai.output.messages": json.dumps(chat)}),
+            (2, 1, turn),
+            (3, 2, turn),  # of a group: the manager's turn is over those of its agents
+            (4, 3, {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "ask"}),
+            (5, 4, turn),  # the agent that a tool runs
+            (6, None, turn),
+            scope="opentelemetry.instrumentation.ag2",
+        )
+    )
+    agent, chain, tool = SpanKind.AGENT, SpanKind.CHAIN, SpanKind.TOOL
+    assert [span.kind for span in spans] == [agent, chain, chain, tool, agent, agent]
+    assert spans[0].output.text == "It is 4 kg."
+
+
+def test_the_failure_in_the_json_of_a_message_is_taken_out_of_it():
+    data = '{"tool_name":"weigh","error":"ScaleError: no scale 4"}'
+    event = {"exception.message": f"Error running tool (non-fatal): {data}"}
+    (span,) = normalise(_request((1, None, {"openinference.span.kind": "TOOL"}, [event], "")))
+    message = "Error running tool (non-fatal): ScaleError: no scale 4"
+    assert span.error == SpanError(None, message, ("ScaleError",))
 
 
 @pytest.mark.parametrize("name", ["GeneratorExit", "langgraph.errors.GraphInterrupt"])

@@ -87,7 +87,8 @@ def has_type_of_failure(recorded: Recorded) -> bool:
 
 def has_conversation(recorded: Recorded) -> bool:
     calls = [span for span in recorded.spans if span.input_messages and span.output_messages]
-    return len(calls) >= 3 and any(message.role == "user" for message in calls[-1].input_messages)
+    longest = max((span.input_messages for span in calls), key=len, default=())
+    return len(calls) >= 3 and any(message.role == "user" for message in longest)
 
 
 def has_system_prompt(recorded: Recorded) -> bool:

@@ -48,7 +48,8 @@ _COMMAND: Final = re.compile(
     r"|ps|kill|df|du|unzip|zip|source|bash|sh|conda|brew|systemctl|service|which|whoami|uname|env|printf|nc"
     r"|ping|dig|openssl|base64|xargs|jq|psql|mysql|sqlite3|uv|pytest|go|cargo|rsync|ffmpeg|terraform|helm|aws|gcloud"
     r"|pnpm|bun|deno|cmake|gcc|g\+\+|clang|javac|mvn|gradle|poetry|pipx|gzip|gunzip|ln|chgrp|nohup|crontab|journalctl"
-    r"|dnf|yum|apk|pacman|nmap|netstat|ss|iptables|redis-cli|sha256sum|md5sum|duckdb|ansible(?:-playbook)?|ssh-keygen)"
+    r"|dnf|yum|apk|pacman|nmap|netstat|ss|iptables|redis-cli|sha256sum|md5sum|duckdb|ansible(?:-playbook)?|ssh-keygen"
+    r"|adduser|useradd|usermod|groupadd)"
     r"(?P<rest>(?:[ \t]+\S.*)?))$",
     re.MULTILINE,
 )
@@ -62,7 +63,7 @@ _ARGUMENT: Final = re.compile(
 _BARE_COMMANDS: Final = frozenset({"ls", "pwd", "whoami", "env", "ps", "df", "uname"})
 _SUBCOMMAND: Final = re.compile(
     r"^\s+(?:install|run|commit|push|pull|clone|status|add|checkout|build|test|init|start|exec|get|apply|ps|update"
-    r"|upgrade|restart|stop|enable)\b"
+    r"|upgrade|restart|stop|enable|disable|is-active|is-enabled|daemon-reload|logs)\b"
 )
 _TAKES_SUBCOMMANDS: Final = re.compile(
     r"(?:git|pip3?|npm|npx|yarn|docker|kubectl|apt(?:-get)?|conda|brew|uv|cargo|systemctl|go)\b"
@@ -85,6 +86,14 @@ _COMMENT: Final = re.compile(
 )
 
 _BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re.DOTALL)
+
+# A rule of make, and what else only a makefile has: variables of a recipe, targets that are no files.
+_MAKE_RULE: Final = re.compile(r"^[\w.%/-]+ ?:(?![=:])[^=\n]*\n\t\S", re.MULTILINE)
+_MAKE_SIGN: Final = re.compile(r"^\.PHONY ?:|^\t.*\$(?:[@<^*]|\([A-Z_]+\))", re.MULTILINE)
+
+# Lines without a word: pictures made of signs.
+_WORD: Final = re.compile(r"[^\W_]{2}")
+_FEWEST_PICTURE_LINES: Final = 3
 
 # What a shell feeds to a command: it may be a program of any language.
 _HEREDOC: Final = re.compile(
@@ -155,8 +164,10 @@ def _identify(source: str, least: int) -> Language | None:
         return Language.JSON
     if is_yaml(stripped):
         return Language.YAML
-    if is_settings(stripped):
+    if is_settings(stripped) or _is_picture(stripped):
         return None
+    if _MAKE_RULE.search(stripped) and _MAKE_SIGN.search(stripped):
+        return Language.OTHER
     weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not stripped.startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
@@ -181,6 +192,10 @@ def _identify(source: str, least: int) -> Language | None:
     if _is_undisputed(best, alone, family, parsed):
         return best
     return _choose_by_vote(source, weights, alone, family)
+
+
+def _is_picture(text: str) -> bool:
+    return _WORD.search(text) is None and text.count("\n") + 1 >= _FEWEST_PICTURE_LINES
 
 
 def _weigh_prose(source: str, *, in_query: bool) -> int:

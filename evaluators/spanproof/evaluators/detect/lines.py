@@ -64,6 +64,7 @@ _LABELLED_BRACES: Final = re.compile(r"\s*[A-Z][\w ]{0,30}: [^{}=;()]*\w[^{}=;()
 _NAMED_PATTERN: Final = re.compile(r"\s*[\w -]{0,24}[: ]\s*[^\s/=;\"'`]*\\[dwsbDWSB][^=;/\"'`]*$")
 
 _BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
+_MAKE_TARGET: Final = re.compile(r"[\w.%/-]+ ?:(?![=:])[^=]*$")
 # A command that is fed the lines up to a tag.
 _FED: Final = re.compile(r"\s*(?:\$ )?[a-z][\w./-]* [^=;(]*<<-?['\"]?(?P<tag>[A-Z]\w*)['\"]?(?:\s|$)")
 
@@ -102,13 +103,15 @@ def _classify_line(line: str, below: str, above: LineKind, said: LineKind) -> Li
     in_code = said in (LineKind.CODE, LineKind.EITHER)
     if _BLOCK_HEADER.match(line) and _measure_indent(below) > _measure_indent(line):
         return LineKind.CODE
+    if below.startswith("\t") and _MAKE_TARGET.match(line):
+        return LineKind.CODE
     if bare.startswith(("#!", "#include", "#define", "#if")):
         return LineKind.CODE
     if bare.startswith("#"):
         touches_code = in_code and above is not LineKind.BLANK
         return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
     if in_code and _measure_indent(line) > 0:
-        return LineKind.CODE if _CODE.match(line) else LineKind.EITHER
+        return LineKind.CODE if _CODE.match(line) or weigh_commands(line) else LineKind.EITHER
     if _CMDLET.match(line):
         return LineKind.CODE
     if _LABELLED_BRACES.match(line) or _NAMED_PATTERN.match(line):

@@ -225,7 +225,8 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         _sign(r"\)(?:<-|-)\[:?\w*[^\]\n]{0,80}\](?:->|-)\(", 4),
         _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
         _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
-        _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),
+        _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+|\*\*\* (?:Begin Patch$|(?:Update|Add|Delete) File: ))", 4),
+        _sign(r"^function \w+[.:]\w+\([^)\n]*\)$|^[ \t]*'\w+' +=> \S.*,$|^[ \t]*if .+ then .+ end$", 4),
         _sign(
             r"^[ \t]*@(?:media|import|font-face|keyframes|charset)\b"
             r"|^[ \t]*[.#]?[\w-]+ ?\{[ \t]*\n[ \t]*[\w-]+: ?[^;\n]+;",

@@ -26,6 +26,8 @@ _CAUSE = re.compile(r"(?:due to:?|: )\s*(?P<type>[A-Z]\w*(?:Error|Exception|Exit
 _JAVASCRIPT_STACK = re.compile(
     r"(?:^|\n\n)(?P<type>[A-Z]\w*): (?P<message>[^\n]*(?:\n(?! +at )[^\n]*)*)\n +at "
 )
+# What the OpenAI Agents SDK of JavaScript writes of a tool's failure: its message, and the JSON of its data.
+_WITH_DATA = re.compile(r"(?P<message>Error running tool \(non-fatal\): )(?P<data>\{.*\})", re.DOTALL)
 _RAISED_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::.*)?$")
 
 
@@ -54,7 +56,8 @@ def from_text(message: str, declared_type: str | None = None) -> SpanError | Non
 def _from_event(event: Event) -> SpanError | None:
     name = _strip_module(_read_text(event, "exception.type"))
     chain = _parse_chain(_read_text(event, "exception.stacktrace"))
-    declared, message = _split_javascript_stack(_read_text(event, "exception.message"), name or None)
+    message = _extract_message(_read_text(event, "exception.message"))
+    declared, message = _split_javascript_stack(message, name or None)
     return _build_error(declared, message, chain)
 
 
@@ -94,15 +97,17 @@ def _parse_chain(stacktrace: str) -> tuple[str, ...]:
 
 
 def _extract_message(message: str) -> str:
-    """Return the message; where a producer wrote a dictionary's repr into the status, the texts in it."""
-    if not message.startswith("{"):
+    """Return the message; where a producer wrote a dictionary into it, the texts in that."""
+    with_data = _WITH_DATA.fullmatch(message)
+    stem, data = (with_data["message"], with_data["data"]) if with_data else ("", message)
+    if not data.startswith("{"):
         return message
     try:
-        value = parse_literal(message)
+        value = parse_literal(data)
     except NotDecoded:
         return message
     texts = list(_collect_texts(value))
-    return ": ".join(texts) if texts else message
+    return stem + ": ".join(texts) if texts else message
 
 
 def _collect_texts(value: object) -> list[str]:

@@ -45,10 +45,17 @@ def read_flattened_by_index(
     for name, value in attributes.items():
         if name.startswith(start):
             _insert_value(tree, name[len(start) :].split("."), value)
+    branches = {int(index): branch for index, branch in tree.items() if index.isdecimal()}
     found: dict[int, tuple[Message, ...]] = {}
-    for index, branch in tree.items():
-        if index.isdecimal() and isinstance(branch, dict):
-            found[int(index)] = read_messages(_fold_contents(_to_json(branch)), role)
+    answers_calls = False
+    for index, branch in sorted(branches.items(), key=lambda item: item[0]):
+        if isinstance(branch, dict):
+            # OpenInference 2.0 for LangChain.js gives the results of tools no role.
+            spoken = "tool" if answers_calls else role
+            found[index] = read_messages(_fold_contents(_to_json(branch)), spoken)
+            answers_calls = any(
+                message.tool_calls or (answers_calls and message.role == "tool") for message in found[index]
+            )
     return found
 
 

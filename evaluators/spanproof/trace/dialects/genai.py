@@ -17,6 +17,8 @@ from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
+# AG2 before version 1: `conversation` is the run of a chat, over the turns of its agents.
+AG2_TYPE, AG2_CHAT = "ag2.span.type", "conversation"
 OPERATIONS = {
     "chat": SpanKind.LLM,
     "generate_content": SpanKind.LLM,
@@ -52,6 +54,8 @@ def read(raw: RawSpan) -> Reading:
 
 def _infer_kind(raw: RawSpan) -> SpanKind:
     """Return the kind by the operation; a span that names none is known by what only calls have."""
+    if raw.text(AG2_TYPE) == AG2_CHAT:
+        return SpanKind.AGENT
     operation = raw.text(genai.OPERATION_NAME)
     if operation is not None:
         return OPERATIONS.get(operation, SpanKind.OTHER)
@@ -90,6 +94,8 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
             agent=raw.text(genai.AGENT_NAME),
             error=read_error(raw) or failed,
         )
+    if raw.text(AG2_TYPE) == AG2_CHAT:
+        outputs = _select_reply(outputs)
     return Reading(
         kind,
         find_last_text(inputs, "user") if kind is not SpanKind.LLM else None,
@@ -101,6 +107,14 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
         agent=raw.text(genai.AGENT_NAME),
         error=read_error(raw),
     )
+
+
+def _select_reply(chat: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the last text of a chat as the answer: its roles are as one of the agents has them."""
+    for message in reversed(chat):
+        if message.text and message.role != "tool":
+            return (Message("assistant", message.text),)
+    return ()
 
 
 def _read_reported_error(text: str) -> SpanError:

@@ -13,6 +13,7 @@ from spanproof.trace import Message, Span, SpanKind, ToolCall
 from spanproof.trace.dialects.claude_code import with_executions
 from spanproof.trace.dialects.code_act import with_code_that_ran
 from spanproof.trace.dialects.flattened import read_flattened_by_index
+from spanproof.trace.dialects.genai import AG2_CHAT, AG2_TYPE
 from spanproof.trace.dialects.google_adk import with_responses
 from spanproof.trace.dialects.requested import with_named_arguments
 
@@ -27,7 +28,7 @@ _MOST_HOPS = 4
 def put_right(spans: Sequence[Span]) -> list[Span]:
     """Return the spans with usage on innermost model calls only, calls once, dropped messages put back."""
     spans = with_code_that_ran(with_responses(with_executions(_merge_repeats(spans))))
-    spans = with_named_arguments(spans)
+    spans = _demote_turns(with_named_arguments(spans))
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
@@ -43,6 +44,35 @@ def put_right(spans: Sequence[Span]) -> list[Span]:
             span = _with_dropped_messages(span, spans)
         found.append(span)
     return found
+
+
+def _demote_turns(spans: Sequence[Span]) -> list[Span]:
+    """Return the turns of the agents in a chat of AG2 as CHAINs: the chat is the run."""
+    by_id = {(span.trace_id, span.span_id): span for span in spans}
+    if not any(_is_chat(span) for span in spans):
+        return list(spans)
+    return [
+        replace(span, kind=SpanKind.CHAIN)
+        if span.kind is SpanKind.AGENT and not _is_chat(span) and _is_in_chat(span, by_id)
+        else span
+        for span in spans
+    ]
+
+
+def _is_chat(span: Span) -> bool:
+    return span.attributes.get(AG2_TYPE) == AG2_CHAT
+
+
+def _is_in_chat(span: Span, by_id: Mapping[tuple[str, str], Span]) -> bool:
+    """Whether a turn is of the chat above it; the agent that a tool runs has a run of its own."""
+    seen: set[str] = set()
+    above = by_id.get((span.trace_id, span.parent_id or ""))
+    while above is not None and above.kind is not SpanKind.TOOL and above.span_id not in seen:
+        if _is_chat(above):
+            return True
+        seen.add(above.span_id)
+        above = by_id.get((above.trace_id, above.parent_id or ""))
+    return False
 
 
 def _merge_repeats(spans: Sequence[Span]) -> list[Span]:

@@ -65,13 +65,15 @@ def _read_inputs(raw: RawSpan) -> tuple[Message, ...]:
 
 def _read_outputs(raw: RawSpan) -> tuple[Message, ...]:
     text = raw.text("ai.response.text", "ai.response.object", "ai.result.text") or ""
-    found = decode_document(raw.first("ai.response.toolCalls", "ai.result.toolCalls"))
-    calls = (
-        tuple(_parse_call(call) for call in found if isinstance(call, dict))
-        if isinstance(found, list)
-        else ()
-    )
+    calls = parse_calls(decode_document(raw.first("ai.response.toolCalls", "ai.result.toolCalls")))
     return (Message("assistant", text, calls),) if text or calls else ()
+
+
+def parse_calls(value: JsonValue) -> tuple[ToolCall, ...]:
+    """Return the calls in a list of the SDK's; nothing for any other document."""
+    if not isinstance(value, list):
+        return ()
+    return tuple(_parse_call(call) for call in value if isinstance(call, dict))
 
 
 def _parse_call(call: dict[str, JsonValue]) -> ToolCall:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from spanproof.trace import JsonValue, Message, Payload, SpanError, SpanKind, ToolCall
-from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
+from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_literal, to_payload
 from spanproof.trace.dialects.messages import extract_result_text
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
@@ -22,6 +23,14 @@ _BEEAI_EVENT = re.compile(r"(?:tool\.)?(?P<target>[\w.]+)\.(?P<event>[a-z_]+)-\d
 _BEEAI_ANSWER = "final_answer"
 # The last line of what BeeAI writes of a chain of exceptions: `  StockError(shop.stock): no shelf 9`.
 _BEEAI_CAUSE = re.compile(r"\n\s+(?P<type>\w+)\([\w.]+\): (?P<message>[^\n]+)\s*\Z")
+# A call as old versions of CrewAI print it (0.114), among the arguments of its own function.
+_CREWAI_CALL = re.compile(r"tool_name=(?:'[^'\n]*'|\"[^\"\n]*\") arguments=(?P<arguments>\{.*\})", re.DOTALL)
+# What CrewAI tells the model of a tool that raised (`tool_usage_exception` of its translations).
+_CREWAI_FAILURE = re.compile(
+    r"\s*I encountered an error while trying to use the tool\. This was the error: (?P<message>.*?)\.\n"
+    r" Tool .+? accepts these inputs: ",
+    re.DOTALL,
+)
 # Outputs of a DSPy agent that are how it got to the answer.
 _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
@@ -92,12 +101,27 @@ def _unwrap_autogen(_raw: RawSpan, reading: Reading) -> Reading:
 
 
 def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
+    if reading.tool is not None:
+        return _unwrap_crewai_call(reading, reading.tool)
     result = _read_fields(reading.output)
     if reading.kind is not SpanKind.AGENT or not {"description", "raw"} <= result.keys():
         return reading
     # What it has as messages is the whole conversation, which its model calls have.
     task, answer = as_text(result["description"]), as_text(result["raw"])
     return replace(reading, input=Payload(task, task), output=Payload(answer, answer), output_messages=())
+
+
+def _unwrap_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
+    """Return the call with its own arguments, and with the failure that its result tells the model of."""
+    calling = _read_fields(reading.input).get("calling")
+    printed = _CREWAI_CALL.fullmatch(calling) if isinstance(calling, str) else None
+    if printed is not None:
+        with suppress(NotDecoded):
+            tool = replace(tool, arguments=parse_literal(printed["arguments"]))
+    reported = _CREWAI_FAILURE.match(reading.output.text) if reading.output is not None else None
+    failed = SpanError(None, reported["message"]) if reported is not None else None
+    given = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
+    return replace(reading, tool=tool, input=given, error=reading.error or failed)
 
 
 def _unwrap_beeai(raw: RawSpan, reading: Reading) -> Reading:

@@ -11,7 +11,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
-_TEXT: Final = r"N?'(?:[^']|'')*+'"
+_TEXT: Final = r"N?'(?>(?:[^']|'')*)'"
 _TERM: Final = re.compile(rf"\s*+(?:({_TEXT})|(@\w++)|(QUOTENAME\s*+\()|(\d++))", re.IGNORECASE)
 _PLUS: Final = re.compile(r"\s*+\+")
 _CLOSES: Final = re.compile(r"\s*+\)")
@@ -24,10 +24,10 @@ _SET: Final = re.compile(r"(?:SET|SELECT)\s++(@\w++)\s*+=", re.IGNORECASE)
 _EXECUTE: Final = re.compile(r"EXEC(?:UTE)?(?:\s*+(\()|\s++(?:\w++\.){0,2}\.?sp_executesql\s)", re.IGNORECASE)
 # What gives values to the parameters of the statement; these are data.
 _PARAMETERS: Final = re.compile(
-    rf"(?:\s*+,\s*+(?:@\w++\s*+=\s*+)?(?:{_TEXT}|@\w++|-?[\d.]++))*+", re.IGNORECASE
+    rf"(?>(?:\s*+,\s*+(?:@\w++\s*+=\s*+)?(?:{_TEXT}|@\w++|-?[\d.]++))*)", re.IGNORECASE
 )
 _OTHER: Final = re.compile(
-    rf"(?:EXEC(?:UTE)?|RECONFIGURE|SELECT|WITH|PRINT)\b(?:{_TEXT}|[^;'])*+", re.IGNORECASE
+    rf"(?:EXEC(?:UTE)?|RECONFIGURE|SELECT|WITH|PRINT)\b(?>(?:{_TEXT}|[^;'])*)", re.IGNORECASE
 )
 _BETWEEN: Final = re.compile(r"[\s;]*+")
 

@@ -20,13 +20,14 @@ export const stockOf = async ({ shelf }) => {
   throw new StockError(`no shelf ${shelf}`)
 }
 
-// Call `run` with the URL of the model and a provider, and write the spans it makes as OTLP JSON.
-export async function record(run) {
+// Call `run` with the URL of the model, a provider and its exporter, and write the spans it makes as OTLP JSON.
+// Frameworks that export spans of their own get the exporter alone: a global provider would get their older ones too.
+export async function record(run, isGlobal = true) {
   const [, , url, target] = process.argv
   const exporter = new InMemorySpanExporter()
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  provider.register()
-  await run(url, provider)
+  if (isGlobal) provider.register()
+  await run(url, provider, exporter)
   await provider.forceFlush()
   const request = JSON.parse(new TextDecoder().decode(JsonTraceSerializer.serializeRequest(exporter.getFinishedSpans())))
   for (const { resource } of request.resourceSpans) {

@@ -1,0 +1,117 @@
+"""Mastra: `mastra.span.type` for the kind, an agent over a generation, its steps, and their tool calls.
+
+Version 1 has the content under `mastra.TYPE.input` and names tool calls after OTel GenAI; before, it is
+under `input` and `output`. A step has the conversation, a call of the model in it the usage.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.semconv import genai
+from spanproof.trace import AttributeValue, JsonValue, Message, SpanKind
+from spanproof.trace.dialects.decode import decode_document, to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.genai import find_last_text
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect, Reading
+from spanproof.trace.dialects.vercel import parse_calls
+
+_TYPE = "mastra.span.type"
+_KINDS = {
+    "agent_run": SpanKind.AGENT,
+    "model_inference": SpanKind.LLM,
+    "model_step": SpanKind.CHAIN,
+    "workflow_run": SpanKind.CHAIN,
+    "workflow_step": SpanKind.CHAIN,
+    "tool_call": SpanKind.TOOL,
+    "mcp_tool_call": SpanKind.TOOL,
+    "provider_tool_call": SpanKind.TOOL,
+}
+# What Mastra writes instead of content: of calls in a conversation, and of values too deep in a document.
+_LEFT_OUT = re.compile(r"\[(?:tool|tool-result): [^\]]*\]|\[MaxDepth\]")
+
+
+def read(raw: RawSpan) -> Reading:
+    """Return the content of a span written by Mastra's exporter for OpenTelemetry."""
+    kind = _infer_kind(raw)
+    if kind is SpanKind.TOOL:
+        return _read_tool(raw)
+    given, made = _find_content(raw, "input"), _find_content(raw, "output")
+    inputs, outputs = _read_inputs(given), _read_outputs(made)
+    is_model = kind is SpanKind.LLM
+    return Reading(
+        kind,
+        None if is_model else find_last_text(inputs, "user") or to_payload(given),
+        None if is_model else find_last_text(outputs, "assistant") or to_payload(made),
+        inputs,
+        outputs,
+        usage=make_usage(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
+        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
+        agent=raw.text(genai.AGENT_NAME, "gen_ai.agent.id"),
+        error=read_error(raw),
+    )
+
+
+def _infer_kind(raw: RawSpan) -> SpanKind:
+    """Return the kind; a generation is the call of the model where no span below it is, before version 1."""
+    named = raw.text(_TYPE) or ""
+    if named == "model_generation":
+        return SpanKind.LLM if raw.integer(genai.USAGE_INPUT_TOKENS) is not None else SpanKind.CHAIN
+    return _KINDS.get(named, SpanKind.OTHER)
+
+
+def _find_content(raw: RawSpan, side: str) -> AttributeValue:
+    return raw.first(f"gen_ai.{side}.messages", f"mastra.{raw.text(_TYPE)}.{side}", side)
+
+
+def _read_inputs(given: AttributeValue) -> tuple[Message, ...]:
+    value = decode_document(given)
+    if isinstance(value, dict) and isinstance(value.get("body"), dict):
+        value = value["body"]  # the request as it went to the model
+    if isinstance(value, dict) and "messages" not in value:
+        return ()
+    return tuple(_remove_placeholders(read_messages(value)))
+
+
+def _remove_placeholders(conversation: tuple[Message, ...]) -> list[Message]:
+    """Return the messages that are recorded, and of their calls those that are."""
+    found: list[Message] = []
+    for message in conversation:
+        calls = tuple(call for call in message.tool_calls if not _LEFT_OUT.fullmatch(call.name))
+        text = "" if _LEFT_OUT.fullmatch(message.text) else message.text
+        if text or calls:
+            found.append(Message(message.role, text, calls, message.tool_call_id))
+    return found
+
+
+def _read_outputs(made: AttributeValue) -> tuple[Message, ...]:
+    value = decode_document(made)
+    if not isinstance(value, dict):
+        return read_messages(value, "assistant")
+    text, calls = _find_text(value), parse_calls(value.get("toolCalls"))
+    return (Message("assistant", text, calls),) if text or calls else ()
+
+
+def _find_text(value: dict[str, JsonValue]) -> str:
+    text = value.get("text")
+    return text if isinstance(text, str) and "object" not in value else ""
+
+
+def _read_tool(raw: RawSpan) -> Reading:
+    given = raw.first(genai.TOOL_CALL_ARGUMENTS, "gen_ai.tool.input", "input")
+    made = raw.first(genai.TOOL_CALL_RESULT, "gen_ai.tool.output", "output")
+    result, failed = unwrap_result(to_payload(made))
+    return Reading(
+        SpanKind.TOOL,
+        to_payload(given),
+        result,
+        tool=build_call(raw, raw.text(genai.TOOL_NAME), unwrap_arguments(given)),
+        error=read_error(raw) or failed,
+    )
+
+
+DIALECT = Dialect("mastra", ("@mastra/otel",), (_TYPE,), read)
