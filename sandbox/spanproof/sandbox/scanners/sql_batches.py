@@ -37,11 +37,12 @@ class _Unfollowed(Exception):  # noqa: N818 - named after what happened
 
 
 class _Batch:
-    """A reader of one batch; `variables` hold the texts put together so far."""
+    """A reader of one batch; `variables` hold the texts put together so far, of which `length` is bounded."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.length = 0
         self.variables: dict[str, str] = {}
 
     def unfold(self) -> str:
@@ -85,7 +86,8 @@ class _Batch:
         parts = [self._read_term()]
         while self._take(_PLUS) is not None:
             parts.append(self._read_term())
-        if sum(map(len, parts)) > MAX_TEXT:
+        self.length += sum(map(len, parts))
+        if self.length > MAX_TEXT:
             raise _Unfollowed
         return "".join(parts)
 
