@@ -129,6 +129,16 @@ def test_a_column_that_a_query_used_well_is_known():
     assert not schema.unknown_columns("SELECT note FROM orders WHERE id = 2")
 
 
+def test_columns_of_tables_that_were_not_shown_are_not_said_to_need_python():
+    with traced() as run:
+        query = {"query_registry": {"sql": "SELECT fee FROM licences"}}
+        trace = run("langgraph", "What are the fees?", [query, "The fees are listed."], LICENCE_TOOLS)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
+    (outcome,) = (score.outcome for score in evaluation.scores if score.name == "attributes_exist")
+    assert isinstance(outcome, Skipped)
+    assert outcome.reason == "none of its columns can be looked up in tables that the run was shown"
+
+
 def test_a_made_up_column_is_found_without_a_database():
     with traced() as run:
         trace = run(

@@ -110,9 +110,7 @@ def test_the_cause_in_a_frameworks_own_message_joins_the_chain():
         ("weigh", None),
     ],
 )
-def test_a_call_of_crewai_has_its_own_arguments_and_the_failure_the_model_was_told(
-    one_span, calling, arguments
-):
+def test_a_call_of_crewai_has_its_own_arguments_and_the_failure_in_its_result(one_span, calling, arguments):
     own = {"tool": "CrewStructuredTool(name='weigh')", "calling": calling}
     reported = "\nI encountered an error while trying to use the tool. This was the error: no scale 4.\n"
     attributes = {

@@ -25,7 +25,7 @@ _BEEAI_ANSWER = "final_answer"
 _BEEAI_CAUSE = re.compile(r"\n\s+(?P<type>\w+)\([\w.]+\): (?P<message>[^\n]+)\s*\Z")
 # A call as old versions of CrewAI print it (0.114), among the arguments of its own function.
 _CREWAI_CALL = re.compile(r"tool_name=(?:'[^'\n]*'|\"[^\"\n]*\") arguments=(?P<arguments>\{.*\})", re.DOTALL)
-# What CrewAI tells the model of a tool that raised (`tool_usage_exception` of its translations).
+# What CrewAI gives the model of a tool that raised (`tool_usage_exception` of its translations).
 _CREWAI_FAILURE = re.compile(
     r"\s*I encountered an error while trying to use the tool\. This was the error: (?P<message>.*?)\.\n"
     r" Tool .+? accepts these inputs: ",
@@ -112,7 +112,7 @@ def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
 
 
 def _unwrap_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
-    """Return the call with its own arguments, and with the failure that its result tells the model of."""
+    """Return the call with its own arguments, and with the failure that is in its result."""
     calling = _read_fields(reading.input).get("calling")
     printed = _CREWAI_CALL.fullmatch(calling) if isinstance(calling, str) else None
     if printed is not None:

@@ -70,6 +70,9 @@ def check_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         looked_up = evidence.account.schema.looked_up(snippet.source)
         if looked_up:
             return _check_columns(evidence, snippet, looked_up)
+        return Skipped(
+            "none of its columns can be looked up in tables that the run was shown", Cause.NOTHING_OF_THE_KIND
+        )
     report = _read_api_report(evidence, snippet)
     if not isinstance(report, ApiReport):
         return report
