@@ -72,7 +72,7 @@ def test_a_run_and_its_row_are_in_the_gravest_state_of_their_layers():
 def test_a_promoted_case_is_met_only_where_no_layer_fails_errored_or_is_open():
     for states in product(State, repeat=len(Layer)):
         (run,) = evaluate(dict(zip(Layer, states, strict=True))).runs
-        findings = [each.check(Attempt(run)) for each in list_failure_requirements()]
+        findings = [each.evaluate(Attempt(run)) for each in list_failure_requirements()]
         assert all(each.holds is True for each in findings) is (set(states) <= {State.PASS, State.SKIPPED})
         assert any(each.holds is False for each in findings) is (State.FAIL in states)
         assert [each.is_open for each in findings] == [state is State.OPEN for state in states]

@@ -37,8 +37,10 @@ def test_a_bad_file_is_named(tmp_path):
 
 
 def test_another_suffix_is_refused_with_those_that_are_taken(tmp_path):
+    path = tmp_path / "trace.txt"
+    path.write_bytes(b"{}")
     with pytest.raises(MalformedOtlp, match=r"\.pb, \.json or \.jsonl"):
-        read_file(tmp_path / "trace.txt")
+        read_file(path)
 
 
 @pytest.mark.parametrize("suffix", ["pb", "json", "jsonl"])

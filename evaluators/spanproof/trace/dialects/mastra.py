@@ -42,11 +42,14 @@ def read(raw: RawSpan) -> Reading:
         return _read_tool(raw)
     given, made = _find_content(raw, "input"), _find_content(raw, "output")
     inputs, outputs = _read_inputs(given), _read_outputs(made)
-    is_model = kind is SpanKind.LLM
+    task = answer = None
+    if kind is not SpanKind.LLM:
+        task = find_last_text(inputs, "user") or to_payload(given)
+        answer = find_last_text(outputs, "assistant") or to_payload(made)
     return Reading(
         kind,
-        None if is_model else find_last_text(inputs, "user") or to_payload(given),
-        None if is_model else find_last_text(outputs, "assistant") or to_payload(made),
+        task,
+        answer,
         inputs,
         outputs,
         usage=make_usage(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),

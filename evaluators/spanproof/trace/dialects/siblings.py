@@ -51,16 +51,16 @@ def _demote_turns(spans: Sequence[Span]) -> list[Span]:
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     if not any(_is_chat(span) for span in spans):
         return list(spans)
-    return [
-        replace(span, kind=SpanKind.CHAIN)
-        if span.kind is SpanKind.AGENT and not _is_chat(span) and _is_in_chat(span, by_id)
-        else span
-        for span in spans
-    ]
+    return [replace(span, kind=SpanKind.CHAIN) if _is_turn(span, by_id) else span for span in spans]
 
 
 def _is_chat(span: Span) -> bool:
     return span.attributes.get(AG2_TYPE) == AG2_CHAT
+
+
+def _is_turn(span: Span, by_id: Mapping[tuple[str, str], Span]) -> bool:
+    """Whether a span is the turn of one agent of a chat."""
+    return span.kind is SpanKind.AGENT and not _is_chat(span) and _is_in_chat(span, by_id)
 
 
 def _is_in_chat(span: Span, by_id: Mapping[tuple[str, str], Span]) -> bool:

@@ -27,7 +27,8 @@ def test_three_hundred_runs_leave_nothing() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     counts = json.loads(done.stdout)
     assert counts["leaks"] == []
-    assert counts["before"]["processes"] == counts["after"]["processes"] == 6
+    # Two supervisors with their guests: after a run with tests one of them has a judge ready as well.
+    assert counts["before"]["processes"] == counts["after"]["processes"] == 11
     assert counts["closed"]["processes"] == 0
 
 
