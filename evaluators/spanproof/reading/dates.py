@@ -17,11 +17,15 @@ from datetime import date, timedelta
 from spanproof.reading.patterns import build_word_pattern
 from spanproof.reading.units import read_resource
 from spanproof.reading.values import Kind, Mention, Value
+from spanproof.reading.words import base_form
 
 DateParts = tuple[int | None, int | None, int | None]
 """Year, month and day, each None where it is not written."""
 
 MONTHS = {name: number for _, *names in read_resource("months.txt") for number, name in enumerate(names, 1)}
+MONTHS_BY_FORM = {base_form(name): number for name, number in MONTHS.items() if name.isascii()}
+"""Months by the base forms of their names."""
+_MONTH_LABEL = re.compile(r"\d{4}-(?P<month>0[1-9]|1[0-2])(?:-01)?")
 _MONTH = build_word_pattern(MONTHS)
 _MO, _D = r"(?:1[0-2]|0?[1-9])(?!\d)", r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
 _OF = r"(?:of\s+|de\s+)?"
@@ -197,3 +201,14 @@ def _resolve_day(match: re.Match[str], today: date) -> date:
         return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
     # "next Monday" is the coming one to some and the one after to others: of the two only the first is read.
     return today + timedelta(days=ahead or (7 if side == "next" else 0))
+
+
+def list_month_forms(month: int) -> frozenset[str]:
+    """Return the base forms of the names of a month."""
+    return frozenset(form for form, number in MONTHS_BY_FORM.items() if number == month)
+
+
+def read_month_label(text: str) -> int:
+    """Return the number of the month that a label such as `2024-03` is of; 0 where it is of none alone."""
+    match = _MONTH_LABEL.fullmatch(text.strip())
+    return int(match["month"]) if match is not None else 0

@@ -6,13 +6,20 @@ that beginning is.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import Final
 
 from spanproof.reading.numerals import fold_text
 from spanproof.reading.records import Fact
 from spanproof.reading.words import base_forms_of
+
+# Characters beside a number up to which its own clause reaches.
+_BESIDE: Final = 60
+_BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
+_BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 
 
 class FactIndex:
@@ -54,3 +61,13 @@ def _iter_runs(text: str, form: str) -> Iterator[str]:
 
 def _is_of_run(character: str) -> bool:
     return character.isalnum() or character in "_'’"
+
+
+def read_words_beside(text: str, start: int, end: int) -> frozenset[str]:
+    """Return the words right behind a number in its clause, or else those right before it."""
+    before = _BEFORE.search(text[max(0, start - _BESIDE) : start])
+    behind = _BEHIND.match(text[end : end + _BESIDE])
+    own = behind.group() if behind is not None else ""
+    if not own.strip() and before is not None:
+        own = before.group()
+    return base_forms_of(own)

@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_contradicting_claim,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim
+from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
@@ -66,11 +66,9 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     value = stated.mention.value
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
-    slipped = _find_slip(stated, binder)
+    slipped = find_exchanged(value, binder.world.numeric) if stated.hedge is Hedge.NONE else None
     if slipped is not None and not is_derivable(stated, binder, reading):
-        return make_contradicting_claim(
-            stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
-        )
+        return make_contradicting_claim(stated, reading, binder, slipped, GroundednessRule.MISQUOTE)
     rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
     if len(rivals) != 1 or is_derivable(stated, binder, reading):
         return None
@@ -87,15 +85,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
     if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
-    )
-
-
-def _find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
-    if stated.hedge is not Hedge.NONE:
-        return None
-    return find_exchanged(stated.mention.value, binder.world.numeric)
+    return make_contradicting_claim(stated, reading, binder, rival, GroundednessRule.MISQUOTE)
 
 
 def _may_have_other_clock(stated: Stated, rival: Fact, binder: ValueBinder) -> bool:
@@ -143,9 +133,7 @@ def find_named_field(
         for fact in facts
     ):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
-    )
+    return make_contradicting_claim(stated, reading, binder, facts[-1], GroundednessRule.MISQUOTE)
 
 
 def _are_of_one_record(matches: Sequence[Fact], facts: Sequence[Fact], world: World) -> bool:
@@ -361,9 +349,7 @@ def find_other_record(
         return None
     if is_agreeing(value, stated.hedge, own[0], stated.text) or is_derivable(stated, binder, reading):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
-    )
+    return make_contradicting_claim(stated, reading, binder, own[0], GroundednessRule.OTHER_RECORD)
 
 
 def _is_among_others(stated: Stated, reading: Reading) -> bool:
@@ -436,9 +422,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         return None
     if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN
-    )
+    return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
@@ -468,9 +452,7 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
     alike = [fact for text, fact in known.items() if is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
-    )
+    return make_contradicting_claim(stated, reading, binder, alike[0], GroundednessRule.UNKNOWN_IDENTIFIER)
 
 
 def _names_zone(stated: Stated, reading: Reading) -> bool:

@@ -45,6 +45,10 @@ _KINDS = {
     Kind.TIME: ClaimKind.TIME,
     Kind.ID: ClaimKind.IDENTIFIER,
 }
+_CAUSES = {
+    GroundednessRule.OVERTAKEN: Cause.OVERTAKEN,
+    GroundednessRule.UNKNOWN_IDENTIFIER: Cause.UNKNOWN_IDENTIFIER,
+}
 
 
 class ValueBinder:
@@ -502,11 +506,11 @@ def make_agreeing_claim(
 
 
 def make_contradicting_claim(
-    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
+    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, rule: GroundednessRule
 ) -> Claim:
     """Return the claim of a stated value that a fact contradicts."""
     evidence = make_evidence(fact, binder.world)
-    place = (stated.start, stated.end)
+    place, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
     return make_contradiction(reading, place, get_claim_kind(stated), cause, evidence, rule)
 
 

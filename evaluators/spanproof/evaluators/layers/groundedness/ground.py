@@ -162,7 +162,6 @@ class _Grounder:
             tuple(f"{each.tool} {each.arguments}" for each in doings),
         )
         self.written = frozenset(number for source in context.code for number in find_numbers(source))
-        self.has_outputs = world.outputs > 0
 
     def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
         """Return the sentences of an answer with their verdicts."""
@@ -233,8 +232,8 @@ class _Grounder:
         if self.language == "en":
             for claim in self.states.bind(reading):
                 self._enter(claim, reading)
-        for stated, matches in pending:
-            self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
+        for stated, matches in pending if quoted is None else ():
+            self._settle_unbound(stated, matches, reading, readings)
         if self.language == "en":
             cover_cues(reading, self.task)
             cover_requested(reading, self.binder, self.task)
@@ -279,19 +278,11 @@ class _Grounder:
         reading.claims.append(make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
 
     def _settle_unbound(
-        self,
-        stated: Stated,
-        matches: list[Fact],
-        reading: Reading,
-        readings: Sequence[Reading],
-        *,
-        is_quoted: bool,
+        self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
         place = (stated.start, stated.end)
         kind = get_claim_kind(stated)
-        if is_quoted:
-            return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None
         if derived is not None:
             self._enter_agreeing(stated, kind, derived.facts, reading, derived.program)
@@ -375,9 +366,7 @@ class _Grounder:
             return None
         if is_derivable(stated, self.binder, reading):
             return None
-        return make_contradicting_claim(
-            stated, reading, self.binder, fact, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
-        )
+        return make_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
 
 
 def _has_words(passage: Passage) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_contradicting_claim
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim
+from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.reading.agreement import (
@@ -48,9 +48,7 @@ def find_printed_result(
     may_agree = any(_may_be_of(stated, fact) for fact in printed)
     if may_agree or _is_of_other_unit(stated, printed[-1]) or _has_given(stated, printed[-1], binder):
         return None
-    return make_contradicting_claim(
-        stated, reading, binder, printed[-1], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
-    )
+    return make_contradicting_claim(stated, reading, binder, printed[-1], GroundednessRule.PRINTED_RESULT)
 
 
 def _is_in_words_of_task(reading: Reading, binder: ValueBinder) -> bool:

@@ -7,6 +7,7 @@ negations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
@@ -35,7 +36,6 @@ class ProseIndex:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._sentences: list[SourceSentence] | None = None
 
     def find_sentence(self, reading: Reading) -> ClaimEvidence | None:
         """Return the source's sentence that states all that a passage states; None where there is none."""
@@ -49,7 +49,7 @@ class ProseIndex:
         negations = sum(is_of(word, "negation") for word in reading.words)
         numbers = list_digits(reading.text)
         content = frozenset(words)
-        for sentence in self._list_sentences():
+        for sentence in self._sentences:
             has_all = content <= sentence.words and numbers <= sentence.numbers
             text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
             has_all = has_all and all(stated.text.strip() in text for stated in reading.stated)
@@ -72,7 +72,7 @@ class ProseIndex:
         negations = sum(is_of(word, "negation") for word in reading.words)
         alike = [
             sentence
-            for sentence in self._list_sentences()
+            for sentence in self._sentences
             if sentence.negations == negations and _keeps_order(words, sentence.order)
         ]
         if len(words) < _FEWEST_WORDS_BESIDE or len(alike) != 1:
@@ -123,15 +123,10 @@ class ProseIndex:
         text = texts[-1]
         return ClaimEvidence(source, " ".join(text.split()), end=len(text), value=text)
 
-    def _list_sentences(self) -> list[SourceSentence]:
-        if self._sentences is None:
-            texts = self._world.base.texts[: self._world.outputs]
-            self._sentences = [
-                sentence
-                for source, text in enumerate(texts)
-                for sentence in iter_source_sentences(source, text)
-            ]
-        return self._sentences
+    @cached_property
+    def _sentences(self) -> list[SourceSentence]:
+        texts = self._world.base.texts[: self._world.outputs]
+        return [each for source, text in enumerate(texts) for each in iter_source_sentences(source, text)]
 
 
 _PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "answer", "result"))

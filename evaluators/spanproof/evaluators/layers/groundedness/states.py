@@ -109,7 +109,7 @@ class StateBinder:
         index = tuple(range(at, at + length))
         if not own or _is_supposed(reading, start):
             return None
-        if having and not is_negated and len(having) >= 1 and (len(own) == len(having) or len(rows) == 1):
+        if having and not is_negated and (len(own) == len(having) or len(rows) == 1):
             reading.cover(*index)
             reading.bound.append(having[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)

@@ -126,11 +126,9 @@ def bind_names(
 ) -> Iterator[Claim]:
     """Yield a claim for each name: of the row that the passage is about, or of another than that."""
     world = binder.world
-    previous: list[Named] = list(reading.scope)
     bound_rows = {world.get_row(fact.record) for fact in reading.bound}
     for name in reading.names:
         if set(name.words) <= reading.covered:
-            previous.append(name)
             continue
         if _get_common_field(name, binder) in state_fields:
             # A state is bound by its own rules, or not at all.
@@ -157,7 +155,6 @@ def bind_names(
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
             yield make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
-        previous.append(name)
 
 
 def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:

@@ -15,33 +15,24 @@ from typing import Final
 
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.agreement import find_power_of_ten, is_unnamed
-from spanproof.reading.dates import MONTHS
+from spanproof.reading.dates import MONTHS_BY_FORM, list_month_forms, read_month_label
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
 from spanproof.reading.field_units import FieldUnit, apply_unit
 from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
-from spanproof.reading.text_search import FactIndex, has_word
+from spanproof.reading.text_search import FactIndex, has_word, read_words_beside
 from spanproof.reading.value_search import ValueIndex
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, base_form, base_forms_of
+from spanproof.reading.words import STOP, base_forms_of
 
 _TEXTUAL: Final = (Kind.TEXT, Kind.ID)
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
 # Fields whose values are the names of columns, and of no row.
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
-_MONTH_NAMES: Final = {
-    number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
-    for number in range(1, 13)
-}
-_ALL_MONTH_NAMES: Final = frozenset[str]().union(*_MONTH_NAMES.values())
-_MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
-_BESIDE: Final = 60
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
 """Outputs without content: what smolagents writes above a step's prints, and what an empty call gives."""
-_BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
-_BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
 
 
@@ -161,7 +152,7 @@ class World:
 
     def list_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
         """Return the rows whose own label is of a month alone, with their labels."""
-        return self._rows_by_month.get(name, {}) if name in _ALL_MONTH_NAMES else {}
+        return self._rows_by_month.get(name, {}) if name in MONTHS_BY_FORM else {}
 
     @cached_property
     def _rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
@@ -172,14 +163,13 @@ class World:
             months = [self._find_month(fact) for fact in labels]
             for fact, month in zip(labels, months, strict=True):
                 if month and months.count(month) == 1:
-                    for name in _MONTH_NAMES[month]:
+                    for name in list_month_forms(month):
                         found[name][self.get_row(fact.record)].append(fact)
         return found
 
     def _find_month(self, fact: Fact) -> int:
         low, high = fact.cell
-        match = _MONTH_LABEL.fullmatch(self.base.texts[fact.source][low:high].strip())
-        return int(match["month"]) if match is not None and 1 <= int(match["month"]) <= 12 else 0
+        return read_month_label(self.base.texts[fact.source][low:high])
 
     @cached_property
     def numeric(self) -> list[Fact]:
@@ -196,7 +186,8 @@ class World:
         A value in prose is named by the words of its own clause: `5412 insertions(+), 7930 deletions(-)`.
         """
         if not fact.path and fact.role is Role.PROSE:
-            return self._read_words_beside(fact) or fact.words
+            beside = read_words_beside(self.base.texts[fact.source], fact.start, fact.end)
+            return beside or fact.words
         key = fact.path
         known = self._words.get(key)
         if known is None:
@@ -204,18 +195,9 @@ class World:
             for name in key:
                 parts = name.split("-")
                 if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
-                    known |= _MONTH_NAMES.get(int(parts[1]), frozenset())
+                    known |= list_month_forms(int(parts[1]))
             self._words[key] = known
         return known or fact.words
-
-    def _read_words_beside(self, fact: Fact) -> frozenset[str]:
-        text = self.base.texts[fact.source]
-        before = _BEFORE.search(text[max(0, fact.start - _BESIDE) : fact.start])
-        behind = _BEHIND.match(text[fact.end : fact.end + _BESIDE])
-        own = behind.group() if behind is not None else ""
-        if not own.strip() and before is not None:
-            own = before.group()
-        return base_forms_of(own)
 
     _words: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
