@@ -12,6 +12,7 @@ from typing import Final
 
 from spanproof.reading.lexicon import load_texts
 from spanproof.reading.records import Fact
+from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
 from spanproof.reading.words import base_forms_of
 
@@ -136,6 +137,13 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
     if hedge is Hedge.OVER:
         return near and abs(known) > abs(number) and known * number > 0
     return hedge is Hedge.ABOUT and is_cut(number, known, width)
+
+
+def is_in_some_unit(said: Value, hedge: Hedge, bare: float) -> bool:
+    """Return whether a stated amount may be a number without a unit: 190.08 MJ where code printed 190.08."""
+    alike = {unit for unit in UNITS.values() if unit.dimension == said.unit}
+    amounts = [bare * said.factor, *((bare - unit.offset) * unit.factor for unit in alike)]
+    return any(is_hedged_number(said, hedge, amount) for amount in amounts)
 
 
 def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:

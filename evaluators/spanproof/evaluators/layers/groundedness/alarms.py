@@ -19,7 +19,6 @@ from spanproof.evaluators.layers.groundedness.bind import (
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import (
@@ -40,6 +39,8 @@ from spanproof.reading.values import NUMERIC, Kind, Value, estimate_days_between
 from spanproof.reading.words import base_forms_of
 
 _MAX_OPERANDS: Final = 60
+SMALL_COUNT: Final = 20
+"""A plain whole number up to this counts something as often as it quotes."""
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
 _COMPARING: Final = load_texts("comparing")

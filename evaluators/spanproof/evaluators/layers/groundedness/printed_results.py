@@ -1,33 +1,35 @@
-"""The figure that a run printed last, against the one figure of its answer.
+"""The one result of a short run, against the one figure of its answer.
 
-In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. The rule
-is for plain tasks: the answer states one amount in words of the task, and the last output holds one amount.
+In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. It is for
+an answer of one amount in words of the task, after a last output of one amount or of a small record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.alarms import SMALL_COUNT, is_derivable
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_contradicting_claim
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.reading.agreement import (
-    Hedge,
     find_power_of_ten,
     is_agreeing,
     is_hedged_number,
+    is_in_some_unit,
     is_of_other_scale,
 )
+from spanproof.reading.arithmetic import list_joint_results, list_results
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value
-from spanproof.reading.words import base_form, split_name
+from spanproof.reading.words import base_form, expand, split_name
 
-# A plain whole number up to this counts something as often as it quotes.
-SMALL_COUNT: Final = 20
+# In a record with more amounts, the task may mean several.
+_LARGEST_RECORD: Final = 6
 
 
 def find_printed_result(
@@ -40,13 +42,12 @@ def find_printed_result(
         for each in other.stated
         if each.mention.value.kind in NUMERIC and not _names_thing(each, other)
     ]
-    if len(amounts) != 1 or stated.mention.value.kind not in NUMERIC:
+    if amounts != [stated] or not _is_in_words_of_task(reading, binder):
         return None
-    printed = _list_printed_amounts(binder)
-    if not printed or not _is_in_words_of_task(reading, binder):
+    printed = _list_printed_amounts(binder) or _list_named_field(reading, binder)
+    if not printed or _is_of_other_unit(stated, printed[-1]):
         return None
-    may_agree = any(_may_be_of(stated, fact) for fact in printed)
-    if may_agree or _is_of_other_unit(stated, printed[-1]) or _has_given(stated, printed[-1], binder):
+    if _may_sum_up(stated, binder) or _may_follow(stated, reading, binder, printed):
         return None
     return make_contradicting_claim(stated, reading, binder, printed[-1], GroundednessRule.PRINTED_RESULT)
 
@@ -76,30 +77,76 @@ def _may_be_of(stated: Stated, fact: Fact) -> bool:
         return True
     if is_agreeing(value, stated.hedge, fact, stated.text):
         return True
-    # The code may print a number and the answer name its unit: 190.08 MJ where 190.08 was printed.
-    is_bare = not fact.value.unit
-    return is_bare and is_hedged_number(value, stated.hedge, fact.value.number, 1 / value.factor)
+    return not fact.value.unit and is_in_some_unit(value, stated.hedge, fact.value.number)
 
 
-def _has_given(stated: Stated, printed: Fact, binder: ValueBinder) -> bool:
-    """Return whether the run was given an amount that may go into the figure: "a budget of 2000"."""
+def _iter_given(binder: ValueBinder) -> Iterator[Value]:
+    """Yield the amounts that the run was given and that may go into the figure: "a budget of 2000"."""
     world = binder.world
     for fact in world.base.facts:
-        is_amount = fact.source >= world.outputs and fact.value.kind in NUMERIC
+        value = fact.value
+        is_amount = fact.source >= world.outputs and value.kind in NUMERIC
         # "Division by zero" of an error gives nothing.
-        if not is_amount or fact.value.number == 0 or _is_of_identifier(fact, binder):
+        if not is_amount or value.number == 0 or _is_of_identifier(fact, binder):
             continue
-        is_of_prompt = world.sources[fact.source].kind is SourceKind.SYSTEM
-        if not is_of_prompt or _may_give(fact.value, stated.mention.value, printed.value):
-            return True
-    return False
+        # A prompt numbers its rules.
+        is_numbering = value.kind is not Kind.PERCENT and value.step >= 1 and abs(value.number) <= SMALL_COUNT
+        if not is_numbering or world.sources[fact.source].kind is not SourceKind.SYSTEM:
+            yield value
+
+
+def _may_sum_up(stated: Stated, binder: ValueBinder) -> bool:
+    """Return whether a value may come of what each output printed, or count what one of them lists."""
+    world, value = binder.world, stated.mention.value
+    by_source: dict[int, list[float]] = {}
+    for fact in world.numeric:
+        by_source.setdefault(fact.source, []).append(fact.value.number)
+    lone = [amounts[0] for amounts in by_source.values() if len(amounts) == 1]
+    counts = {len(each) for each in by_source.values()} | {len(each) for each in world.base.groups.values()}
+    is_count = value.kind is Kind.NUMBER and value.number in counts - {1}
+    results = list_joint_results(lone)
+    return is_count or any(is_hedged_number(value, stated.hedge, abs(each)) for each in results)
+
+
+def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: Sequence[Fact]) -> bool:
+    """Return whether a value is a printed one, or an amount that was given makes it of another one."""
+    value, facts = stated.mention.value, binder.world.numeric
+    given = list(_iter_given(binder))
+    if not given and not printed[-1].path:
+        return any(_may_be_of(stated, fact) for fact in printed)
+    is_of_record = bool(printed[-1].path) and is_derivable(stated, binder, reading)
+    if is_of_record or any(_may_be_of(stated, fact) for fact in facts):
+        return True
+    known = [*(fact.value.number for fact in facts), *(each.number for each in given)]
+    scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
+    return any(
+        is_hedged_number(value, stated.hedge, abs(result) * scale)
+        for by in given
+        for one in known
+        for result in list_results(one, by.number, is_percentage=by.kind is Kind.PERCENT)
+        for scale in scales
+    )
+
+
+def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the amount of the small record that was returned last, in the field that the task names."""
+    world = binder.world
+    fields = [fact for fact in world.numeric if fact.source == world.last_output]
+    is_record = all(
+        fact.path and len(world.list_siblings(world.get_row(fact.record))) == 1 for fact in fields
+    )
+    if not is_record or not 1 <= len(fields) <= _LARGEST_RECORD:
+        return []
+    words = binder.task_words | {word.form for word in reading.words}
+    scores = [binder.score(fact, words, expand(words)) for fact in fields]
+    best = max(scores)
+    return [fields[scores.index(best)]] if scores.count(best) == 1 and best > 0 else []
 
 
 def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
     """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
 
-    Returns:
-        None of them where the last output has other amounts, or text beside it and another output one.
+    There is none where it has other amounts, or text beside the amount and another output has one.
     """
     world = binder.world
     requested = {
@@ -118,23 +165,9 @@ def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
     ):
         return []
     text = world.base.texts[world.last_output]
-    is_bare = len(text.split()) == len(last) and all(
-        text[each.start : each.end] in text.split() for each in last
-    )
+    is_bare = sorted(text.split()) == sorted(text[each.start : each.end] for each in last)
     is_only = len({fact.value.number for fact in amounts}) == 1
     return last if is_bare or is_only else []
-
-
-def _may_give(given: Value, value: Value, known: Value) -> bool:
-    """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
-    by, one = given.number, known.number
-    if given.kind is Kind.PERCENT:
-        results: tuple[float, ...] = (one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
-    elif given.step >= 1 and abs(by) <= SMALL_COUNT:
-        return False  # A prompt numbers its rules.
-    else:
-        results = (one * by, one + by, one - by, one / by if by else one)
-    return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
 
 
 def _names_thing(stated: Stated, reading: Reading) -> bool:

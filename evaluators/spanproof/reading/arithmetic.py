@@ -1,0 +1,34 @@
+"""What one operation on two amounts gives: sums, differences, products, ratios, percentages.
+
+In: numbers. Out: the results of all operations, in any order; none divides by zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+
+def list_results(one: float, other: float, *, is_percentage: bool = False) -> list[float]:
+    """Return the other amount, and what one operation on both gives.
+
+    Of a percentage that is what it is of the one, and the one with it added, taken off or taken out again.
+    """
+    results = [other, one + other, one - other, one * other, *_list_ratios(one, other)]
+    if is_percentage:
+        factor = 1 + other / 100
+        results += [one * (factor - 1), one * factor, one * (2 - factor), *([one / factor] if factor else [])]
+    return results
+
+
+def list_joint_results(amounts: Sequence[float]) -> list[float]:
+    """Return the sum of all amounts, and what one operation on each two of them gives."""
+    if len(amounts) < 2:
+        return []
+    return [sum(amounts), *(each for pair in combinations(amounts, 2) for each in list_results(*pair))]
+
+
+def _list_ratios(one: float, other: float) -> list[float]:
+    """Return the ratios of two amounts, each way round, and by how much they are above or below one."""
+    ratios = [above / below for above, below in ((one, other), (other, one)) if below]
+    return [*ratios, *(ratio - 1 for ratio in ratios)]
