@@ -7,6 +7,7 @@ an answer of one amount in words of the task, after a last output of one amount 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -121,8 +122,7 @@ def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: 
     scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
     return any(
         is_hedged_number(value, stated.hedge, abs(result) * scale)
-        for by in given
-        for one in known
+        for one, by in product(known, given)
         for result in list_results(one, by.number, is_percentage=by.kind is Kind.PERCENT)
         for scale in scales
     )
