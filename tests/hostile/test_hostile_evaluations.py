@@ -29,10 +29,13 @@ HERE = Path(__file__).parent
 WALLS = ["root", "user"] if os.geteuid() == 0 else ["user"]
 SILENT = frozenset({"process"})
 """Kinds of attempts that are no refusals."""
+ACTS_LATER = frozenset({"streams whose end is a deed"})
+"""Programs whose streams stay: the next step prints to them, and does the deed itself."""
 TRYING = [
     each
     for each in HOSTILE
     if each.on_record is not None
+    and each.name not in ACTS_LATER
     and each.on_record[0] not in SILENT
     and each.recorded is None
     and each.tests is None
