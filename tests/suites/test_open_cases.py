@@ -94,9 +94,11 @@ def test_a_suite_says_what_open_counts_as_and_the_option_comes_first(unsettled, 
     promote_run(unsettled, RUN_ID, suite)
     write_frozen(suite, "pass")
     assert run_command(["suite", "run", str(suite)]) == 1
+    assert run_command(["suite", "run", str(suite), "--open", "ignore"]) == 0
     out = capfd.readouterr().out
     assert "groundedness.groundedness: expected pass, found open" in out
     assert "1 with an open layer" in out
+    assert "open is left out (--open ignore)" in out
     head = suite / "suite.yaml"
     head.write_text(head.read_text() + "open: ignore\n")
     assert find_suite_policy(suite) is OpenPolicy.IGNORE

@@ -233,7 +233,7 @@ def test_the_files_of_a_case_are_those_of_the_golden_suite(evaluation, suite):
 
 @given(st.data())
 @settings(
-    max_examples=50,
+    max_examples=150,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
 )
