@@ -7,7 +7,7 @@ an answer of one amount in words of the task, after a last output of one amount 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -26,7 +26,7 @@ from spanproof.reading.agreement import (
 from spanproof.reading.arithmetic import list_joint_results, list_results
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact
-from spanproof.reading.values import NUMERIC, Kind, Value
+from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import base_form, expand, split_name
 
 # In a record with more amounts, the task may mean several.
@@ -67,33 +67,30 @@ def _is_in_words_of_task(reading: Reading, binder: ValueBinder) -> bool:
 
 
 def _is_of_other_unit(stated: Stated, fact: Fact) -> bool:
-    units = {stated.mention.value.unit, fact.value.unit} - {""}
-    return len(units) == 2
+    return len({stated.mention.value.unit, fact.value.unit} - {""}) == 2
 
 
 def _may_be_of(stated: Stated, fact: Fact) -> bool:
     """Return whether a stated amount may be a printed one, in its unit or another: 4500 cents are $45.00."""
     value = stated.mention.value
-    if fact.value.step >= 1 and is_of_other_scale(value, fact):
-        return True
-    if is_agreeing(value, stated.hedge, fact, stated.text):
+    is_scaled = fact.value.step >= 1 and is_of_other_scale(value, fact)
+    if is_scaled or is_agreeing(value, stated.hedge, fact, stated.text):
         return True
     return not fact.value.unit and is_in_some_unit(value, stated.hedge, fact.value.number)
 
 
-def _iter_given(binder: ValueBinder) -> Iterator[Value]:
+def _iter_given(binder: ValueBinder) -> Iterator[Fact]:
     """Yield the amounts that the run was given and that may go into the figure: "a budget of 2000"."""
-    world = binder.world
-    for fact in world.base.facts:
+    for fact in binder.world.base.facts:
         value = fact.value
-        is_amount = fact.source >= world.outputs and value.kind in NUMERIC
+        is_amount = fact.source >= binder.world.outputs and value.kind in NUMERIC
         # "Division by zero" of an error gives nothing.
         if not is_amount or value.number == 0 or _is_of_identifier(fact, binder):
             continue
         # A prompt numbers its rules.
         is_numbering = value.kind is not Kind.PERCENT and value.step >= 1 and abs(value.number) <= SMALL_COUNT
-        if not is_numbering or world.sources[fact.source].kind is not SourceKind.SYSTEM:
-            yield value
+        if not is_numbering or not _is_of_prompt(fact, binder):
+            yield fact
 
 
 def _may_sum_up(stated: Stated, binder: ValueBinder) -> bool:
@@ -118,12 +115,14 @@ def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: 
     is_of_record = bool(printed[-1].path) and is_derivable(stated, binder, reading)
     if is_of_record or any(_may_be_of(stated, fact) for fact in facts):
         return True
-    known = [*(fact.value.number for fact in facts), *(each.number for each in given)]
+    of_task = [fact for fact in given if not _is_of_prompt(fact, binder)]
+    # A prompt of many examples gives any figure, if each of its numbers may go with each other.
+    pairs = chain(product([*facts, *of_task], of_task), product(printed, given))
     scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
     return any(
         is_hedged_number(value, stated.hedge, abs(result) * scale)
-        for one, by in product(known, given)
-        for result in list_results(one, by.number, is_percentage=by.kind is Kind.PERCENT)
+        for one, by in ((one.value, by.value) for one, by in pairs)
+        for result in list_results(one.number, by.number, is_percentage=by.kind is Kind.PERCENT)
         for scale in scales
     )
 
@@ -132,15 +131,12 @@ def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
     """Return the amount of the small record that was returned last, in the field that the task names."""
     world = binder.world
     fields = [fact for fact in world.numeric if fact.source == world.last_output]
-    is_record = all(
-        fact.path and len(world.list_siblings(world.get_row(fact.record))) == 1 for fact in fields
-    )
+    is_record = all(f.path and len(world.list_siblings(world.get_row(f.record))) == 1 for f in fields)
     if not is_record or not 1 <= len(fields) <= _LARGEST_RECORD:
         return []
     words = binder.task_words | {word.form for word in reading.words}
     scores = [binder.score(fact, words, expand(words)) for fact in fields]
-    best = max(scores)
-    return [fields[scores.index(best)]] if scores.count(best) == 1 and best > 0 else []
+    return [fields[scores.index(max(scores))]] if max(scores) > 0 and scores.count(max(scores)) == 1 else []
 
 
 def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
@@ -168,6 +164,10 @@ def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
     is_bare = sorted(text.split()) == sorted(text[each.start : each.end] for each in last)
     is_only = len({fact.value.number for fact in amounts}) == 1
     return last if is_bare or is_only else []
+
+
+def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
+    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
 
 
 def _names_thing(stated: Stated, reading: Reading) -> bool:
