@@ -67,7 +67,8 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     value = stated.mention.value
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
-    slipped = find_exchanged(value, binder.world.numeric) if stated.hedge is Hedge.NONE else None
+    operands = binder.world.list_operands(binder.list_words(reading))
+    slipped = find_exchanged(value, operands) if stated.hedge is Hedge.NONE else None
     if slipped is not None and not is_derivable(stated, binder, reading):
         return make_contradicting_claim(stated, reading, binder, slipped, GroundednessRule.MISQUOTE)
     rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
@@ -331,6 +332,8 @@ def find_other_record(
         return None
     (row,) = subjects[0]
     group = set(world.list_siblings(row))
+    source = world.base.records[row].source
+    matches = [fact for fact in matches if fact.source == source or not world.is_of_many(fact)]
     rows = {world.get_row(fact.record) for fact in matches}
     fields = {world.get_field(fact) for fact in matches}
     if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
@@ -479,7 +482,8 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     value = stated.mention.value
     if value.kind not in NUMERIC:
         return False
-    facts = binder.world.numeric
+    bound = (fact.source for fact in reading.by_stated.values())
+    facts = binder.world.list_operands(binder.list_words(reading), bound)
     amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in facts))
     # A column may have a unit in its name, and the one beside it none: `avg_days` and `promised`.
     amounts += [each for each in dict.fromkeys(fact.value.amount for fact in facts) if each not in amounts]
@@ -499,7 +503,7 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     factors = (*_RATES, *stated_factors)
     if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
         return True
-    if any(fits(sum(row)) for row in _group_amounts(binder, _get_fact_row)):
+    if any(fits(sum(row)) for row in _group_amounts(facts, binder.world, _get_fact_row)):
         return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
@@ -507,17 +511,18 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
         for above, below in ((one, two), (two, one)):
             if below and (fits(above / below) or fits((above - below) / below)):
                 return True
-    columns = [column for column in _group_amounts(binder, _get_table_column) if len(column) > 1]
+    grouped = _group_amounts(facts, binder.world, _get_table_column)
+    columns = [column for column in grouped if len(column) > 1]
     return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in columns)
 
 
 def _group_amounts(
-    binder: ValueBinder, get_key: Callable[[World, Fact], tuple[object, ...]]
+    facts: Sequence[Fact], world: World, get_key: Callable[[World, Fact], tuple[object, ...]]
 ) -> Iterable[list[float]]:
-    """Return the amounts of the outputs by what they share."""
+    """Return amounts by what they share."""
     found: dict[tuple[object, ...], list[float]] = {}
-    for fact in binder.world.numeric:
-        found.setdefault(get_key(binder.world, fact), []).append(fact.value.number * fact.factor)
+    for fact in facts:
+        found.setdefault(get_key(world, fact), []).append(fact.value.number * fact.factor)
     return found.values()
 
 

@@ -58,6 +58,10 @@ class ValueBinder:
         self.world = world
         self.task_words = task_words
 
+    def list_words(self, reading: Reading) -> frozenset[str]:
+        """Return the words of the task and of a passage."""
+        return self.task_words | {word.form for word in reading.words if word.form not in STOP}
+
     def list_matches(self, stated: Stated) -> list[Fact]:
         """Return the facts whose value is the stated one, in the currency that their record names."""
         found = [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
@@ -98,13 +102,9 @@ class ValueBinder:
         if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
             bare = replace(
-                value,
-                kind=Kind.NUMBER,
-                unit="",
-                number=value.amount,
-                step=value.step / value.factor,
+                value, kind=Kind.NUMBER, unit="", number=value.amount, step=value.step / value.factor,
                 factor=1.0,
-            )
+            )  # fmt: skip
             plain = _leave_out_headers(index.list_agreeing(bare, hedge, text, (Kind.NUMBER,)))
             if plain:
                 return plain + index.list_agreeing(value, hedge, text, (Kind.QUANTITY,))
@@ -124,7 +124,7 @@ class ValueBinder:
         is_written = unit in self.task_words or self.world.has_word(unit)
         if kind is Kind.QUANTITY and is_written:
             return True
-        if len(self.world.base.by_kind[Kind.NUMBER]) != 1:
+        if sum(map(self.world.is_output, self.world.base.by_kind[Kind.NUMBER])) != 1:
             return False
         named = list_units(frozenset({unit, written.lower()}))
         return is_written or not named.isdisjoint(list_units(self.task_words))
@@ -181,13 +181,9 @@ class ValueBinder:
         return bool(name) and is_name and not reading.passage.cells
 
     def _find_only(
-        self,
-        stated: Stated,
-        options: Sequence[Fact],
-        in_row: Sequence[Fact],
-        subjects: Sequence[frozenset[int]],
-        reading: Reading,
-    ) -> Fact | None:
+        self, stated: Stated, options: Sequence[Fact], in_row: Sequence[Fact],
+        subjects: Sequence[frozenset[int]], reading: Reading,
+    ) -> Fact | None:  # fmt: skip
         """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
         if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
             return None
@@ -464,27 +460,15 @@ def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEviden
     shown = " ".join(text[low:high].split())[:200]
     output = fact.source if world.is_output(fact) else None
     return ClaimEvidence(
-        output,
-        f"{fact.field}: {shown}" if fact.field else shown,
-        derivation,
-        start=fact.start,
-        end=fact.end,
-        value=text[fact.start : fact.end],
-        record=fact.record,
-        source=world.sources[fact.source].kind.value,
-    )
+        output, f"{fact.field}: {shown}" if fact.field else shown, derivation, start=fact.start, end=fact.end,
+        value=text[fact.start : fact.end], record=fact.record, source=world.sources[fact.source].kind.value,
+    )  # fmt: skip
 
 
 def make_claim(
-    reading: Reading,
-    start: int,
-    end: int,
-    kind: ClaimKind,
-    verdict: Verdict,
-    cause: Cause,
-    evidence: ClaimEvidence | None = None,
-    rule: GroundednessRule | None = None,
-) -> Claim:
+    reading: Reading, start: int, end: int, kind: ClaimKind, verdict: Verdict, cause: Cause,
+    evidence: ClaimEvidence | None = None, rule: GroundednessRule | None = None,
+) -> Claim:  # fmt: skip
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
@@ -515,12 +499,8 @@ def make_contradicting_claim(
 
 
 def make_contradiction(
-    reading: Reading,
-    place: tuple[int, int],
-    kind: ClaimKind,
-    cause: Cause,
-    evidence: ClaimEvidence | None,
+    reading: Reading, place: tuple[int, int], kind: ClaimKind, cause: Cause, evidence: ClaimEvidence | None,
     rule: GroundednessRule,
-) -> Claim:
+) -> Claim:  # fmt: skip
     """Return the claim about a stretch of a passage that a rule contradicts."""
     return make_claim(reading, *place, kind, Verdict.CONTRADICTED, cause, evidence, rule)

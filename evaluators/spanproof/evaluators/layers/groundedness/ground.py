@@ -12,24 +12,9 @@ from datetime import datetime
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness import alarms, bind, relations, unread, wrong_results
 from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
-from spanproof.evaluators.layers.groundedness.alarms import (
-    find_misquote,
-    find_named_field,
-    find_other_record,
-    find_overtaken,
-    find_unknown_identifier,
-    is_derivable,
-)
-from spanproof.evaluators.layers.groundedness.bind import (
-    ValueBinder,
-    get_claim_kind,
-    is_precise,
-    make_agreeing_claim,
-    make_claim,
-    make_contradicting_claim,
-    make_evidence,
-)
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
@@ -37,26 +22,9 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKi
 from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
-from spanproof.evaluators.layers.groundedness.relations import (
-    count_rows,
-    cover_whole,
-    verify_quantifiers,
-    verify_relations,
-)
 from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.unread import (
-    bind_names,
-    cover_cues,
-    cover_requested,
-    list_unread,
-)
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.evaluators.layers.groundedness.wrong_results import (
-    find_wrong_change,
-    find_wrong_share,
-    find_wrong_total,
-)
 from spanproof.reading.agreement import Hedge, are_comparable
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
@@ -95,6 +63,7 @@ def ground(
     arguments: Sequence[str] = (),
     errors: Sequence[str] = (),
     code: Sequence[str] = (),
+    earlier: Sequence[str] = (),
     without_rules: Collection[GroundednessRule] = (),
     doings: Sequence[Doing] = (),
 ) -> Ledger:
@@ -103,17 +72,18 @@ def ground(
     Args:
         outputs: what execution returned, as text, in the order of the turns.
         answer: what the agent says.
-        task: the task, with the user's words of earlier turns.
+        task: the task.
         synonyms: a user's own words for states, by the state's usual name.
         now: when the answer was given, for "yesterday" and "in three days".
         system: the system prompt.
         arguments: what the agent handed to tools.
         errors: texts of calls that failed.
         code: what the agent ran before it answered; a value that it writes down is no misquote.
+        earlier: what the user said in the turns before.
         without_rules: rules that contradict nothing.
         doings: the calls of the run, for what the answer says was done.
     """
-    context = Context(task or "", system or "", tuple(arguments), tuple(errors), tuple(code))
+    context = Context(task or "", system or "", tuple(arguments), tuple(errors), tuple(code), tuple(earlier))
     passages = read_passages(answer)
     asserting = [passage for passage in passages if _may_assert(passage)]
     if not asserting:
@@ -139,17 +109,13 @@ class _Grounder:
     rules: frozenset[GroundednessRule] = ALL_RULES
 
     def __init__(
-        self,
-        world: World,
-        context: Context,
-        synonyms: Mapping[str, Sequence[str]] | None,
-        doings: Sequence[Doing],
-        now: datetime | None,
-    ) -> None:
+        self, world: World, context: Context, synonyms: Mapping[str, Sequence[str]] | None,
+        doings: Sequence[Doing], now: datetime | None,
+    ) -> None:  # fmt: skip
         self.world = world
         self.today = now.date() if now is not None else None
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
-        self.task_words = base_forms_of(" ".join((context.task, *context.code)))
+        self.task_words = base_forms_of(" ".join((*context.earlier, context.task, *context.code)))
         self.task = context.task.lower()
         self.binder = ValueBinder(world, self.task_words)
         self.states = StateBinder(world, synonyms)
@@ -161,7 +127,7 @@ class _Grounder:
             tuple(context.errors),
             tuple(f"{each.tool} {each.arguments}" for each in doings),
         )
-        self.written = frozenset(number for source in context.code for number in find_numbers(source))
+        self.written = {float(number) for source in context.code for number in find_numbers(source)}
 
     def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
         """Return the sentences of an answer with their verdicts."""
@@ -235,25 +201,25 @@ class _Grounder:
         for stated, matches in pending if quoted is None else ():
             self._settle_unbound(stated, matches, reading, readings)
         if self.language == "en":
-            cover_cues(reading, self.task)
-            cover_requested(reading, self.binder, self.task)
-            cover_whole(reading)
-            for claim in verify_relations(reading, self.binder):
+            unread.cover_cues(reading, self.task)
+            unread.cover_requested(reading, self.binder, self.task)
+            relations.cover_whole(reading)
+            for claim in relations.verify_relations(reading, self.binder):
                 self._enter(claim, reading)
-            for claim in verify_quantifiers(reading, self.binder, self.states):
+            for claim in relations.verify_quantifiers(reading, self.binder, self.states):
                 self._enter(claim, reading)
             for claim in self.doings.bind(reading):
                 self._enter(claim, reading)
-        for claim in bind_names(reading, self.binder, self.states.fields):
+        for claim in unread.bind_names(reading, self.binder, self.states.fields):
             self._enter(claim, reading)
         if quoted is not None:
-            claim = make_claim(
+            claim = bind.make_claim(
                 reading, 0, len(reading.text), ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted
             )
             reading.claims.append(claim)
-        unread = list_unread(reading, self.binder)
+        stretches = unread.list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
-        parts = tuple(Part(answer[low:high], low, high) for low, high in unread)
+        parts = tuple(Part(answer[low:high], low, high) for low, high in stretches)
         return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
 
     def _enter(self, claim: Claim, reading: Reading) -> None:
@@ -261,12 +227,12 @@ class _Grounder:
             reading.claims.append(claim)
 
     def _enter_value(self, stated: Stated, fact: Fact, reading: Reading) -> None:
-        overtaken = find_overtaken(stated, fact, reading, self.binder)
+        overtaken = alarms.find_overtaken(stated, fact, reading, self.binder)
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
         reading.by_stated[stated.start] = fact
-        self._enter_agreeing(stated, get_claim_kind(stated), (fact,), reading)
+        self._enter_agreeing(stated, bind.get_claim_kind(stated), (fact,), reading)
 
     def _enter_agreeing(
         self, stated: Stated, kind: ClaimKind, facts: Sequence[Fact], reading: Reading, program: str = ""
@@ -275,19 +241,20 @@ class _Grounder:
         reading.cover(*stated.words)
         reading.bound += facts
         place = (stated.start, stated.end)
-        reading.claims.append(make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
+        reading.claims.append(bind.make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
 
     def _settle_unbound(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
         place = (stated.start, stated.end)
-        kind = get_claim_kind(stated)
-        derived = derive(stated, reading, self.binder) if self.language == "en" else None
+        kind = bind.get_claim_kind(stated)
+        is_english = self.language == "en"
+        derived = derive(stated, reading, self.binder) if is_english else None
         if derived is not None:
             self._enter_agreeing(stated, kind, derived.facts, reading, derived.program)
             return
-        counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
+        counted = relations.count_rows(stated, reading, self.binder, self.states) if is_english else None
         if counted is not None:
             reading.cover(*counted.words)
             self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
@@ -295,15 +262,17 @@ class _Grounder:
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):
             reading.cover(*stated.words)
-            reading.claims.append(make_agreeing_claim(reading, place, kind, given[0], self.world))
+            reading.claims.append(bind.make_agreeing_claim(reading, place, kind, given[0], self.world))
             return
-        alarm = self._find_alarm(stated, matches, reading, readings)
+        words = frozenset(word.form for word in reading.words)
+        certain = [fact for fact in matches if not self.world.is_example(fact, words)]
+        alarm = self._find_alarm(stated, certain, reading, readings)
         if alarm is not None and alarm.rule in self.rules:
             reading.claims.append(alarm)
             return
         cause = Cause.OPEN if matches else Cause.NOT_FOUND
-        nearest = make_evidence(matches[-1], self.world) if matches else None
-        reading.claims.append(make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
+        nearest = bind.make_evidence(matches[-1], self.world) if matches else None
+        reading.claims.append(bind.make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""
@@ -322,7 +291,7 @@ class _Grounder:
         }
         if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
-        return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
+        return bind.is_precise(stated) and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
 
     def _is_of_other_dates(self, stated: Stated, reading: Reading) -> bool:
         """Return whether the call that gave the bound values was made for other dates than a stated one."""
@@ -344,29 +313,30 @@ class _Grounder:
         number = stated.mention.value
         alarm = find_printed_result(stated, reading, self.binder, readings)
         if alarm is None and self.language == "en":
-            alarm = find_other_record(stated, matches, reading, self.binder)
-            alarm = alarm or find_named_field(stated, matches, reading, self.binder)
+            alarm = alarms.find_other_record(stated, matches, reading, self.binder)
+            alarm = alarm or alarms.find_named_field(stated, matches, reading, self.binder)
         if alarm is None and not matches:
-            is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
-            if self.language == "en" and not is_written:
-                alarm = find_wrong_change(stated, reading, self.binder)
-                alarm = alarm or find_wrong_share(stated, reading, self.binder)
-                alarm = alarm or find_wrong_total(stated, reading, self.binder)
-                alarm = alarm or find_misquote(stated, reading, self.binder)
+            numbers = {number.number, number.amount} if number.kind in NUMERIC else set()
+            if self.language == "en" and self.written.isdisjoint(numbers):
+                alarm = wrong_results.find_wrong_change(stated, reading, self.binder)
+                alarm = alarm or wrong_results.find_wrong_share(stated, reading, self.binder)
+                alarm = alarm or wrong_results.find_wrong_total(stated, reading, self.binder)
+                alarm = alarm or alarms.find_misquote(stated, reading, self.binder)
                 alarm = alarm or self._find_misquoted_sentence(stated, reading)
-        return alarm or (find_unknown_identifier(stated, reading, self.binder) if not matches else None)
+            alarm = alarm or alarms.find_unknown_identifier(stated, reading, self.binder)
+        return alarm
 
     def _find_misquoted_sentence(self, stated: Stated, reading: Reading) -> Claim | None:
         """Return the claim that a sentence of an output has another value than the one that repeats it."""
         value = stated.mention.value
         fact = self.prose.find_repeated(stated, reading)
-        if fact is None and is_precise(stated):
+        if fact is None and bind.is_precise(stated):
             fact = self.prose.find_other_value(stated, reading)
         if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
             return None
-        if is_derivable(stated, self.binder, reading):
+        if alarms.is_derivable(stated, self.binder, reading):
             return None
-        return make_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
+        return bind.make_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
 
 
 def _has_words(passage: Passage) -> bool:

@@ -121,6 +121,7 @@ def _build_ledger(evidence: RunEvidence, returned: Returned) -> Ledger:
         arguments=given.arguments,
         errors=given.errors,
         code=given.code,
+        earlier=given.earlier,
         without_rules=evidence.hints.without_rules,
         doings=list_doings(evidence, returned),
     )

@@ -29,6 +29,7 @@ from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import base_form, expand, split_name
 
+_OF_MANY_MATTERS: Final = frozenset((SourceKind.SYSTEM, SourceKind.EARLIER))
 # In a record with more amounts, the task may mean several.
 _LARGEST_RECORD: Final = 6
 
@@ -45,7 +46,7 @@ def find_printed_result(
     ]
     if amounts != [stated] or not _is_in_words_of_task(reading, binder):
         return None
-    printed = _list_printed_amounts(binder) or _list_named_field(reading, binder)
+    printed = _list_printed_amounts(reading, binder) or _list_named_field(reading, binder)
     if not printed or _is_of_other_unit(stated, printed[-1]):
         return None
     if _may_sum_up(stated, binder) or _may_follow(stated, reading, binder, printed):
@@ -79,17 +80,19 @@ def _may_be_of(stated: Stated, fact: Fact) -> bool:
     return not fact.value.unit and is_in_some_unit(value, stated.hedge, fact.value.number)
 
 
-def _iter_given(binder: ValueBinder) -> Iterator[Fact]:
+def _iter_given(reading: Reading, binder: ValueBinder) -> Iterator[Fact]:
     """Yield the amounts that the run was given and that may go into the figure: "a budget of 2000"."""
-    for fact in binder.world.base.facts:
+    world, words = binder.world, binder.list_words(reading)
+    for fact in world.base.facts:
         value = fact.value
-        is_amount = fact.source >= binder.world.outputs and value.kind in NUMERIC
+        is_amount = fact.source >= world.outputs and value.kind in NUMERIC
         # "Division by zero" of an error gives nothing.
         if not is_amount or value.number == 0 or _is_of_identifier(fact, binder):
             continue
         # A prompt numbers its rules.
         is_numbering = value.kind is not Kind.PERCENT and value.step >= 1 and abs(value.number) <= SMALL_COUNT
-        if not is_numbering or not _is_of_prompt(fact, binder):
+        is_of_rule = is_numbering and world.is_of_prompt(fact)
+        if not is_of_rule and not world.is_example(fact, words):
             yield fact
 
 
@@ -108,14 +111,14 @@ def _may_sum_up(stated: Stated, binder: ValueBinder) -> bool:
 
 def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: Sequence[Fact]) -> bool:
     """Return whether a value is a printed one, or an amount that was given makes it of another one."""
-    value, facts = stated.mention.value, binder.world.numeric
-    given = list(_iter_given(binder))
+    value, facts = stated.mention.value, binder.world.list_operands(binder.list_words(reading))
+    given = list(_iter_given(reading, binder))
     if not given and not printed[-1].path:
         return any(_may_be_of(stated, fact) for fact in printed)
     is_of_record = bool(printed[-1].path) and is_derivable(stated, binder, reading)
     if is_of_record or any(_may_be_of(stated, fact) for fact in facts):
         return True
-    of_task = [fact for fact in given if not _is_of_prompt(fact, binder)]
+    of_task = [fact for fact in given if binder.world.sources[fact.source].kind not in _OF_MANY_MATTERS]
     # A prompt of many examples gives any figure, if each of its numbers may go with each other.
     pairs = chain(product([*facts, *of_task], of_task), product(printed, given))
     scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
@@ -134,12 +137,12 @@ def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
     is_record = all(f.path and len(world.list_siblings(world.get_row(f.record))) == 1 for f in fields)
     if not is_record or not 1 <= len(fields) <= _LARGEST_RECORD:
         return []
-    words = binder.task_words | {word.form for word in reading.words}
+    words = binder.list_words(reading)
     scores = [binder.score(fact, words, expand(words)) for fact in fields]
     return [fields[scores.index(max(scores))]] if max(scores) > 0 and scores.count(max(scores)) == 1 else []
 
 
-def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
+def _list_printed_amounts(reading: Reading, binder: ValueBinder) -> list[Fact]:
     """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
 
     There is none where it has other amounts, or text beside the amount and another output has one.
@@ -152,7 +155,7 @@ def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
     }
     amounts = [
         fact
-        for fact in world.numeric
+        for fact in world.list_operands(binder.list_words(reading))
         if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
     ]
     last = [fact for fact in amounts if fact.source == world.last_output]
@@ -164,10 +167,6 @@ def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
     is_bare = sorted(text.split()) == sorted(text[each.start : each.end] for each in last)
     is_only = len({fact.value.number for fact in amounts}) == 1
     return last if is_bare or is_only else []
-
-
-def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
-    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
 
 
 def _names_thing(stated: Stated, reading: Reading) -> bool:

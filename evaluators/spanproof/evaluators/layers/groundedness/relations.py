@@ -12,12 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import (
-    ValueBinder,
-    make_agreeing_claim,
-    make_contradiction,
-    make_evidence,
-)
+from spanproof.evaluators.layers.groundedness import bind
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
@@ -106,13 +102,13 @@ def _verify_superlative(
         reading.cover(*range(at, at + length), *ordinal)
         reading.bound.append(own)
         program = _show_best(best, column, degree, world)
-        return make_agreeing_claim(reading, (start, end), kind, own, world, program)
+        return bind.make_agreeing_claim(reading, (start, end), kind, own, world, program)
     is_plain = column.is_certain and rank == 1 and not world.base.cut and not reading.is_negated(start)
     if not is_plain or _is_of_some_rows(reading, at, length, column, world):
         return None
-    evidence = make_evidence(best, world, _show_best(best, column, degree, world))
+    evidence = bind.make_evidence(best, world, _show_best(best, column, degree, world))
     rule = GroundednessRule.SUPERLATIVE
-    return make_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
+    return bind.make_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
@@ -285,7 +281,7 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if reading.is_negated(word.start):
             continue
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
-        evidence = make_evidence(greater, binder.world, program)
+        evidence = bind.make_evidence(greater, binder.world, program)
         has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
         if (
             not holds
@@ -298,7 +294,9 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
             place = (word.start, word.end)
-            yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, greater, binder.world, program)
+            yield bind.make_agreeing_claim(
+                reading, place, ClaimKind.COMPARISON, greater, binder.world, program
+            )
 
 
 def _is_aside(reading: Reading, *facts: Fact) -> bool:
@@ -347,19 +345,19 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             continue
         change = later.value.number * later.factor - earlier.value.number * earlier.factor
         program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
-        evidence = make_evidence(later, binder.world, program)
+        evidence = bind.make_evidence(later, binder.world, program)
         if change * sign > 0 and not reading.is_negated(word.start):
             reading.cover(at)
             reading.bound += [earlier, later]
             place = (word.start, word.end)
-            yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
+            yield bind.make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
             yield _make_wrong_direction(reading, word, evidence)
 
 
 def _make_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
     place, rule = (word.start, word.end), GroundednessRule.DIRECTION
-    return make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
+    return bind.make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
@@ -438,11 +436,11 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         if holds:
             reading.cover(at, *said, *negations)
             reading.bound.append(facts[0])
-            yield make_agreeing_claim(reading, place, ClaimKind.QUANTIFIER, facts[0], world, program)
+            yield bind.make_agreeing_claim(reading, place, ClaimKind.QUANTIFIER, facts[0], world, program)
         elif _is_of_all_rows(reading, at, said, binder):
             kind, rule = ClaimKind.QUANTIFIER, GroundednessRule.QUANTIFIER
-            evidence = make_evidence(facts[0], world, program)
-            yield make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
+            evidence = bind.make_evidence(facts[0], world, program)
+            yield bind.make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:

@@ -12,13 +12,8 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import (
-    ValueBinder,
-    is_precise,
-    make_agreeing_claim,
-    make_contradiction,
-    make_evidence,
-)
+from spanproof.evaluators.layers.groundedness import bind
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
@@ -95,7 +90,7 @@ def cover_cues(reading: Reading, task: str) -> None:
         if not set(stated.words) <= reading.covered:
             continue
         before = stated.words[0] - 1
-        is_amount = stated.mention.value.kind is not Kind.NUMBER or is_precise(stated)
+        is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
         if before >= 0 and is_amount and reading.words[before].text.lower() in _LESSENING:
             # "Only 19%" says that this is little; "only one failed" says that no other did.
             reading.cover(before)
@@ -142,9 +137,9 @@ def bind_names(
         is_tied = any(_are_of_one_row(name, other, binder) for other in others)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
-            evidence, place = make_evidence(foreign, world), (name.start, name.end)
+            evidence, place = bind.make_evidence(foreign, world), (name.start, name.end)
             rule = GroundednessRule.OTHER_RECORD
-            yield make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
+            yield bind.make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
             continue
         if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
@@ -154,7 +149,7 @@ def bind_names(
                 for other in others
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
-            yield make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
+            yield bind.make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
 
 
 def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:

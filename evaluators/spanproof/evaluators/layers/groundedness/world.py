@@ -7,8 +7,9 @@ objects in a row belong to it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -33,6 +34,14 @@ _NAMING: Final = frozenset((Role.CELL, Role.KEY))
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
 """Outputs without content: what smolagents writes above a step's prints, and what an empty call gives."""
+# An output with more numbers is a page or a log, of which two make any figure.
+_MOST_AMOUNTS: Final = 30
+# A longer output may be a page.
+_LONGEST_RESULT: Final = 2000
+# The prompt of one company's agent has few numbers, and those of frameworks have examples.
+_MOST_OF_PROMPT: Final = 8
+# One word beside a number, such as "total", says little of what it is an example of.
+_FEWEST_SHARED: Final = 2
 FieldName = tuple[str, ...]
 
 
@@ -180,6 +189,35 @@ class World:
             if fact.value.kind in NUMERIC and fact.role is not Role.HEADER and self.is_output(fact)
         ]
 
+    def list_operands(self, words: AbstractSet[str], bound: Iterable[int] = ()) -> list[Fact]:
+        """Return the amounts that arithmetic may start from: not those of a log, or a page of other words."""
+        short = (at for at, text in enumerate(self.base.texts) if len(text) <= _LONGEST_RESULT)
+        wanted = {self.last_output, *bound}
+        named = {f.source for f in self.numeric if not self.words_of(f).isdisjoint(words)}.union(short)
+        return [
+            f for f in self.numeric if f.source in wanted or (f.source in named and not self.is_of_many(f))
+        ]
+
+    def is_of_many(self, fact: Fact) -> bool:
+        """Return whether a fact is of a text with so many numbers that two of them make any figure."""
+        most = _MOST_OF_PROMPT if self.is_of_prompt(fact) else _MOST_AMOUNTS
+        return self._amounts_by_source[fact.source] > most
+
+    @cached_property
+    def _amounts_by_source(self) -> Counter[int]:
+        return Counter(fact.source for fact in self.base.facts if fact.value.kind in NUMERIC)
+
+    def is_of_prompt(self, fact: Fact) -> bool:
+        """Return whether a fact is of the system prompt."""
+        return self.sources[fact.source].kind is SourceKind.SYSTEM
+
+    def is_example(self, fact: Fact, words: AbstractSet[str]) -> bool:
+        """Return whether a number is one of many in the system prompt, and beside few of some words."""
+        is_number = fact.value.kind in NUMERIC and self.is_of_prompt(fact)
+        words = {word for word in words if word.isalpha() and word not in STOP}
+        wanted = 1 if fact.value.kind is Kind.PERCENT else min(_FEWEST_SHARED, len(words))
+        return is_number and self.is_of_many(fact) and len(fact.words & words) < wanted
+
     def words_of(self, fact: Fact) -> frozenset[str]:
         """Return the words that name a fact's field, with the month that a column is of.
 
@@ -203,14 +241,14 @@ class World:
 
     @cached_property
     def field_words(self) -> frozenset[str]:
-        """Return the words of all fields."""
-        named = {fact.path: fact for fact in self.base.facts if fact.path}
+        """Return the words of all fields of the outputs."""
+        named = {fact.path: fact for fact in self.base.facts if fact.path and self.is_output(fact)}
         return frozenset[str]().union(*map(self.words_of, named.values()))
 
     @cached_property
     def names_of_fields(self) -> frozenset[str]:
         """Return the words of the names of all fields as they are written: `p95` of `p95_latency_ms`."""
-        paths = {fact.path for fact in self.base.facts}
+        paths = {fact.path for fact in self.base.facts if self.is_output(fact)}
         return frozenset(word for path in paths for name in path for word in name.lower().split("_"))
 
     def has_word(self, form: str) -> bool:

@@ -9,13 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.alarms import OF_REACH, is_derivable
-from spanproof.evaluators.layers.groundedness.bind import (
-    ValueBinder,
-    get_claim_kind,
-    make_contradiction,
-    make_evidence,
-)
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import iter_columns, list_cues
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
@@ -46,7 +42,7 @@ def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> 
     result = abs(later - earlier) / (abs(earlier) / 100 if value.kind is Kind.PERCENT else 1.0)
     if is_hedged_number(value, Hedge.ABOUT, result):
         return None
-    evidence = make_evidence(
+    evidence = bind.make_evidence(
         change[1],
         binder.world,
         f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
@@ -67,7 +63,7 @@ def find_wrong_share(stated: Stated, reading: Reading, binder: ValueBinder) -> C
         return None
     result = 100 * part.value.number / whole.value.number
     program = f"{part.value.number:g} of {whole.value.number:g} = {result:.4g} %"
-    return _build_other_result(stated, reading, make_evidence(part, binder.world, program))
+    return _build_other_result(stated, reading, bind.make_evidence(part, binder.world, program))
 
 
 def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -90,9 +86,11 @@ def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> C
     (facts,) = columns
     total = sum(fact.value.number * fact.factor for fact in facts)
     program = f"the sum of {len(facts)} values = {total:g}"
-    return _build_other_result(stated, reading, make_evidence(facts[0], world, program))
+    return _build_other_result(stated, reading, bind.make_evidence(facts[0], world, program))
 
 
 def _build_other_result(stated: Stated, reading: Reading, evidence: ClaimEvidence) -> Claim:
-    kind, rule = get_claim_kind(stated), GroundednessRule.MISQUOTE
-    return make_contradiction(reading, (stated.start, stated.end), kind, Cause.OTHER_RESULT, evidence, rule)
+    kind, rule = bind.get_claim_kind(stated), GroundednessRule.MISQUOTE
+    return bind.make_contradiction(
+        reading, (stated.start, stated.end), kind, Cause.OTHER_RESULT, evidence, rule
+    )

@@ -17,6 +17,7 @@ class SourceKind(StrEnum):
     OUTPUT = "output"
     ERROR = "error"
     TASK = "task"
+    EARLIER = "turn before"
     SYSTEM = "system prompt"
     ARGUMENTS = "arguments"
 
@@ -36,7 +37,7 @@ class Context:
     """What is known beside the outputs.
 
     Attributes:
-        task: the task, with the user's words of earlier turns.
+        task: the task; `earlier` has the user's words of the turns before.
         system: the system prompt.
         arguments: what the agent handed to tools, or the code it ran.
         errors: texts of calls that failed.
@@ -48,6 +49,7 @@ class Context:
     arguments: Sequence[str] = ()
     errors: Sequence[str] = ()
     code: Sequence[str] = ()
+    earlier: Sequence[str] = ()
 
 
 def gather(outputs: Sequence[str], context: Context, calls: Mapping[int, tuple[str, str]]) -> list[Source]:
@@ -56,6 +58,7 @@ def gather(outputs: Sequence[str], context: Context, calls: Mapping[int, tuple[s
         Source(SourceKind.OUTPUT, text, *calls.get(place, ("", ""))) for place, text in enumerate(outputs)
     ]
     found += [Source(SourceKind.ERROR, text) for text in context.errors if text.strip()]
+    found += [Source(SourceKind.EARLIER, text) for text in context.earlier]
     if context.task.strip():
         found.append(Source(SourceKind.TASK, context.task))
     if context.system.strip():

@@ -14,7 +14,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.returned import Returned, format_payload
 from spanproof.evaluators.runs.prompts import find_system_prompt
 from spanproof.evaluators.runs.scope import spans_of
-from spanproof.trace import RecordedCall, SpanKind
+from spanproof.trace import Language, RecordedCall, SpanKind, Step
 
 _MAX_ARGUMENTS = 60
 
@@ -23,22 +23,27 @@ def build_context(evidence: RunEvidence) -> Context:
     """Return what the run was given; the code it ran is apart, for what code writes down proves nothing."""
     spans = spans_of(evidence.trace, evidence.run)
     prompt = find_system_prompt(span for span in spans if span.kind is SpanKind.LLM)
-    tasks = [turn.task for turn in evidence.earlier if turn.task] + [evidence.run.task or ""]
     arguments: list[str] = []
     errors: list[str] = []
     for step in evidence.run.steps:
         calls = [call for call in step.calls if not is_answer(call)]
-        arguments += [_format_arguments(call) for call in calls if call.args or call.kwargs]
+        arguments += [_format_arguments(call) for call in calls if _is_of_data(call, step)]
         errors += [call.error.message for call in calls if call.error is not None and call.error.message]
         if step.error is not None and step.error.message:
             errors.append(step.error.message)
+    code = tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final)
+    earlier = tuple(turn.task for turn in evidence.earlier if turn.task)
     return Context(
-        "\n".join(tasks),
-        prompt or "",
-        tuple(arguments[:_MAX_ARGUMENTS]),
-        tuple(errors[:_MAX_ARGUMENTS]),
-        tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
-    )
+        evidence.run.task or "", prompt or "", tuple(arguments[:_MAX_ARGUMENTS]),
+        tuple(errors[:_MAX_ARGUMENTS]), code, earlier,
+    )  # fmt: skip
+
+
+def _is_of_data(call: RecordedCall, step: Step) -> bool:
+    """Return whether a call was given arguments, and none of them is a program."""
+    programs = [each.source for each in step.snippets if each.language is not Language.SQL]
+    given = (*call.args, *call.kwargs.values())
+    return bool(given) and not any(each in programs for each in given)
 
 
 def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
