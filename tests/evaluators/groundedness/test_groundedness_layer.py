@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from spanproof.evaluators.layers import groundedness
 from spanproof.sandbox import FailureClass
 from spanproof.trace import (
@@ -207,3 +209,21 @@ def test_the_runs_start_is_its_clock(build, score_of):
     for said, label in (("It is due in two days.", Label.PASS), ("It is due tomorrow.", Label.FAIL)):
         run = replace(build.run([snippet], answer=answer(said)), start_ns=noon)
         assert score_of(groundedness.judge(build.evidence(run)), "groundedness").label is label
+
+
+ROWS = (
+    "[(3, 120.5)]",
+    "[(3,120.5)]",
+    "rows: [(3, 120.5)]",
+    "{3: 120.5}",
+    '{"3": 120.5}',
+    "[Row(3, 120.5)]",
+    "3|120.5",
+)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_number_that_an_output_holds_is_never_called_unknown(build, score_of, rows):
+    snippet = build.snippet("print(run_query())", observation=rows)
+    outcome = score_of(judged(build, [snippet], "3 orders are open, for 120.5 in all."), "groundedness")
+    assert all("no source" not in each.what for each in outcome.evidence), outcome

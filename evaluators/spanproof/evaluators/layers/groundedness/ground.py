@@ -270,7 +270,9 @@ class _Grounder:
         if alarm is not None and alarm.rule in self.rules:
             reading.claims.append(alarm)
             return
-        cause = Cause.OPEN if matches else Cause.NOT_FOUND
+        # A number that names a field, such as the 3 of `{3: 120.5}`, is in a source.
+        is_name = stated.text.lower() in self.world.names_of_fields
+        cause = Cause.OPEN if matches or is_name else Cause.NOT_FOUND
         nearest = bind.make_evidence(matches[-1], self.world) if matches else None
         reading.claims.append(bind.make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
 
