@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from spanproof.sandbox.supervisor.seccomp.places import PROBED, TERMINALS, is_sensitive
+from spanproof.sandbox.places import PROBED, TERMINALS, is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108

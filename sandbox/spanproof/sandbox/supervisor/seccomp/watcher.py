@@ -17,6 +17,7 @@ from functools import partial
 from typing import Protocol
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.places import is_sensitive
 from spanproof.sandbox.supervisor.fixtures.machine import MachineTexts
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures
 from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, read_stat_fields
@@ -40,7 +41,6 @@ from spanproof.sandbox.supervisor.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
-from spanproof.sandbox.supervisor.seccomp.places import is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooManyLinks, resolve_in_root
 from spanproof.sandbox.supervisor.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
