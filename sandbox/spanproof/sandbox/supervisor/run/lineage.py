@@ -115,11 +115,11 @@ class Lineage:
         """Return the step that a task acts for."""
         if task == self._main:
             return self.step
-        known = self._steps.get(task)
-        if known is None or known[0] != _read_start_time(task):
+        entry = self._steps.get(task)
+        if entry is None or entry[0] != _read_start_time(task):
             self._learn()
-            known = self._steps.get(task)
-        return self.step if known is None else known[1]
+            entry = self._steps.get(task)
+        return self.step if entry is None else entry[1]
 
     def fork(self, call: Notification) -> Answer:
         """Let a fork go, unless tasks of two steps would fork at once: what each makes must be known."""
@@ -268,8 +268,8 @@ class Lineage:
         found = {}
         for task in self._iterate_tasks():
             began = _read_start_time(task)
-            known = self._steps.get(task)
-            found[task] = known if known is not None and known[0] == began else (began, step)
+            entry = self._steps.get(task)
+            found[task] = entry if entry is not None and entry[0] == began else (began, step)
         self._steps = found
 
     def _list_processes(self) -> list[int]:
@@ -317,8 +317,8 @@ class Lineage:
         began = _read_start_time(task)
         name = self._names.get(int(number), "")
         if name == "restart_syscall":
-            known = self._calls.get(task)
-            return known if known is not None and known.task_began == began else None
+            call = self._calls.get(task)
+            return call if call is not None and call.task_began == began else None
         return _Call(name, [int(argument, 16) for argument in arguments], began)
 
 

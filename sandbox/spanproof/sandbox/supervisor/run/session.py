@@ -173,8 +173,8 @@ class SupervisorSession(Session):
         for step, found in late.items() if isinstance(late, dict) else ():
             number = int(step) if isinstance(step, str) and step.isdigit() else len(self._executions)
             if number < len(self._executions) and isinstance(found, dict):
-                known = self._amended.get(number, self._executions[number])
-                self._amended[number] = add_attempts(known, found, self._may_lie)
+                earlier = self._amended.get(number, self._executions[number])
+                self._amended[number] = add_attempts(earlier, found, self._may_lie)
 
     def _run_step(self, supervisor: Borrowed, source: str) -> Frame:
         """Hand over a step and answer its tool calls; return the frame that ends it."""

@@ -75,8 +75,8 @@ class _Settling:
             delays_s: by task, since it began; what was counted before the first call is in that one.
         """
         if self._delays_s is not None:
-            known = self._delays_s
-            delay_s = sum(max(0.0, value - known.get(task, 0.0)) for task, value in delays_s.items())
+            earlier = self._delays_s
+            delay_s = sum(max(0.0, value - earlier.get(task, 0.0)) for task, value in delays_s.items())
             refund_s = min(delay_s, self._counted_s)
             self._left_s += refund_s
             self._counted_s -= refund_s

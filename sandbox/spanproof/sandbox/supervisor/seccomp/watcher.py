@@ -231,9 +231,9 @@ class Watcher:
             return GO_ON
         if self.fixtures is not None:
             resolved = self._boundary.resolve(path, call.pid)
-            given = self.fixtures.in_place_of(resolved, writes=bool(flags & WRITE_FLAGS))
-            if given is not None:
-                return self._hand_over(given, flags)
+            substitute = self.fixtures.open_substitute(resolved, writes=bool(flags & WRITE_FLAGS))
+            if substitute is not None:
+                return self._hand_over(substitute, flags)
         return self._answer_open(path, flags, call)
 
     def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
