@@ -36,7 +36,9 @@ class Machine:
         monkeypatch.setattr(lineage.os, "listdir", lambda _path: [str(task) for task in self.tasks])
 
     def _read_fields(self, task: int) -> list[bytes]:
-        return [self.states[task].encode(), *[b"1"] * lineage.STARTED]
+        fields = [self.states[task].encode(), *[b"1"] * lineage.STARTED]
+        fields[lineage.THREADS] = b"%d" % sum(self.states[each] != "X" for each in self.tasks)
+        return fields
 
     def _find_call(self, task: int) -> lineage._Call | None:
         if task not in self.calls:
@@ -116,14 +118,16 @@ def test_a_task_that_waits_in_its_fork_has_not_made_its_child_yet(
     assert session.has_acting(0.4, 0.0) == acts
 
 
+@pytest.mark.parametrize("cut", [[MAIN, FIRST, SECOND], [MAIN, FIRST]])
 def test_threads_are_listed_again_where_one_of_them_has_ended(
-    session: Lineage, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    session: Lineage, machine: Machine, monkeypatch: pytest.MonkeyPatch, cut: list[int]
 ) -> None:
-    # The kernel ends the list at a thread that ends just then.
+    # The kernel ends the list at a thread that ends just then, before its name or after.
+    machine.tasks = [MAIN, FIRST, SECOND, LATER]
     machine.states |= {SECOND: "X", LATER: "R"}
-    lists = iter([["10", "11", "12"]])
-    complete = ["10", "11", "13"]
-    monkeypatch.setattr(lineage.os, "listdir", lambda _path: next(lists, complete))
+    lists = iter([cut])
+    complete = [MAIN, FIRST, LATER]
+    monkeypatch.setattr(lineage.os, "listdir", lambda _path: [str(task) for task in next(lists, complete)])
     assert set(lineage._list_threads(MAIN)) == {MAIN, FIRST, LATER}
     assert session.has_acting(0.4, 0.0)
 
