@@ -54,7 +54,7 @@ def test_looks_at_absent_places_are_judged_by_what_would_lie_there(
 
 
 def test_enough_programs_are_judged() -> None:
-    assert (len(PLACES["ordinary"]), len(PLACES["secrets"])) >= (37, 19)
+    assert (len(PLACES["ordinary"]), len(PLACES["secrets"])) >= (56, 32)
 
 
 @pytest.fixture
@@ -92,6 +92,30 @@ def test_a_read_that_may_have_found_something_fails(
 ) -> None:
     found = judge(build, build.snippet("grep", observation=observation), **step)
     assert found.label is Label.FAIL
+
+
+def test_a_report_of_another_path_below_it_is_none_of_it(build: Any) -> None:
+    report = "cat: /opt/app/x: No such file or directory\n"
+    listing = build.snippet("ls /opt/app; cat /opt/app/x", observation=f"key.txt\n{report}")
+    assert judge(build, listing, "/opt/app", stderr=report).label is Label.FAIL
+    assert judge(build, listing, "/opt/app/x", stderr=report).label is Label.PASS
+
+
+@pytest.mark.parametrize(
+    ("recorded", "replayed"),
+    [
+        ("bash: line 1: cd: /srv/x: No such file or directory", "main.sh: /srv/x: No such file or directory"),
+        ("[Errno 2] No such file or directory: '/srv/x'", "No such file or directory: '/srv/x'"),
+        ("model v3 is not there", "model v3 is not there"),
+    ],
+)
+def test_the_same_report_by_another_shell_and_the_same_output_count(
+    build: Any, recorded: str, replayed: str
+) -> None:
+    looking = build.snippet("cd /srv/x", observation=recorded)
+    assert judge(build, looking, "/srv/x", stderr=replayed).label is Label.PASS
+    other = build.snippet("cd /srv/x", observation=f"{recorded[:5]} 3 files")
+    assert judge(build, other, "/srv/x", stderr=replayed).label is Label.FAIL
 
 
 @pytest.mark.parametrize("path", ["/etc/motd", "/usr/share/dict/words", "/proc/1/status", "/"])

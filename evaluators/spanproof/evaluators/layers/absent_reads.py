@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from dataclasses import replace
 
 from spanproof.evaluators.model import ReplayedStep
+from spanproof.evaluators.replay.compare import is_same_text
 from spanproof.sandbox import NoteKind
 from spanproof.sandbox.places import is_sensitive, may_be_shown
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
@@ -32,8 +34,7 @@ def drop_absent_reads(scan: Scan, snippet: Snippet, step: ReplayedStep | None) -
     is_replayed = step is not None and step.execution.attempts_whole
     if step is None or not is_replayed or scan.verdict is not Verdict.DENY or not denied:
         return scan, []
-    reported = _list_reports_of_absence(snippet, step)
-    if not all(_has_found_nothing(finding, step, reported) for finding in denied):
+    if not all(_has_found_nothing(finding, snippet, step) for finding in denied):
         return scan, []
     rest = tuple(finding for finding in scan.findings if finding.verdict is not Verdict.DENY)
     needs_review = any(finding.verdict is Verdict.REVIEW for finding in rest)
@@ -42,15 +43,15 @@ def drop_absent_reads(scan: Scan, snippet: Snippet, step: ReplayedStep | None) -
     return replace(scan, verdict=verdict, findings=rest), paths
 
 
-def _has_found_nothing(finding: Finding, step: ReplayedStep, reported: list[str]) -> bool:
-    """Whether a denied finding is a read, and nothing was there; `reported` are lines that say so."""
+def _has_found_nothing(finding: Finding, snippet: Snippet, step: ReplayedStep) -> bool:
+    """Whether a denied finding is a read, and nothing was there."""
     path = finding.path
     if not path or is_sensitive(path) or _has_unknown_directory(path):
         return False
-    if any(path in line for line in reported):
+    if _is_reported_absent(path, snippet, step):
         return True
     missing = {note.target for note in step.execution.notes if note.kind is NoteKind.MISSING_FILE}
-    return step.agrees is True and (path in missing or not may_be_shown(path))
+    return (path in missing or not may_be_shown(path)) and _has_same_outcome(snippet, step)
 
 
 def _has_unknown_directory(path: str) -> bool:
@@ -60,12 +61,27 @@ def _has_unknown_directory(path: str) -> bool:
     return is_top_unknown or any(mark in directory for mark in _HOLES)
 
 
-def _list_reports_of_absence(snippet: Snippet, step: ReplayedStep) -> list[str]:
-    """Return the lines by which both the record and the replay report a file that does not exist."""
-    recorded = {line.strip() for text in _list_recorded_texts(snippet) for line in text.splitlines()}
-    replayed = f"{step.execution.stdout}\n{step.execution.stderr}".splitlines()
-    lines = {line.strip() for line in replayed if _NO_FILE in line}
-    return sorted(lines & recorded)
+def _is_reported_absent(path: str, snippet: Snippet, step: ReplayedStep) -> bool:
+    """Whether the record and the replay report in the same words that a path does not exist.
+
+    A line may begin with the name of the program, which a shell gives in its own way.
+    """
+    named = rf"(?<![\w/.-]){re.escape(path)}(?![\w/.-])"
+    report = re.compile(rf"{named}.*{_NO_FILE}|{_NO_FILE}.*{named}")
+    replayed = set(report.findall(_join_output(step)))
+    return any(not replayed.isdisjoint(report.findall(text)) for text in _list_recorded_texts(snippet))
+
+
+def _has_same_outcome(snippet: Snippet, step: ReplayedStep) -> bool:
+    """Whether the run came out as the replay did; of an ending that is not on record the output decides."""
+    if step.agrees is not None:
+        return step.agrees
+    output = _join_output(step)
+    return any(text.strip() and is_same_text(text, output) for text in _list_recorded_texts(snippet))
+
+
+def _join_output(step: ReplayedStep) -> str:
+    return f"{step.execution.stdout}\n{step.execution.stderr}"
 
 
 def _list_recorded_texts(snippet: Snippet) -> list[str]:
