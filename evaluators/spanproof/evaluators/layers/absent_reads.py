@@ -21,8 +21,8 @@ from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.trace import Snippet
 
 _NO_FILE = os.strerror(errno.ENOENT)
+# Each of them means a name that is not known.
 _HOLES = "*?[…"
-"""Each of them means a name that is not known."""
 
 
 def drop_absent_reads(scan: Scan, snippet: Snippet, step: ReplayedStep | None) -> tuple[Scan, list[str]]:
