@@ -122,7 +122,7 @@ def test_charts_count_the_traces_of_the_list_over_time(open_page):
     page = open_page("/traces?q=58.00 since:366d")
     charts = page.locator(".charts")
     assert "✗ 1 failed" in charts.inner_text()
-    assert charts.locator(".failed").count() == 1
+    assert charts.locator(".stacked .fail").count() == 1
     assert "p95" in charts.inner_text()
 
 
@@ -224,7 +224,7 @@ def test_a_verdict_is_taken_by_a_key_and_given_to_somebody_with_a_date(open_page
     page.keyboard.press("j")
     card.wait_for()
     page.keyboard.press("m")
-    page.get_by_role("heading", name="Every verdict is reviewed").wait_for()
+    page.get_by_role("heading", name="Nothing waits for a person here").wait_for()
 
 
 def test_an_image_is_small_in_its_step_and_whole_in_a_tab_of_its_own(open_page):
