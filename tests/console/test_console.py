@@ -101,6 +101,9 @@ def test_a_list_is_ordered_by_a_column_and_saved_as_a_file(open_page):
     lines = saved.value.path().read_text().splitlines()
     assert lines[0].startswith("trace_id,project,run_span_id,agent")
     assert len(lines) > 1
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Parquet").click()
+    assert saved.value.path().read_bytes().startswith(b"PAR1")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="CSV").wait_for(state="detached")
 
