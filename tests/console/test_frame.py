@@ -34,9 +34,10 @@ def test_the_side_bar_leads_to_every_page_and_a_question_mark_lists_its_keys(ope
 def test_the_side_bar_counts_what_waits_for_a_person(open_page):
     page = open_page("/nothing")
     link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Review")
+    answer = {"layer": None, "waiting": []}
+    page.route("**/api/v1/review?*", lambda route: route.fulfill(json=answer))
     for total, more, shown in ((12, False, "12"), (1000, True, "1,000+")):
-        answer = {"layer": None, "total": total, "more": more, "waiting": []}
-        page.route("**/api/v1/review?*", lambda route, answer=answer: route.fulfill(json=answer))
+        answer |= {"total": total, "more": more}
         page.reload()
         link.get_by_text(shown, exact=True).wait_for()
 
