@@ -5,7 +5,7 @@ In: numbers. Out: the results of all operations, in any order; none divides by z
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 
@@ -19,6 +19,19 @@ def list_results(one: float, other: float, is_percentage: bool = False) -> list[
         factor = 1 + other / 100
         results += [one * (factor - 1), one * factor, one * (2 - factor), *([one / factor] if factor else [])]
     return results
+
+
+def is_result(fits: Callable[[float], bool], amounts: Sequence[float], factors: Sequence[float]) -> bool:
+    """Return whether one operation on two amounts, or on an amount and a factor, gives what fits.
+
+    Args:
+        fits: whether a result is the one in question.
+        amounts: each may go with each other.
+        factors: what an amount may be multiplied or divided by; none of them is 0.
+    """
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
+        return True
+    return any(fits(each) for pair in combinations(amounts, 2) for each in list_results(*pair)[1:])
 
 
 def list_joint_results(amounts: Sequence[float]) -> list[float]:

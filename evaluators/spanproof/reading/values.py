@@ -5,7 +5,7 @@ Values only; nothing here reads text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -69,6 +69,11 @@ class Value:
     def amount(self) -> float:
         """Return the number as it is written, without its unit and scale word."""
         return self.number / self.factor + self.offset
+
+    def without_unit(self) -> Value:
+        """Return the plain number of an amount, as it is written."""
+        step = self.step / self.factor
+        return replace(self, kind=Kind.NUMBER, unit="", number=self.amount, step=step, factor=1.0)
 
     @property
     def seconds(self) -> float:

@@ -64,9 +64,8 @@ class AbsenceBinder:
         reading.cover(*range(len(reading.words)))
         shown = " ".join(self._text.split())[:_LONGEST_SHOWN]
         evidence = ClaimEvidence(self._source, shown or "nothing", end=len(self._text), value=self._text)
-        return make_claim(
-            reading, 0, len(reading.text), ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence
-        )
+        whole = (0, len(reading.text))
+        return make_claim(reading, *whole, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence)
 
     def _reports_failure(self, reading: Reading) -> bool:
         """Return whether a sentence says that something failed, or what the failure says."""

@@ -29,6 +29,7 @@ from spanproof.reading.agreement import (
     is_of_other_scale,
     is_slip,
 )
+from spanproof.reading.arithmetic import is_result
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Form, Word
@@ -198,9 +199,10 @@ def _list_of_unit(stated: Stated, binder: ValueBinder) -> list[Fact]:
     if value.kind not in (Kind.MONEY, Kind.QUANTITY):
         return []
     alike = [
-        fact for fact in binder.world.numeric
+        fact
+        for fact in binder.world.numeric
         if fact.value.kind is value.kind and (value.kind is Kind.MONEY or fact.value.unit == value.unit)
-    ]  # fmt: skip
+    ]
     lone = list(_iter_lone(binder))
     return alike if all(fact in lone for fact in alike) else []
 
@@ -297,15 +299,13 @@ def _is_of_other_quantity(stated: Stated, reading: Reading, binder: ValueBinder)
 def _is_adjoined(stated: Stated, reading: Reading, field_words: frozenset[str]) -> bool:
     """Return whether a field only comes with a value: "118.00 before the fee", "including the fee it is"."""
     low, high = reading.get_clause(stated.start)
-    adjoining = [
-        at for at, word in enumerate(reading.words)
-        if low <= word.start < high and word.text.lower() in _ADJOINING
-    ]  # fmt: skip
-    for at in adjoining:
+    for at, word in enumerate(reading.words):
+        if not low <= word.start < high or word.text.lower() not in _ADJOINING:
+            continue
         behind = reading.words[at + 1 : at + 1 + _SUBJECT_REACH]
-        is_field = any(word.form in field_words for word in behind)
+        is_field = any(other.form in field_words for other in behind)
         to_value = reading.words[at : stated.words[0]]
-        is_apart = at > stated.words[0] or any(word.part in ("VERB", "AUX") for word in to_value)
+        is_apart = at > stated.words[0] or any(other.part in ("VERB", "AUX") for other in to_value)
         if is_field and is_apart:
             return True
     return False
@@ -487,8 +487,7 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in facts))
     # A column may have a unit in its name, and the one beside it none: `avg_days` and `promised`.
     amounts += [each for each in dict.fromkeys(fact.value.amount for fact in facts) if each not in amounts]
-    if len(amounts) > _MAX_OPERANDS:
-        amounts = amounts[-_MAX_OPERANDS:]
+    amounts = amounts[-_MAX_OPERANDS:]
     targets = [1.0, 0.01] if value.kind is Kind.PERCENT else list({1.0, 1 / value.factor})
 
     def fits(result: float) -> bool:
@@ -496,21 +495,12 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
 
     if value.unit == "time" and _may_be_span(stated, binder):
         return True
-    stated_factors = [
-        each.mention.value.number for each in reading.stated
-        if each is not stated and each.mention.value.kind is Kind.NUMBER and each.mention.value.number
-    ]  # fmt: skip
-    factors = (*_RATES, *stated_factors)
-    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
-        return True
+    others = (each.mention.value for each in reading.stated if each is not stated)
+    stated_factors = [other.number for other in others if other.kind is Kind.NUMBER and other.number]
     if any(fits(sum(row)) for row in _group_amounts(facts, binder.world, _get_fact_row)):
         return True
-    for one, two in combinations(amounts, 2):
-        if fits(one + two) or fits(one - two) or fits(one * two):
-            return True
-        for above, below in ((one, two), (two, one)):
-            if below and (fits(above / below) or fits((above - below) / below)):
-                return True
+    if is_result(fits, amounts, (*_RATES, *stated_factors)):
+        return True
     grouped = _group_amounts(facts, binder.world, _get_table_column)
     columns = [column for column in grouped if len(column) > 1]
     return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in columns)

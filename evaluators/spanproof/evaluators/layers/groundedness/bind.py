@@ -101,11 +101,8 @@ class ValueBinder:
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
         if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
-            bare = replace(
-                value, kind=Kind.NUMBER, unit="", number=value.amount, step=value.step / value.factor,
-                factor=1.0,
-            )  # fmt: skip
-            plain = _leave_out_headers(index.list_agreeing(bare, hedge, text, (Kind.NUMBER,)))
+            bare = index.list_agreeing(value.without_unit(), hedge, text, (Kind.NUMBER,))
+            plain = _leave_out_headers(bare)
             if plain:
                 return plain + index.list_agreeing(value, hedge, text, (Kind.QUANTITY,))
         return _leave_out_headers(index.list_agreeing(value, hedge, text, kinds))
@@ -181,9 +178,13 @@ class ValueBinder:
         return bool(name) and is_name and not reading.passage.cells
 
     def _find_only(
-        self, stated: Stated, options: Sequence[Fact], in_row: Sequence[Fact],
-        subjects: Sequence[frozenset[int]], reading: Reading,
-    ) -> Fact | None:  # fmt: skip
+        self,
+        stated: Stated,
+        options: Sequence[Fact],
+        in_row: Sequence[Fact],
+        subjects: Sequence[frozenset[int]],
+        reading: Reading,
+    ) -> Fact | None:
         """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
         if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
             return None
@@ -199,9 +200,11 @@ class ValueBinder:
         rivals = [
             other
             for other in self.world.base.facts
-            if other.source == fact.source and other.role is not Role.HEADER
-            and are_comparable(stated.mention.value, other) and other.value.kind is not Kind.TEXT
-        ]  # fmt: skip
+            if other.source == fact.source
+            and other.role is not Role.HEADER
+            and are_comparable(stated.mention.value, other)
+            and other.value.kind is not Kind.TEXT
+        ]
         is_other_named = any(self.score(other, near, groups) > own for other in rivals)
         return None if is_other_named else fact
 
@@ -458,17 +461,22 @@ def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEviden
     low, high = fact.cell
     text = world.base.texts[fact.source]
     shown = " ".join(text[low:high].split())[:200]
+    label = f"{fact.field}: {shown}" if fact.field else shown
     output = fact.source if world.is_output(fact) else None
-    return ClaimEvidence(
-        output, f"{fact.field}: {shown}" if fact.field else shown, derivation, start=fact.start, end=fact.end,
-        value=text[fact.start : fact.end], record=fact.record, source=world.sources[fact.source].kind.value,
-    )  # fmt: skip
+    value, kind = text[fact.start : fact.end], world.sources[fact.source].kind.value
+    return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind)
 
 
 def make_claim(
-    reading: Reading, start: int, end: int, kind: ClaimKind, verdict: Verdict, cause: Cause,
-    evidence: ClaimEvidence | None = None, rule: GroundednessRule | None = None,
-) -> Claim:  # fmt: skip
+    reading: Reading,
+    start: int,
+    end: int,
+    kind: ClaimKind,
+    verdict: Verdict,
+    cause: Cause,
+    evidence: ClaimEvidence | None = None,
+    rule: GroundednessRule | None = None,
+) -> Claim:
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
@@ -499,8 +507,12 @@ def make_contradicting_claim(
 
 
 def make_contradiction(
-    reading: Reading, place: tuple[int, int], kind: ClaimKind, cause: Cause, evidence: ClaimEvidence | None,
+    reading: Reading,
+    place: tuple[int, int],
+    kind: ClaimKind,
+    cause: Cause,
+    evidence: ClaimEvidence | None,
     rule: GroundednessRule,
-) -> Claim:  # fmt: skip
+) -> Claim:
     """Return the claim about a stretch of a passage that a rule contradicts."""
     return make_claim(reading, *place, kind, Verdict.CONTRADICTED, cause, evidence, rule)

@@ -141,15 +141,18 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
     if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
         return
     amounts = [
-        fact for fact in binder.world.list_facts(rows.pop())
+        fact
+        for fact in binder.world.list_facts(rows.pop())
         if fact.value.kind in NUMERIC and fact.role is Role.CELL and fact.value.kind is not Kind.PERCENT
-    ]  # fmt: skip
+    ]
     fitting = [
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
-        if are_alike(one, two) and _compute_amount(one) and _compute_amount(two)
+        if are_alike(one, two)
+        and _compute_amount(one)
+        and _compute_amount(two)
         and _is_change(stated, *put_in_order(one, two, binder.world))
-    ]  # fmt: skip
+    ]
     if len(fitting) == 1:
         yield put_in_order(*fitting[0], binder.world)
 

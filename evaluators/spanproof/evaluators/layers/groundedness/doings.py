@@ -85,9 +85,8 @@ class DoingBinder:
                 return None
             reading.cover(at)
             evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
-            return make_claim(
-                reading, word.start, word.end, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
-            )
+            place = (word.start, word.end)
+            return make_claim(reading, *place, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
         is_own = has_own_subject(reading.words, at)
         if not self.has_calls or not is_own:
             return None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from itertools import chain
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -40,11 +41,7 @@ _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFI
 # Words before a rate that the task gave, and that the answer starts from.
 _STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
 # How a passage begins that says only what its author will or would do.
-_OWN_PLANS: Final = tuple(
-    f"{who}{what} "
-    for who, what in (("i", "'d"), ("i", "’d"), ("i", " would"), ("i", "'ll"), ("i", "’ll"), ("i", " will"),
-                      ("we", "'d"), ("we", "’d"), ("i", " suggest"), ("i", " recommend"))
-)  # fmt: skip
+_OWN_PLAN: Final = re.compile(r"(?:i['’](?:d|ll)|i (?:would|will|suggest|recommend)|we['’]d) ", re.IGNORECASE)
 # A day or a month, as arguments of calls have them.
 _DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _FEWEST_WORDS_TO_PARSE: Final = 2
@@ -89,7 +86,9 @@ def ground(
     if not asserting:
         return Ledger(tuple(_enter_silent(passage, answer) for passage in passages))
     calls = {doing.output: (doing.tool, doing.arguments) for doing in doings if doing.output is not None}
-    grounder = _Grounder(build_world(gather(outputs, context, calls), code), context, synonyms, doings, now)
+    world = build_world(gather(outputs, context, calls), code)
+    grounder = _Grounder(world, context, StateBinder(world, synonyms), doings)
+    grounder.today = now.date() if now is not None else None
     grounder.rules = ALL_RULES.difference(without_rules)
     return Ledger(tuple(grounder.judge(answer, passages)))
 
@@ -107,18 +106,15 @@ class _Grounder:
     """Judges the passages of one answer, in order."""
 
     rules: frozenset[GroundednessRule] = ALL_RULES
+    today: date | None = None
 
-    def __init__(
-        self, world: World, context: Context, synonyms: Mapping[str, Sequence[str]] | None,
-        doings: Sequence[Doing], now: datetime | None,
-    ) -> None:  # fmt: skip
+    def __init__(self, world: World, context: Context, states: StateBinder, doings: Sequence[Doing]) -> None:
         self.world = world
-        self.today = now.date() if now is not None else None
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
         self.task_words = base_forms_of(" ".join((*context.earlier, context.task, *context.code)))
         self.task = context.task.lower()
         self.binder = ValueBinder(world, self.task_words)
-        self.states = StateBinder(world, synonyms)
+        self.states = states
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
         self.absence = AbsenceBinder(
@@ -204,18 +200,15 @@ class _Grounder:
             unread.cover_cues(reading, self.task)
             unread.cover_requested(reading, self.binder, self.task)
             relations.cover_whole(reading)
-            for claim in relations.verify_relations(reading, self.binder):
-                self._enter(claim, reading)
-            for claim in relations.verify_quantifiers(reading, self.binder, self.states):
-                self._enter(claim, reading)
-            for claim in self.doings.bind(reading):
+            related = relations.verify_relations(reading, self.binder)
+            quantified = relations.verify_quantifiers(reading, self.binder, self.states)
+            for claim in chain(related, quantified, self.doings.bind(reading)):
                 self._enter(claim, reading)
         for claim in unread.bind_names(reading, self.binder, self.states.fields):
             self._enter(claim, reading)
         if quoted is not None:
-            claim = bind.make_claim(
-                reading, 0, len(reading.text), ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted
-            )
+            whole = (0, len(reading.text))
+            claim = bind.make_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
             reading.claims.append(claim)
         stretches = unread.list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
@@ -350,7 +343,7 @@ def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> b
     passage = reading.passage
     if passage.mood is Mood.PLAN:
         is_empty = not reading.stated and not reading.names
-        is_own = passage.text.lower().startswith(_OWN_PLANS)
+        is_own = _OWN_PLAN.match(passage.text) is not None
         has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
         return is_empty or (is_own and not has_amounts and not any(map(is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":

@@ -219,8 +219,9 @@ def _score_open_answer(
     if not ledger.claims and not unread:
         return _leave_open(
             "the answer states nothing that can be compared with an output",
-            Cause.NO_CHECKABLE_CLAIM, evidence=evidence,
-        )  # fmt: skip
+            Cause.NO_CHECKABLE_CLAIM,
+            evidence=evidence,
+        )
     parts = [checked] if ledger.claims else []
     if unread:
         parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}")

@@ -66,9 +66,11 @@ class ProseIndex:
         words = [
             word.form
             for at, word in enumerate(reading.words)
-            if at not in stated.words and word.text[:1].isalnum()
-            and word.form not in STOP and not is_of(word, "carrier")
-        ]  # fmt: skip
+            if at not in stated.words
+            and word.text[:1].isalnum()
+            and word.form not in STOP
+            and not is_of(word, "carrier")
+        ]
         negations = sum(is_of(word, "negation") for word in reading.words)
         alike = [
             sentence

@@ -33,6 +33,7 @@ _RESTRICTING: Final = load_texts("restricting")
 _DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
+_COUNT_ENDS: Final = frozenset((*",.;:()", "and", "with", "but"))
 _DEFINITE: Final = frozenset(("the", "these", "those", "all", "both", "top", "your", "our", "its"))
 # A table with fewer rows has the size of something else too often.
 _FEWEST_OF_TABLE: Final = 3
@@ -448,9 +449,12 @@ def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: Va
     picking = [
         word
         for index, word in enumerate(reading.words)
-        if index != at and index not in said and word.text[:1].isalnum()
-        and not is_of(word, "carrier") and not is_of(word, "negation")
-    ]  # fmt: skip
+        if index != at
+        and index not in said
+        and word.text[:1].isalnum()
+        and not is_of(word, "carrier")
+        and not is_of(word, "negation")
+    ]
     is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
     return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 
@@ -469,12 +473,8 @@ def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: St
 def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words behind a number that say what it counts."""
     behind = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
-    limit = next(
-        (at for at, word in enumerate(behind)
-         if word.text in ",.;:()" or word.text.lower() in ("and", "with", "but")),
-        len(behind),
-    )  # fmt: skip
-    return behind[:limit]
+    ends = (at for at, word in enumerate(behind) if word.text.lower() in _COUNT_ENDS)
+    return behind[: next(ends, len(behind))]
 
 
 def _count_state(

@@ -252,8 +252,13 @@ def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
 
 
 def _is_read(
-    word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
-) -> bool:  # fmt: skip
+    word: Word,
+    at: int,
+    reading: Reading,
+    known: frozenset[str],
+    groups: frozenset[str],
+    binder: ValueBinder,
+) -> bool:
     if word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text)):
         return word.text not in ("→", "%")
     lowered = word.text.lower()

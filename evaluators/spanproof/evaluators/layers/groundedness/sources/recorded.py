@@ -33,10 +33,8 @@ def build_context(evidence: RunEvidence) -> Context:
             errors.append(step.error.message)
     code = tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final)
     earlier = tuple(turn.task for turn in evidence.earlier if turn.task)
-    return Context(
-        evidence.run.task or "", prompt or "", tuple(arguments[:_MAX_ARGUMENTS]),
-        tuple(errors[:_MAX_ARGUMENTS]), code, earlier,
-    )  # fmt: skip
+    kept = tuple(arguments[:_MAX_ARGUMENTS]), tuple(errors[:_MAX_ARGUMENTS])
+    return Context(evidence.run.task or "", prompt or "", *kept, code, earlier)
 
 
 def _is_of_data(call: RecordedCall, step: Step) -> bool:
