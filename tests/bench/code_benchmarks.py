@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from spanproof.benchmarks import BENCHMARKS, Answer, Place, Problem, Source, grade_answers, read_problems
-from spanproof.benchmarks.files import read_rows
+from spanproof.benchmarks import BENCHMARKS, Answer, Place, Problem, Source, evaluate_answers, read_problems
+from spanproof.benchmarks.files import iter_rows
 from spanproof.sandbox.registry import open_sandbox
 
 _TURNED = {
@@ -81,9 +81,9 @@ def time_sandbox(problems: Sequence[Problem], answers: Sequence[Answer], workers
     """Return seconds, and how many answers pass."""
     with open_sandbox("jail", workers=workers, settings={}) as sandbox:
         place = Place(sandbox)
-        grade_answers(problems, answers[:1], place)  # the sandbox starts with its first program
+        evaluate_answers(problems, answers[:1], place)  # the sandbox starts with its first program
         start = time.perf_counter()
-        graded = grade_answers(problems, answers, place, workers)
+        graded = evaluate_answers(problems, answers, place, workers)
         return time.perf_counter() - start, sum(each.first.passed for each in graded)
 
 
@@ -98,7 +98,7 @@ def main() -> None:
     problems = read_problems(BENCHMARKS["humaneval"], Source(given.file))
     programs = [
         f"{row['prompt']}{row['canonical_solution']}\n{row['test']}\ncheck({row['entry_point']})\n"
-        for _, row in read_rows(given.file)
+        for _, row in iter_rows(given.file)
     ]
     with ProcessPoolExecutor(given.workers) as pool:
         list(pool.map(run_plain, ["pass"] * given.workers))  # its processes start

@@ -44,7 +44,7 @@ def read_one(name: str, path: Path, **beside: Any) -> Problem:
 
 
 def grade(problem: Problem, text: str, place: Place, *, whole: bool = False) -> dict[str, Graded]:
-    return dict(problem.grade(Answer(problem.id, text, is_whole=whole), place))
+    return dict(problem.evaluate(Answer(problem.id, text, is_whole=whole), place))
 
 
 def grades(problem: Problem, text: str, place: Place, *, whole: bool = False) -> dict[str, str]:

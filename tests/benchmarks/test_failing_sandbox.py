@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from spanproof.benchmarks import Answer, Grade, Place, grade_answers
+from spanproof.benchmarks import Answer, Grade, Place, evaluate_answers
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.benchmarks.security import Safety, SecurityPrompt, assess
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxError, SandboxUnavailable
@@ -24,7 +24,7 @@ def fail(failure: SandboxError) -> Place:
 def test_a_benchmark_goes_on_and_leaves_the_answer_unjudged(language: str, failure: SandboxError) -> None:
     checks = {"base": (Check(tests="assert f() == 1"),), "plus": (Check(tests="assert f() == 1"),)}
     problem = ProgramProblem(id="p", prompt="", language=language, reference=None, groups={}, checks=checks)
-    (graded,) = grade_answers([problem], [Answer("p", "x", is_whole=True)], fail(failure))
+    (graded,) = evaluate_answers([problem], [Answer("p", "x", is_whole=True)], fail(failure))
     assert {each.grade for each in graded.grades.values()} == {Grade.UNJUDGED}
     assert graded.first.reason == str(failure)
 

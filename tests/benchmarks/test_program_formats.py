@@ -14,7 +14,7 @@ import pytest
 from tests.benchmarks.conftest import WriteRows, grade, grades, read_one
 
 from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Grade, Place, Source, read_problems
-from spanproof.benchmarks.languages import find_missing
+from spanproof.benchmarks.languages import describe_missing
 
 HUMANEVAL = {
     "task_id": "Own/0",
@@ -110,7 +110,7 @@ def test_a_class_of_tests_beside_check_is_run_too(write_rows: WriteRows, place: 
 def test_public_examples_are_those_of_the_docstring(write_rows: WriteRows, place: Place) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert problem.reference is not None
-    tried = problem.try_public(problem.reference, place)
+    tried = problem.evaluate_public(problem.reference, place)
     assert tried is not None
     assert tried.passed
 
@@ -172,7 +172,7 @@ def test_an_assertion_that_the_published_solution_fails_is_not_counted(
 
 
 def test_humaneval_x_in_cpp(write_rows: WriteRows, place: Place) -> None:
-    missing = find_missing("cpp", place.sandbox)
+    missing = describe_missing("cpp", place.sandbox)
     row = {
         "task_id": "CPP/0",
         "prompt": "#include <cassert>\nint twice(int x) {\n",

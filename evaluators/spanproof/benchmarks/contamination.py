@@ -59,7 +59,7 @@ class Contamination:
     gap: Gap | None = None
 
 
-def find_signs(
+def evaluate_contamination(
     problems: Sequence[Problem],
     graded: Sequence[GradedAnswer],
     other: Sequence[Problem] = (),
@@ -75,9 +75,9 @@ def find_signs(
     """
     return Contamination(
         tuple(each.id for each in problems if holds_tests(each)),
-        tuple(find_near_duplicates(problems, other)),
-        tuple(_find_verbatim(problems, [each.answer for each in graded])),
-        measure_gap(problems, graded, cutoff) if cutoff else None,
+        tuple(iter_near_duplicates(problems, other)),
+        tuple(_iter_verbatim(problems, [each.answer for each in graded])),
+        compute_gap(problems, graded, cutoff) if cutoff else None,
     )
 
 
@@ -89,17 +89,17 @@ def holds_tests(problem: Problem) -> bool:
     )
 
 
-def find_near_duplicates(
+def iter_near_duplicates(
     problems: Sequence[Problem], other: Sequence[Problem]
 ) -> Iterable[tuple[str, str, float]]:
     """Yield problems of two splits that are alike, by shingles of five words of their prompts."""
-    theirs = [(each.id, shingles) for each in other if (shingles := _hash_shingles(each.prompt))]
+    theirs = [(each.id, shingles) for each in other if (shingles := _list_shingle_hashes(each.prompt))]
     holders: dict[int, list[int]] = {}
     for position, (_, shingles) in enumerate(theirs):
         for each in shingles:
             holders.setdefault(each, []).append(position)
     for problem in problems:
-        ours = _hash_shingles(problem.prompt)
+        ours = _list_shingle_hashes(problem.prompt)
         shared = Counter(position for each in ours for position in holders.get(each, ()))
         for position, common in shared.most_common(3):
             name, shingles = theirs[position]
@@ -108,7 +108,7 @@ def find_near_duplicates(
                 yield problem.id, name, round(alike, 3)
 
 
-def measure_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cutoff: date) -> Gap | None:
+def compute_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cutoff: date) -> Gap | None:
     """Return the pass rates before and after a date; None where no problem has a date."""
     dates = {each.id: each.published for each in problems if each.published}
     if not dates:
@@ -125,15 +125,15 @@ def measure_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cut
     return Gap(cutoff, before, after, compute_difference_interval(before, after))
 
 
-def _find_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
-    known = {each.id: _tokenise(each.reference.text) for each in problems if each.reference}
+def _iter_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
+    known = {each.id: _split_words(each.reference.text) for each in problems if each.reference}
     seen = set()
     for answer in answers:
         published = known.get(answer.problem)
         # Short solutions are written alike by anyone.
         if not published or len(published) <= _FEW_WORDS or answer.problem in seen:
             continue
-        if _holds(_tokenise(answer.text), published):
+        if _holds(_split_words(answer.text), published):
             seen.add(answer.problem)
             yield answer.problem
 
@@ -142,11 +142,11 @@ def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
     return "\0".join(("", *wanted, "")) in "\0".join(("", *words, ""))
 
 
-def _tokenise(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _hash_shingles(text: str) -> set[int]:
-    words = [word.lower() for word in _tokenise(text)]
+def _list_shingle_hashes(text: str) -> set[int]:
+    words = [word.lower() for word in _split_words(text)]
     last = len(words) - _WORDS_IN_A_SHINGLE
     return {hash(tuple(words[start : start + _WORDS_IN_A_SHINGLE])) for start in range(max(0, last + 1))}

@@ -118,7 +118,7 @@ def build_judge_tasks(problems: Sequence[Problem], graded: Sequence[GradedAnswer
     """Return what the judge is given, by a key of the answer; unjudged answers are left out."""
     tasks = {each.id: each.task for each in problems}
     return {
-        _make_key(each): f"Task:\n{tasks[each.answer.problem]}\n\nAnswer:\n{each.answer.text}\n\n{_QUESTION}"
+        _build_key(each): f"Task:\n{tasks[each.answer.problem]}\n\nAnswer:\n{each.answer.text}\n\n{_QUESTION}"
         for each in graded
         if each.first.grade is not Grade.UNJUDGED
     }
@@ -131,7 +131,7 @@ def read_judgements(
     replies = CompletionFile(path, request).read(tasks, 1)
     found = []
     for each in graded:
-        reply = replies.get((_make_key(each), 1))
+        reply = replies.get((_build_key(each), 1))
         if reply is None:
             continue
         price = request.price
@@ -139,7 +139,7 @@ def read_judgements(
             JudgedAnswer(
                 each.answer.model,
                 each.first.passed,
-                _parse_reply(reply["completion"]),
+                _find_verdict(reply["completion"]),
                 each.first.wall_s,
                 reply["wall_s"],
                 price.of(reply["tokens_in"], reply["tokens_out"]) if price is not None else None,
@@ -148,11 +148,11 @@ def read_judgements(
     return JudgedReport(request.model, found)
 
 
-def _make_key(graded: GradedAnswer) -> str:
+def _build_key(graded: GradedAnswer) -> str:
     return f"{graded.answer.problem}#{graded.number}"
 
 
-def _parse_reply(text: str) -> bool | None:
+def _find_verdict(text: str) -> bool | None:
     found = _REPLY.match(text)
     return found[1].lower() == "yes" if found else None
 

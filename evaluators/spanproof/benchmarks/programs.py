@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanproof.benchmarks.languages import LANGUAGES, build_program, find_missing
+from spanproof.benchmarks.languages import LANGUAGES, build_program, describe_missing
 from spanproof.benchmarks.model import (
     PASSED,
     Answer,
@@ -21,8 +21,8 @@ from spanproof.benchmarks.model import (
     Graded,
     Place,
     Problem,
-    make_failed_grade,
-    make_unjudged_grade,
+    build_failed_grade,
+    build_unjudged_grade,
 )
 from spanproof.benchmarks.output import matches_output
 from spanproof.sandbox import (
@@ -103,34 +103,34 @@ class ProgramProblem(Problem):
         wanted = self.instruction or f"Complete this {self.language} code."
         return f"{wanted} Answer with the whole code in one fenced block.\n\n{self.prompt}"
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return a grade by each test set; a set holds what the sets before it hold."""
         grades: dict[str, Graded] = {}
         before: Graded = PASSED
         for name, checks in self.checks.items():
             if before.passed:
-                before = self._try(answer, checks, place)
+                before = self._run_checks(answer, checks, place)
             grades[name] = before
         return {name: grades[name] for name in self.test_sets}
 
-    def try_public(self, answer: Answer, place: Place) -> Graded | None:
+    def evaluate_public(self, answer: Answer, place: Place) -> Graded | None:
         """Return the grade by the public tests; None where the published solution fails them, too."""
         if not self.public:
             return None
-        graded = self._try(answer, self.public, place)
+        graded = self._run_checks(answer, self.public, place)
         if not graded.passed and self.reference is not None:
-            return graded if self._try(self.reference, self.public, place).passed else None
+            return graded if self._run_checks(self.reference, self.public, place).passed else None
         return graded
 
-    def _try(self, answer: Answer, checks: tuple[Check, ...], place: Place) -> Graded:
+    def _run_checks(self, answer: Answer, checks: tuple[Check, ...], place: Place) -> Graded:
         if answer.error:
-            return make_failed_grade(answer.error)
-        lacking = find_missing(self.language, place.sandbox) or self._find_missing_module(place)
+            return build_failed_grade(answer.error)
+        lacking = describe_missing(self.language, place.sandbox) or self._describe_missing_module(place)
         if lacking:
-            return make_unjudged_grade(lacking)
+            return build_unjudged_grade(lacking)
         if not checks:
-            return make_unjudged_grade("the problem has no tests")
-        code = self._join(answer)
+            return build_unjudged_grade("the problem has no tests")
+        code = self._build_program(answer)
         wall_s, remark = 0.0, ""
         for number, check in enumerate(checks, start=1):
             try:
@@ -140,7 +140,7 @@ class ProgramProblem(Problem):
                     remark = f"{count} of the assertions fail for the published solution, too"
                     continue
             except SandboxError as problem:
-                return make_unjudged_grade(str(problem))
+                return build_unjudged_grade(str(problem))
             wall_s += graded.wall_s
             if not graded.passed:
                 where = f"test {number} of {len(checks)}: " if len(checks) > 1 else ""
@@ -152,17 +152,19 @@ class ProgramProblem(Problem):
         if self.reference is None:
             return False
         if check not in self.defects:
-            graded = run_check(self.language, self._join(self.reference), check, place, self.packages)
+            graded = run_check(
+                self.language, self._build_program(self.reference), check, place, self.packages
+            )
             self.defects[check] = frozenset(graded.failed_tests) if graded.failed_tests else None
         known = self.defects[check]
         return known is not None and known.issuperset(failing)
 
-    def _join(self, answer: Answer) -> str:
+    def _build_program(self, answer: Answer) -> str:
         if answer.is_whole:
             return f"{self.head}\n{answer.text}" if self.head else answer.text
         return self.prompt + answer.text
 
-    def _find_missing_module(self, place: Place) -> str:
+    def _describe_missing_module(self, place: Place) -> str:
         if not self.modules or self.language != "python":
             return ""
         source = "\n".join(f"import {name}" for name in self.modules)
@@ -197,7 +199,7 @@ def run_check(
     if language == "python" and check.tests is not None:
         source = build_module(source)
     program = build_program(language, source, limits)
-    fixtures = Fixtures(seed=0, packages=_select_packages(language, place, packages))
+    fixtures = Fixtures(seed=0, packages=_find_packages(language, place, packages))
     execution = place.sandbox.run(
         Program(
             program.language,
@@ -211,8 +213,8 @@ def run_check(
         )
     )
     if place.require_apart and execution.tests_apart is False:
-        return make_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
-    return _grade_execution(execution, check, token, has_tests=tests is not None)
+        return build_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
+    return _evaluate_execution(execution, check, token, has_tests=tests is not None)
 
 
 def build_module(source: str) -> str:
@@ -231,7 +233,7 @@ def build_module(source: str) -> str:
     return head + ("" if head.endswith("\n") else "\n") + _AS_MODULE + "".join(lines[end:])
 
 
-def _select_packages(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
+def _find_packages(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
     if packages is not None:
         return packages
     own = place.packages
@@ -240,44 +242,44 @@ def _select_packages(language: str, place: Place, packages: PackageSet | None) -
     return own
 
 
-def _grade_execution(execution: Execution, check: Check, token: str, *, has_tests: bool) -> Graded:
+def _evaluate_execution(execution: Execution, check: Check, token: str, *, has_tests: bool) -> Graded:
     failure, wall_s = execution.failure_class, execution.wall_s
     if failure is FailureClass.SANDBOX_UNAVAILABLE:
-        return make_unjudged_grade(execution.reason or "the sandbox is not available", failure)
+        return build_unjudged_grade(execution.reason or "the sandbox is not available", failure)
     if failure is FailureClass.TESTS_NOT_RUN:
-        return make_unjudged_grade(execution.reason or "the tests were not run", failure)
+        return build_unjudged_grade(execution.reason or "the tests were not run", failure)
     if has_tests and execution.tests_total:
         missing = execution.tests_total - (execution.tests_passed or 0)
         if missing:
             count = f"{execution.tests_passed} of {execution.tests_total} tests pass"
-            reason = f"{count}; {_explain(execution)}" if execution.raised else count
+            reason = f"{count}; {_describe_failure(execution)}" if execution.raised else count
             # All of them are known only where none was cut off.
             ended = failure in (FailureClass.OK, FailureClass.ASSERTION_FAILURE)
             known = execution.tests_failed if ended and len(execution.tests_failed) == missing else ()
             why = FailureClass.ASSERTION_FAILURE if ended else failure
             return Graded(Grade.FAILED, reason, why, wall_s, known)
     if failure is not FailureClass.OK:
-        return make_failed_grade(_explain(execution), failure, wall_s)
+        return build_failed_grade(_describe_failure(execution), failure, wall_s)
     if has_tests and not execution.tests_total:
-        return make_unjudged_grade("the sandbox reports no test")
+        return build_unjudged_grade("the sandbox reports no test")
     lines = execution.stdout.split("\n") if token else []
     if token and token not in lines:
-        return make_failed_grade("the program ended before its tests did", failure, wall_s)
+        return build_failed_grade("the program ended before its tests did", failure, wall_s)
     if check.stdout is not None and not matches_output(execution.stdout, check.stdout):
-        shown = f"wrote {_shorten(execution.stdout)}, expected {_shorten(check.stdout)}"
-        return make_failed_grade(shown, FailureClass.ASSERTION_FAILURE, wall_s)
+        shown = f"wrote {_format_excerpt(execution.stdout)}, expected {_format_excerpt(check.stdout)}"
+        return build_failed_grade(shown, FailureClass.ASSERTION_FAILURE, wall_s)
     return Graded(Grade.PASSED, wall_s=wall_s, failure=failure)
 
 
-def _explain(execution: Execution) -> str:
+def _describe_failure(execution: Execution) -> str:
     raised = execution.raised
     if raised is not None:
-        message = f": {_shorten(raised.message)}" if raised.message else ""
+        message = f": {_format_excerpt(raised.message)}" if raised.message else ""
         return f"{raised.type}{message}"
     last = execution.stderr.strip()
     return f"{execution.failure_class.value}: {last[-_SHOWN:]}" if last else execution.failure_class.value
 
 
-def _shorten(text: str) -> str:
+def _format_excerpt(text: str) -> str:
     shown = repr(text.strip())
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -104,14 +104,14 @@ class BenchmarkReport:
     @property
     def rates(self) -> dict[str, Rate]:
         """The rate of each test set."""
-        return {name: self.rate(name, self.graded) for name in self.test_sets}
+        return {name: self.compute_rate(name, self.graded) for name in self.test_sets}
 
     @property
     def headline(self) -> Rate:
         """The rate of the set that is reported first."""
-        return self.rate(self.test_sets[0], self.graded)
+        return self.compute_rate(self.test_sets[0], self.graded)
 
-    def rates_by_group(self) -> Iterator[tuple[str, str, Rate]]:
+    def iter_rates_by_group(self) -> Iterator[tuple[str, str, Rate]]:
         """Yield dimension, value and the rate of the first test set, where there are several values."""
         name = self.test_sets[0]
         split: dict[tuple[str, str], list[GradedAnswer]] = {}
@@ -122,9 +122,9 @@ class BenchmarkReport:
         several = Counter(dimension for dimension, _ in split)
         for (dimension, value), found in sorted(split.items()):
             if several[dimension] > 1:
-                yield dimension, value, self.rate(name, found)
+                yield dimension, value, self.compute_rate(name, found)
 
-    def rate(self, test_set: str, graded: Sequence[GradedAnswer]) -> Rate:
+    def compute_rate(self, test_set: str, graded: Sequence[GradedAnswer]) -> Rate:
         """Return the rate of one test set over answers; unjudged ones are left out."""
         counts: dict[str, list[int]] = {}
         for each in graded:
@@ -176,7 +176,7 @@ class BenchmarkReport:
             "rates": {name: rate.to_json() for name, rate in self.rates.items()},
             "groups": [
                 {"dimension": dimension, "value": value, **rate.to_json()}
-                for dimension, value, rate in self.rates_by_group()
+                for dimension, value, rate in self.iter_rates_by_group()
             ],
             "unjudged": self.unjudged,
             "defects": list(self.defects),
@@ -186,17 +186,17 @@ class BenchmarkReport:
                 "tests_in_prompt": list(signs.tests_in_prompt),
                 "duplicates": [list(each) for each in signs.duplicates],
                 "verbatim": list(signs.verbatim),
-                "gap": _encode_gap(signs),
+                "gap": _compute_gap_row(signs),
             },
         }
 
-    def json_answers(self) -> Iterator[dict[str, Any]]:
+    def iter_json_answers(self) -> Iterator[dict[str, Any]]:
         """Yield the answers with their grades."""
         for each in self.graded:
-            yield write_graded(each)
+            yield encode_graded(each)
 
 
-def write_graded(graded: GradedAnswer) -> dict[str, Any]:
+def encode_graded(graded: GradedAnswer) -> dict[str, Any]:
     """Return a graded answer as JSON data."""
     return {
         "problem": graded.answer.problem,
@@ -220,7 +220,7 @@ def write_graded(graded: GradedAnswer) -> dict[str, Any]:
 
 
 def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
-    """Return what `write_graded` wrote.
+    """Return what `encode_graded` wrote.
 
     Raises:
         KeyError, TypeError, ValueError: it is no graded answer.
@@ -246,7 +246,7 @@ def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
     return GradedAnswer(answer, int(row["number"]), grades)
 
 
-def _encode_gap(signs: Contamination) -> dict[str, Any] | None:
+def _compute_gap_row(signs: Contamination) -> dict[str, Any] | None:
     gap = signs.gap
     if gap is None:
         return None

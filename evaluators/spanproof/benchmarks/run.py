@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, make_unjudged_grade
+from spanproof.benchmarks.model import Answer, Graded, Place, Problem, build_unjudged_grade
 from spanproof.sandbox import SandboxError
 
 Arguments = TypeVarTuple("Arguments")
@@ -37,7 +37,7 @@ class GradedAnswer:
         return next(iter(self.grades.values()))
 
 
-def match_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> list[Answer]:
+def select_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> list[Answer]:
     """Return the answers to these problems.
 
     Raises:
@@ -54,7 +54,7 @@ def match_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> lis
     return matched
 
 
-def grade_answers(
+def evaluate_answers(
     problems: Sequence[Problem],
     answers: Sequence[Answer],
     place: Place,
@@ -88,9 +88,9 @@ def grade_answers(
     def grade(position: int, answer: Answer, number: int) -> tuple[int, GradedAnswer]:
         problem = by_id[answer.problem]
         try:
-            grades = problem.grade(answer, place)
+            grades = problem.evaluate(answer, place)
         except SandboxError as failure:
-            grades = dict.fromkeys(problem.test_sets, make_unjudged_grade(str(failure)))
+            grades = dict.fromkeys(problem.test_sets, build_unjudged_grade(str(failure)))
         return position, GradedAnswer(answer, number, grades)
 
     with ThreadPoolExecutor(jobs) as pool:

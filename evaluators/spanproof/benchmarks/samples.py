@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, read_text, read_value
+from spanproof.benchmarks.files import iter_rows, read_text, read_value
 from spanproof.benchmarks.model import Answer, Row
 
 _IDS: Final = ("task_id", "question_id", "instance_id", "name", "id")
@@ -28,7 +28,7 @@ _BIRD_MARK: Final = "\t----- bird -----\t"
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
-def read_samples(path: Path) -> Iterator[Answer]:
+def iter_samples(path: Path) -> Iterator[Answer]:
     """Yield the answers in a file.
 
     Raises:
@@ -39,16 +39,16 @@ def read_samples(path: Path) -> Iterator[Answer]:
         for number, line in enumerate(read_text(path).splitlines()):
             yield Answer(str(number), line.partition("\t")[0], is_whole=True)
         return
-    by_problem = _read_mapping(path)
+    by_problem = _load_mapping(path)
     if by_problem is not None:
         for problem, text in by_problem.items():
             yield Answer(problem, text.partition(_BIRD_MARK)[0], is_whole=True)
         return
-    for place, row in read_rows(path):
-        yield from _read_row(place, row)
+    for place, row in iter_rows(path):
+        yield from _iter_answers(place, row)
 
 
-def take_code(text: str) -> tuple[str, bool]:
+def read_code(text: str) -> tuple[str, bool]:
     """Return the code in a model's words, and whether it is whole: a fenced block that is not indented.
 
     Of several blocks the longest is taken. Text without a block is code as it is.
@@ -60,7 +60,7 @@ def take_code(text: str) -> tuple[str, bool]:
     return code, not code[:1].isspace()
 
 
-def _read_mapping(path: Path) -> dict[str, str] | None:
+def _load_mapping(path: Path) -> dict[str, str] | None:
     if path.is_dir() or path.suffix != ".json":
         return None
     value = read_value(path) if read_text(path).startswith("{") else None
@@ -69,7 +69,7 @@ def _read_mapping(path: Path) -> dict[str, str] | None:
     return None
 
 
-def _read_row(place: str, row: Row) -> Iterator[Answer]:
+def _iter_answers(place: str, row: Row) -> Iterator[Answer]:
     named = next((str(row[key]) for key in _IDS if row.get(key) is not None), None)
     if named is None:
         raise BenchmarkError(f"{place}: it names no problem; expected one of {', '.join(_IDS)}")
@@ -77,7 +77,7 @@ def _read_row(place: str, row: Row) -> Iterator[Answer]:
         for key in keys:
             if key in row:
                 for text in _read_texts(row[key], key):
-                    code, fenced = take_code(text)
+                    code, fenced = read_code(text)
                     yield Answer(named, code, is_whole=is_whole or fenced, model=str(row.get("model") or ""))
                 return
     expected = ", ".join((*_WHOLE, *_CONTINUED))

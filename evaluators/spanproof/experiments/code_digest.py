@@ -34,7 +34,7 @@ _MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _MAX_NAME_CHARACTERS: Final = 200
 
 
-def find_module_code(target: str, project: Path) -> set[Path]:
+def list_module_code(target: str, project: Path) -> set[Path]:
     """Return the files of the code of an agent `package.module:name`; none of an installed one.
 
     Args:
@@ -42,16 +42,16 @@ def find_module_code(target: str, project: Path) -> set[Path]:
         project: the working directory, from which the module is imported.
     """
     module = target.partition(":")[0]
-    return _find_files(_list_module_files(module, _list_roots(project)), project)
+    return _list_files(_list_module_files(module, _list_roots(project)), project)
 
 
-def find_program_code(command: str, project: Path) -> set[Path]:
+def list_program_code(command: str, project: Path) -> set[Path]:
     """Return the files that a command line names, and what Python ones of them import."""
     words = shlex.split(command)
     files = [path for word in words if (path := project / word).is_file() and not _is_installed(path)]
     if "-m" in words[:-1]:
         files += _list_module_files(words[words.index("-m") + 1], _list_roots(project))
-    return _find_files(files, project)
+    return _list_files(files, project)
 
 
 def compute_code_digest(files: Iterable[Path]) -> str:
@@ -93,7 +93,7 @@ def list_module_folders() -> list[str]:
     return [str(Path.cwd()), *(each for each in sys.path if each and each != scripts)]
 
 
-def _find_files(start: Iterable[Path], project: Path) -> set[Path]:
+def _list_files(start: Iterable[Path], project: Path) -> set[Path]:
     """Return these files with all that they import and read of the project."""
     # Modules may have been written since the digest before.
     _find_spec.cache_clear()
@@ -111,15 +111,15 @@ def _find_files(start: Iterable[Path], project: Path) -> set[Path]:
         except (SyntaxError, ValueError):
             continue
         roots = [*_list_roots(project), str(path.parent)]
-        for module in _list_imports(tree):
+        for module in _iter_imports(tree):
             left += (each.resolve() for each in _list_module_files(module, roots))
-        for package, names in _list_relative_imports(tree, path):
-            left += (each.resolve() for each in _list_relative_files(package, names))
-        left += (each.resolve() for each in _list_named_files(tree, (path.parent, project)))
+        for package, names in _iter_relative_imports(tree, path):
+            left += (each.resolve() for each in _iter_relative_files(package, names))
+        left += (each.resolve() for each in _iter_named_files(tree, (path.parent, project)))
     return found
 
 
-def _list_imports(tree: ast.AST) -> Iterator[str]:
+def _iter_imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
@@ -127,7 +127,7 @@ def _list_imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
-def _list_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
+def _iter_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folder that each relative import begins in, with the dotted names that it needs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -136,11 +136,11 @@ def _list_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, li
             yield folder, [f"{prefix}{each.name}" for each in node.names]
 
 
-def _list_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
+def _iter_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
     if (folder / "__init__.py").is_file():
         yield folder / "__init__.py"
     for name in names:
-        yield from _walk_package(folder, name.split("."))
+        yield from _iter_package_files(folder, name.split("."))
 
 
 def _list_module_files(module: str, roots: list[str]) -> list[Path]:
@@ -157,7 +157,7 @@ def _list_module_files(module: str, roots: list[str]) -> list[Path]:
         return []
     found = [origin] if origin is not None and origin.suffix == ".py" else []
     for folder in folders:
-        found += _walk_package(folder, rest)
+        found += _iter_package_files(folder, rest)
     return found
 
 
@@ -170,7 +170,7 @@ def _find_spec(package: str, roots: tuple[str, ...]) -> ModuleSpec | None:
         return None
 
 
-def _walk_package(folder: Path, names: list[str]) -> Iterator[Path]:
+def _iter_package_files(folder: Path, names: list[str]) -> Iterator[Path]:
     """Yield the files of nested modules; a last name that is no module is an attribute."""
     for name in names:
         if (folder / f"{name}.py").is_file():
@@ -186,7 +186,7 @@ def _is_file_name(text: str) -> bool:
     return has_name_length and not {".", "/"}.isdisjoint(text) and {"\n", "\0"}.isdisjoint(text)
 
 
-def _list_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
+def _iter_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     names = {text for text in texts if isinstance(text, str) and _is_file_name(text)}
     for folder in folders:

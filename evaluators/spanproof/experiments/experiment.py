@@ -27,9 +27,9 @@ from spanproof.experiments.case_result import (
     CaseResult,
     CaseStatus,
     build_result_row,
-    decide_verdict,
+    classify_result,
+    compute_ends,
     encode_case,
-    encode_interval,
 )
 from spanproof.experiments.comparison import MAJORITY, BaselineRates, Comparison, compare_rates
 from spanproof.experiments.folder import ExperimentFolder
@@ -180,12 +180,12 @@ class Experiment:
         """How many trials are open."""
         return sum(each.open for each in self.cases)
 
-    def pass_at(self, k: int) -> float | None:
+    def compute_pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
         return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
 
-    def pass_hat(self, k: int) -> float | None:
+    def compute_pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
         cases = [each for each in self.cases if each.counted >= k]
         return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
@@ -222,7 +222,7 @@ class Experiment:
         )
         return dict(found)
 
-    def fail_rates(self) -> dict[str, LayerCount]:
+    def count_by_layer(self) -> dict[str, LayerCount]:
         """Return the counts of each layer."""
         found = {}
         for layer in Layer:
@@ -231,7 +231,7 @@ class Experiment:
             found[layer.value] = LayerCount(states[State.FAIL], judged, states[State.OPEN])
         return found
 
-    def rates_by(self, group: str) -> dict[str, GroupCount]:
+    def count_by_group(self, group: str) -> dict[str, GroupCount]:
         """Return the counts for each value of a group.
 
         Args:
@@ -268,7 +268,7 @@ class Experiment:
     def groups(self) -> Iterator[tuple[str, str, GroupCount]]:
         """Yield dimension, value and counts, of tags and of dimensions with several values."""
         for dimension in ("tag", *(each.name for each in fields(Cohort))):
-            rates = self.rates_by(dimension)
+            rates = self.count_by_group(dimension)
             if len(rates) > 1 or (rates and dimension == "tag"):
                 yield from ((dimension, value, counts) for value, counts in sorted(rates.items()))
 
@@ -302,13 +302,13 @@ class Experiment:
 
     def to_json(self) -> dict[str, Any]:
         """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
-        return {**self.json_head(), "cases": list(self.json_cases())}
+        return {**self.build_json_head(), "cases": list(self.iter_json_cases())}
 
-    def json_head(self) -> dict[str, Any]:
+    def build_json_head(self) -> dict[str, Any]:
         """Return the content of `to_json` without the cases."""
         counts_of_trials = [k for k in _REPORTED_TRIALS if k <= self.wanted]
-        pass_at = {str(k): self.pass_at(k) for k in counts_of_trials}
-        pass_hat = {str(k): self.pass_hat(k) for k in counts_of_trials}
+        pass_at = {str(k): self.compute_pass_at(k) for k in counts_of_trials}
+        pass_hat = {str(k): self.compute_pass_hat(k) for k in counts_of_trials}
         baseline = self.comparison.to_json() if self.comparison else None
         return {
             "agent": self.agent,
@@ -324,7 +324,7 @@ class Experiment:
             "trials_per_case": self.wanted,
             "pass_at": pass_at,
             "pass_hat": pass_hat,
-            "interval": encode_interval(self.interval),
+            "interval": compute_ends(self.interval),
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
             "counts": self._encode_counts(),
@@ -342,8 +342,8 @@ class Experiment:
 
     def _encode_layers(self) -> dict[str, Any]:
         return {
-            layer: {**counts._asdict(), "interval": encode_interval(self.compute_layer_interval(layer))}
-            for layer, counts in self.fail_rates().items()
+            layer: {**counts._asdict(), "interval": compute_ends(self.compute_layer_interval(layer))}
+            for layer, counts in self.count_by_layer().items()
         }
 
     def _encode_groups(self) -> list[dict[str, Any]]:
@@ -352,20 +352,20 @@ class Experiment:
                 "dimension": dimension,
                 "value": value,
                 **counts._asdict(),
-                "interval": encode_interval(self.compute_group_interval(dimension, value)),
+                "interval": compute_ends(self.compute_group_interval(dimension, value)),
             }
             for dimension, value, counts in self.groups
         ]
 
-    def json_cases(self) -> Iterator[dict[str, Any]]:
+    def iter_json_cases(self) -> Iterator[dict[str, Any]]:
         """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
         for each in self.cases:
-            rows = [row for trial in each.trials if (row := self.row_of(trial))]
+            rows = [row for trial in each.trials if (row := self.load_row(trial))]
             yield encode_case(each, rows)
 
-    def row_of(self, trial: Trial) -> Mapping[str, Any] | None:
+    def load_row(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
-        return trial.row if self.results is None else self.results.read_row(trial)
+        return trial.row if self.results is None else self.results.load_row(trial)
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
@@ -395,8 +395,8 @@ class Experiment:
 
     def _build_row(self, result: CaseResult) -> ResultRow:
         failure = result.first_failure
-        is_failed = failure is not None and decide_verdict(result) is Verdict.FAILED
-        return build_result_row(result, self.suite, self.row_of(failure) if failure and is_failed else None)
+        is_failed = failure is not None and classify_result(result) is Verdict.FAILED
+        return build_result_row(result, self.suite, self.load_row(failure) if failure and is_failed else None)
 
     def _iter_facts(self) -> Iterator[tuple[str, str]]:
         yield from self._iter_rates()
@@ -415,16 +415,16 @@ class Experiment:
             yield "stopped", self.stopped
 
     def _iter_rates(self) -> Iterator[tuple[str, str]]:
-        rate, k = self.pass_at(1), self.wanted
+        rate, k = self.compute_pass_at(1), self.wanted
         if rate is not None:
             yield "pass@1", f"{rate:.1%}, {self.interval}"
-        at, hat = self.pass_at(k), self.pass_hat(k)
+        at, hat = self.compute_pass_at(k), self.compute_pass_hat(k)
         if k > 1 and at is not None and hat is not None:
             yield f"pass@{k}", f"{at:.1%}"
             yield f"pass^{k}", f"{hat:.1%}"
 
     def _iter_layer_counts(self) -> Iterator[tuple[str, str]]:
-        for layer, counts in self.fail_rates().items():
+        for layer, counts in self.count_by_layer().items():
             if counts.failed or counts.open:
                 unsettled = f", {counts.open} open" if counts.open else ""
                 yield (
@@ -457,7 +457,7 @@ class Experiment:
     def _build_result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
         rate = self.baseline.rates.get(case.id) if self.baseline else None
         if self.baseline is None:
-            before = _has_passed_before(case)
+            before = _find_promoted_result(case)
         else:
             before = None if rate is None else rate >= MAJORITY
         result = CaseResult(case, trials, before, open_policy=self.open_policy)
@@ -468,7 +468,7 @@ class Experiment:
         return replace(result, quarantined=not fell, fell=fell)
 
 
-def _has_passed_before(case: Case) -> bool | None:
+def _find_promoted_result(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
     layers = [each.label for each in case.expectations if each.is_of_layer]
     return None if not layers else Label.FAIL not in layers

@@ -90,11 +90,11 @@ class FunctionEvaluation:
     @property
     def scores(self) -> dict[str, ScoreSummary]:
         """Each scorer over all rows."""
-        return {name: self._summarise(name) for name in self.scorers}
+        return {name: self._compute_summary(name) for name in self.scorers}
 
     def compute_row_means(self, scorer: str) -> dict[int, float]:
         """Return the mean of a scorer's values by the number of the row; rows without a value have none."""
-        values = self._collect_values(scorer)
+        values = self._group_values(scorer)
         return {row: fsum(found) / len(found) for row, found in values.items() if found}
 
     def compare(self, before: FunctionEvaluation) -> dict[str, PairedDifference]:
@@ -144,7 +144,7 @@ class FunctionEvaluation:
         caption = f"{len(self.rows)} rows, {len(self.trials)} trials"
         return format_html_table(caption, ("scorer", "mean", "", "scored", "errored"), rows)
 
-    def _collect_values(self, scorer: str) -> dict[int, list[float]]:
+    def _group_values(self, scorer: str) -> dict[int, list[float]]:
         values: dict[int, list[float]] = {number: [] for number in range(len(self.rows))}
         for trial in self.trials:
             value = trial.scores[scorer].value
@@ -152,8 +152,8 @@ class FunctionEvaluation:
                 values[trial.row].append(value)
         return values
 
-    def _summarise(self, scorer: str) -> ScoreSummary:
-        by_row = self._collect_values(scorer)
+    def _compute_summary(self, scorer: str) -> ScoreSummary:
+        by_row = self._group_values(scorer)
         values = [value for found in by_row.values() for value in found]
         is_share = all(0 <= value <= 1 for value in values)
         parts = [(fsum(found), len(found)) for found in by_row.values()]
@@ -189,7 +189,7 @@ def evaluate(
         ExperimentError: an argument is none of these; says what was expected.
     """
     rows = _read_rows(data)
-    named = _name_scorers(scorers)
+    named = _build_scorers(scorers)
     if not callable(task):
         raise ExperimentError(f"task must be a function of a row, got {type(task).__name__}")
     check_count("trials", trials)
@@ -245,14 +245,14 @@ def _load_cases(path: Path) -> Sequence[Case]:
 
 def _read_row(row: Any) -> Row:
     if isinstance(row, Case):
-        expected = _find_expected_answer(row)
+        expected = _get_expected_answer(row)
         return MappingProxyType({"id": row.id, "input": row.task, "expected": expected, **row.inputs})
     if isinstance(row, Mapping):
         return MappingProxyType(dict(row))
     return MappingProxyType({"input": row})
 
 
-def _find_expected_answer(case: Case) -> Any:
+def _get_expected_answer(case: Case) -> Any:
     """Return what the first requirement of an answer compares with; None where the case states none."""
     for each in case.requirements:
         if not isinstance(each, AnswerRequirement) or each.negated or not isinstance(each.entry, dict):
@@ -273,7 +273,7 @@ def _check_arguments(
         raise ExperimentError(f"{name} cannot be called with {keys}: {missing[0]}")
 
 
-def _name_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
+def _build_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
     if not isinstance(scorers, Sequence) or not scorers or not all(map(callable, scorers)):
         raise ExperimentError(
             f"scorers must be a list of functions, got {scorers!r:.60}: write scorers=[is_right]"

@@ -153,12 +153,12 @@ def score_run(
             f"score_run takes a Trajectory(task, steps, answer), got {type(trajectory).__name__}"
         )
     if engine is not None:
-        return _evaluate(trajectory, engine)
+        return _evaluate_trajectory(trajectory, engine)
     with open_engine(backend) as opened:
-        return _evaluate(trajectory, opened)
+        return _evaluate_trajectory(trajectory, opened)
 
 
-def _evaluate(trajectory: Trajectory, engine: Engine) -> RunEvaluation:
+def _evaluate_trajectory(trajectory: Trajectory, engine: Engine) -> RunEvaluation:
     request = ExportTraceServiceRequest()
     spans = request.resource_spans.add().scope_spans.add().spans
     spans.extend(build_spans(_build_transcript(trajectory)))

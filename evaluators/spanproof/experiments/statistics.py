@@ -69,7 +69,7 @@ class PairedDifference:
         return Change.BETTER if self.mean > 0 else Change.WORSE
 
 
-def mcnemar(lost: int, won: int) -> float:
+def compute_mcnemar(lost: int, won: int) -> float:
     """Return the two-sided p value of McNemar's exact test (McNemar 1947).
 
     Args:
@@ -102,13 +102,13 @@ def compare_pairs(before: Sequence[float], now: Sequence[float]) -> PairedDiffer
     outside = int((len(means) + 1) * LEVEL / 2)
     low, high = (means[outside - 1], means[-outside]) if outside else (-1.0, 1.0)
     if high - low <= _ZERO:
-        low, high = _widen(mean, len(differences))
+        low, high = _compute_wide_interval(mean, len(differences))
     if p_value > LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     return PairedDifference(mean, low, high, p_value, len(differences))
 
 
-def _widen(difference: float, pairs: int) -> tuple[float, float]:
+def _compute_wide_interval(difference: float, pairs: int) -> tuple[float, float]:
     """Return the interval where all pairs differ alike, so that no subset of them has another mean.
 
     Pairs that differ otherwise may be as frequent as the upper limit of Clopper and Pearson (Biometrika 26,

@@ -84,13 +84,13 @@ class Trial:
         return self.verdict is TrialVerdict.PASSED
 
 
-def write_trial(trial: Trial) -> dict[str, Any]:
+def encode_trial(trial: Trial) -> dict[str, Any]:
     """Return a trial as JSON data, which `read_trial` reads."""
     return asdict(trial)
 
 
 def read_trial(given: Mapping[str, Any]) -> Trial:
-    """Return the trial that `write_trial` wrote.
+    """Return the trial that `encode_trial` wrote.
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
@@ -100,7 +100,7 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
             each["requirement"],
             each["holds"],
             each["reason"],
-            _parse_layer(each["layer"]),
+            _find_layer(each["layer"]),
             is_open=bool(each.get("is_open")),
             cause=Cause(each["cause"]) if each.get("cause") else None,
             # Trials that an earlier version wrote do not have it.
@@ -118,9 +118,9 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
     rest["unknown_calls"] = tuple(rest["unknown_calls"])
     rest["requests"] = tuple(rest.get("requests", ()))
     return Trial(
-        **rest, verdict=TrialVerdict(given["verdict"]), layer=_parse_layer(given["layer"]), findings=findings
+        **rest, verdict=TrialVerdict(given["verdict"]), layer=_find_layer(given["layer"]), findings=findings
     )
 
 
-def _parse_layer(name: str | None) -> Layer | None:
+def _find_layer(name: str | None) -> Layer | None:
     return Layer(name) if name else None

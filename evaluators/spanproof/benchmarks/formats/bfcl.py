@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_list, take_text
+from spanproof.benchmarks.files import get_list, get_text, iter_rows
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.formats.tool_calls import Call, read_calls
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, make_failed_grade
+from spanproof.benchmarks.formats.tool_calls import Call, find_calls
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, build_failed_grade
 
 _PUNCTUATION = re.compile(r"[ ,./\-_*^]")
 
 
-def read_bfcl(source: Source) -> Iterator[Problem]:
+def iter_bfcl(source: Source) -> Iterator[Problem]:
     """Yield the questions of BFCL.
 
     Raises:
         BenchmarkError: an entry lacks a field, is of several turns, or its acceptable calls are missing.
     """
     answers = _read_answers(source)
-    for place, row in read_rows(source.problems):
-        identity = take_text(place, row, "id")
-        turns = take_list(place, row, "question")
+    for place, row in iter_rows(source.problems):
+        identity = get_text(place, row, "id")
+        turns = get_list(place, row, "question")
         if len(turns) > 1 and isinstance(turns[0], list):
             raise BenchmarkError(
                 f"{place}: {identity} has {len(turns)} turns; questions of one turn are graded"
@@ -74,35 +74,35 @@ class CallProblem(Problem):
         """The calls."""
         return ("calls",)
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return whether the calls are acceptable."""
         return {
-            "calls": make_failed_grade(answer.error)
+            "calls": build_failed_grade(answer.error)
             if answer.error
-            else self._grade_calls(read_calls(answer.text))
+            else self._evaluate_calls(find_calls(answer.text))
         }
 
-    def _grade_calls(self, calls: list[Call] | None) -> Graded:
+    def _evaluate_calls(self, calls: list[Call] | None) -> Graded:
         if not self.must_call:
-            return make_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
+            return build_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
         if not calls:
-            return make_failed_grade("no call can be read from the answer")
+            return build_failed_grade("no call can be read from the answer")
         if not self.acceptable:
             return PASSED
         if len(calls) != len(self.acceptable):
-            return make_failed_grade(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
+            return build_failed_grade(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
         left = list(calls)
         reason = ""
         for wanted in self.acceptable:
-            misfits = [(call, self._find_misfit(call, wanted)) for call in left]
+            misfits = [(call, self._describe_misfit(call, wanted)) for call in left]
             fitting = next((call for call, misfit in misfits if not misfit), None)
             if fitting is None:
                 reason = next((why for call, why in misfits if call.name in wanted), misfits[0][1])
-                return make_failed_grade(reason)
+                return build_failed_grade(reason)
             left.remove(fitting)
         return PASSED
 
-    def _find_misfit(self, call: Call, wanted: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
+    def _describe_misfit(self, call: Call, wanted: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
         """Return why a call is not an acceptable one, as a sentence; empty where it is."""
         ((name, parameters),) = wanted.items()
         # Models that may write no dots in names replace them.
@@ -150,5 +150,5 @@ def _read_answers(source: Source) -> dict[str, Any]:
         if not path.exists():
             return {}
     return {
-        take_text(place, row, "id"): take_list(place, row, "ground_truth") for place, row in read_rows(path)
+        get_text(place, row, "id"): get_list(place, row, "ground_truth") for place, row in iter_rows(path)
     }

@@ -15,14 +15,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from spanproof.benchmarks.files import read_rows, take, take_list, take_text
+from spanproof.benchmarks.files import get_field, get_list, get_text, iter_rows
 from spanproof.benchmarks.formats.humaneval import (
-    extract_assertions,
-    extract_examples,
-    extract_imports,
-    read_reference,
+    find_reference,
+    list_assertions,
+    list_examples,
+    read_imports,
 )
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, make_unjudged_grade
+from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, build_unjudged_grade
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.sandbox import FailureClass, Fixtures, Limits, Program
 
@@ -61,43 +61,43 @@ _LITERAL: Final = (
 )  # fmt: skip
 
 
-def read_evalplus(path: Path) -> Iterator[Problem]:
+def iter_evalplus(path: Path) -> Iterator[Problem]:
     """Yield the problems of HumanEval+ or MBPP+.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        identity = str(take(place, row, "task_id"))
+    for place, row in iter_rows(path):
+        identity = str(get_field(place, row, "task_id"))
         yield _from_inputs(place, row, identity) if "base_input" in row else _from_tests(place, row, identity)
 
 
 def _from_inputs(place: str, row: Row, identity: str) -> Problem:
-    prompt = take_text(place, row, "prompt")
+    prompt = get_text(place, row, "prompt")
     whole = identity.startswith("Mbpp")
-    solution = take_text(place, row, "canonical_solution")
-    typed = read_types(str(row.get("assertion") or ""), take_text(place, row, "entry_point"))
+    solution = get_text(place, row, "canonical_solution")
+    typed = read_types(str(row.get("assertion") or ""), get_text(place, row, "entry_point"))
     return InputProblem(
         id=identity,
         prompt=prompt,
         reference=Answer(identity, solution, is_whole=whole),
         checks={},
-        public=() if whole else extract_examples(prompt),
-        head="" if whole else extract_imports(prompt),
-        entry_point=take_text(place, row, "entry_point"),
+        public=() if whole else list_examples(prompt),
+        head="" if whole else read_imports(prompt),
+        entry_point=get_text(place, row, "entry_point"),
         inputs={
-            "base": typed.apply(take_list(place, row, "base_input")),
+            "base": typed.build_arguments(get_list(place, row, "base_input")),
             # An empty list of further inputs is published as one, or as null.
-            "plus": typed.apply(row.get("plus_input") or []),
+            "plus": typed.build_arguments(row.get("plus_input") or []),
         },
         wrap=typed.wrap,
         atol=float(row.get("atol") or 0.0),
-        hidden=extract_assertions(str(row.get("assertion") or "")) if whole else (),
+        hidden=list_assertions(str(row.get("assertion") or "")) if whole else (),
     )
 
 
 def _from_tests(place: str, row: Row, identity: str) -> Problem:
-    prompt, test = take_text(place, row, "prompt"), take_text(place, row, "test")
+    prompt, test = get_text(place, row, "prompt"), get_text(place, row, "test")
     entry_point = row.get("entry_point")
     base = [str(each) for each in row.get("test_list") or ()]
     checks = {"base": (Check(tests="\n".join(base)),)} if base else {}
@@ -107,12 +107,12 @@ def _from_tests(place: str, row: Row, identity: str) -> Problem:
         prompt=prompt,
         reference=Answer(identity, code, is_whole=True)
         if isinstance(code, str)
-        else read_reference(row, identity),
+        else find_reference(row, identity),
         checks={**checks, "plus": (Check(tests=test, entry_point=entry_point),)},
-        public=extract_examples(prompt) if not base else checks["base"],
-        head="" if base else extract_imports(prompt),
+        public=list_examples(prompt) if not base else checks["base"],
+        head="" if base else read_imports(prompt),
         modules=("numpy",) if "numpy" in test else (),
-        hidden=extract_assertions(test),
+        hidden=list_assertions(test),
     )
 
 
@@ -146,11 +146,11 @@ class InputProblem(ProgramProblem):
         """`plus` first: it holds base, too."""
         return ("plus", "base")
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return a grade by base and by plus."""
-        reason = self._make_results(place)
+        reason = self._run_solution(place)
         if reason:
-            return dict.fromkeys(self.test_sets, make_unjudged_grade(reason))
+            return dict.fromkeys(self.test_sets, build_unjudged_grade(reason))
         assert self.results.known is not None
         checks = {
             name: (Check(tests=self._format_tests(name, self.results.known[name])),)
@@ -161,7 +161,7 @@ class InputProblem(ProgramProblem):
         plain = ProgramProblem(
             id=self.id, prompt=self.prompt, checks=checks, head=self.head, reference=self.reference
         )
-        return plain.grade(answer, place)
+        return plain.evaluate(answer, place)
 
     def _format_tests(self, name: str, results: Sequence[str]) -> str:
         pairs = zip(self.inputs[name], results, strict=True)
@@ -170,7 +170,7 @@ class InputProblem(ProgramProblem):
             cases=f"[{cases}]", entry_point=self.entry_point, atol=self.atol, wrap=self.wrap
         )
 
-    def _make_results(self, place: Place) -> str:
+    def _run_solution(self, place: Place) -> str:
         """Make the expected results where they are not known; return why they cannot be had."""
         with self.results.lock:
             if self.results.known is None and not self.results.reason:
@@ -218,18 +218,18 @@ class Types:
     kinds: Mapping[tuple[int, int], str]
     wrap: str = ""
 
-    def apply(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    def build_arguments(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Return the arguments with their types."""
         return [
-            [self._apply_types(value, number, 0) for number, value in enumerate(given)] for given in inputs
+            [self._build_value(value, number, 0) for number, value in enumerate(given)] for given in inputs
         ]
 
-    def _apply_types(self, value: Any, number: int, depth: int) -> Any:
+    def _build_value(self, value: Any, number: int, depth: int) -> Any:
         kind = self.kinds.get((number, depth), "")
         if isinstance(value, dict):
-            return {key: self._apply_types(item, number, depth + 1) for key, item in value.items()}
+            return {key: self._build_value(item, number, depth + 1) for key, item in value.items()}
         if isinstance(value, list):
-            items = [self._apply_types(item, number, depth + 1) for item in value]
+            items = [self._build_value(item, number, depth + 1) for item in value]
             if kind == "set":
                 return set(items)
             return tuple(items) if kind == "tuple" else items
@@ -252,7 +252,7 @@ def read_types(assertion: str, entry_point: str) -> Types:
             wrap = "set" if inner.func.id == entry_point else wrap
         if node.func.id == entry_point:
             for number, argument in enumerate(node.args):
-                for depth, kind in _find_kinds(argument, 0):
+                for depth, kind in _iter_kinds(argument, 0):
                     kinds.setdefault((number, depth), kind)
     return Types(kinds, wrap)
 
@@ -272,7 +272,7 @@ def _is_special(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "set"
 
 
-def _find_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
+def _iter_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
     kind = {ast.Tuple: "tuple", ast.Set: "set", ast.List: "list"}.get(type(node), "")
     if isinstance(node, ast.BinOp | ast.Constant) and "j" in ast.unparse(node) and not _is_text(node):
         kind = "complex"
@@ -280,7 +280,7 @@ def _find_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
         yield depth, kind
     children = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
     for child in children:
-        yield from _find_kinds(child, depth + 1)
+        yield from _iter_kinds(child, depth + 1)
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.files import get_text, iter_rows
 from spanproof.benchmarks.model import Problem, Row
 from spanproof.benchmarks.programs import Check, ProgramProblem
 
@@ -53,27 +53,27 @@ import sys, re, math, random, collections, functools, heapq, itertools, string, 
 """
 
 
-def read_livecodebench(path: Path) -> Iterator[Problem]:
+def iter_livecodebench(path: Path) -> Iterator[Problem]:
     """Yield the problems of LiveCodeBench.
 
     Raises:
         BenchmarkError: an entry lacks a field, or its tests cannot be read.
     """
-    for place, row in read_rows(path):
+    for place, row in iter_rows(path):
         public = _parse_tests(place, row.get("public_test_cases") or "[]")
         private = _parse_tests(place, row.get("private_test_cases") or "[]")
         function = _read_function_name(place, row)
         starter = str(row.get("starter_code") or "")
-        prompt = take_text(place, row, "question_content")
+        prompt = get_text(place, row, "question_content")
         yield ProgramProblem(
-            id=take_text(place, row, "question_id"),
+            id=get_text(place, row, "question_id"),
             prompt=f"{prompt}\n\n{starter}" if starter else prompt,
             checks={
                 "tests": tuple(_build_check(place, each, function, starter) for each in (*public, *private))
             },
             public=tuple(_build_check(place, each, function, starter) for each in public),
             head=_HEAD,
-            published=_parse_date(place, row),
+            published=_find_date(place, row),
             groups={
                 name: str(row[name]) for name in ("difficulty", "platform") if isinstance(row.get(name), str)
             },
@@ -118,7 +118,7 @@ def _read_function_name(place: str, row: Row) -> str:
     return name
 
 
-def _parse_date(place: str, row: Row) -> date | None:
+def _find_date(place: str, row: Row) -> date | None:
     given = row.get("contest_date")
     if given is None:
         return None
@@ -135,13 +135,13 @@ def _parse_tests(place: str, packed: Any) -> list[dict[str, Any]]:
         try:
             packed = json.loads(packed)
         except ValueError:
-            packed = json.loads(_unpack(place, packed))
+            packed = json.loads(_decode_tests(place, packed))
     if not isinstance(packed, list) or not all(isinstance(each, dict) for each in packed):
         raise BenchmarkError(f"{place}: tests must be a list of objects with 'input' and 'output'")
     return packed
 
 
-def _unpack(place: str, packed: str) -> str:
+def _decode_tests(place: str, packed: str) -> str:
     try:
         reader = zlib.decompressobj()
         data = reader.decompress(base64.b64decode(packed, validate=True), _MAX_UNPACKED)

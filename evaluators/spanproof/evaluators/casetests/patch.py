@@ -40,7 +40,7 @@ class _Hunk:
         """The lines after it."""
         return [content for mark, content in self.lines if mark != "-"]
 
-    def apply(self, there: list[str]) -> list[str]:
+    def build_lines(self, there: list[str]) -> list[str]:
         """Return the lines after it; those that it only shows stay as they are there."""
         rest = iter(there)
         after: list[str] = []
@@ -54,7 +54,7 @@ class _Hunk:
         return after
 
 
-def apply_patch(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
+def compute_patched_files(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
     """Return the files after the patch in an answer; None where it has none that applies.
 
     Args:
@@ -77,7 +77,7 @@ def apply_patch(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
         if before is None:
             return None
         hunks = _read_hunks(patch[head.end() : end])
-        after = _apply_hunks(before, hunks) if hunks else None
+        after = _compute_patched_text(before, hunks) if hunks else None
         if after is None:
             return None
         if old not in (_NOTHING, new):
@@ -115,7 +115,7 @@ def _read_hunk(first: int, text: str) -> _Hunk:
     return hunk
 
 
-def _apply_hunks(text: str, hunks: list[_Hunk]) -> str | None:
+def _compute_patched_text(text: str, hunks: list[_Hunk]) -> str | None:
     """Return a text after hunks; None where one of them fits nowhere."""
     lines = text.split("\n")
     moved = 0
@@ -127,7 +127,7 @@ def _apply_hunks(text: str, hunks: list[_Hunk]) -> str | None:
             if _find_place(lines, hunk.new, hunk.at + moved) is None:
                 return None
             continue
-        lines[at : at + len(hunk.old)] = hunk.apply(lines[at : at + len(hunk.old)])
+        lines[at : at + len(hunk.old)] = hunk.build_lines(lines[at : at + len(hunk.old)])
         moved += len(hunk.new) - len(hunk.old)
     return "\n".join(lines)
 

@@ -103,7 +103,7 @@ def build_subject(run: Run, number: int | None) -> Subject:
     Raises:
         CannotRun: there is none, or the record does not hold all of it.
     """
-    chosen = _choose_snippets(run, number)
+    chosen = _select_snippets(run, number)
     cut = next((snippet for snippet in chosen if snippet.truncated), None)
     if cut is not None:
         raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
@@ -130,7 +130,7 @@ def build_subject(run: Run, number: int | None) -> Subject:
     return Subject(whole, own, ran_well)
 
 
-def _choose_snippets(run: Run, number: int | None) -> list[Snippet]:
+def _select_snippets(run: Run, number: int | None) -> list[Snippet]:
     python = [snippet for snippet in run.snippets if snippet.language is Language.PYTHON]
     if not python and run.hidden:
         raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the run's content is hidden, its code too")
@@ -151,7 +151,7 @@ def _choose_snippets(run: Run, number: int | None) -> list[Snippet]:
 def _build_stubs(run: Run, names: list[Names]) -> str:
     """Build functions for the tools the code calls, each with what was recorded of it."""
     called = find_unbound_calls(names) - {FINAL_ANSWER}
-    recorded = [call for call in _collect_calls(run) if call.tool in called]
+    recorded = [call for call in _list_calls(run) if call.tool in called]
     if not recorded:
         return ""
     tape: dict[str, list[dict[str, object]]] = {}
@@ -168,7 +168,7 @@ def _build_stubs(run: Run, names: list[Names]) -> str:
     return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape), matching=_MATCHING)
 
 
-def _collect_calls(run: Run) -> list[RecordedCall]:
+def _list_calls(run: Run) -> list[RecordedCall]:
     calls: list[RecordedCall] = []
     for step in run.steps:
         own = [call for snippet in step.snippets if snippet.executed for call in snippet.tape]

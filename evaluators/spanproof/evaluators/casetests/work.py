@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from spanproof.evaluators.casetests.model import CaseTests
-from spanproof.evaluators.casetests.patch import apply_patch
+from spanproof.evaluators.casetests.patch import compute_patched_files
 
 SOURCE_FOLDERS = (".", "src")
 """Folders of a repository that its modules are imported from, in their order on the path."""
@@ -19,7 +19,7 @@ FIND_MODULES = f"import sys\nsys.path[:0] = {[*SOURCE_FOLDERS]!r}\ndel sys\n"
 """The first lines of a program whose modules tests import."""
 
 
-def lay_work(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, bytes]) -> CaseTests:
+def build_work_tests(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, bytes]) -> CaseTests:
     """Return tests over the files that an agent left.
 
     Args:
@@ -35,10 +35,10 @@ def lay_work(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, byte
                 files[path] = content.decode("utf-8")
             except UnicodeDecodeError:
                 continue
-    return tests.over_files(files)
+    return tests.with_files(files)
 
 
-def add_answer_patch(
+def build_patched_files(
     answer: object, given: Mapping[str, str], left: Mapping[str, bytes]
 ) -> Mapping[str, bytes]:
     """Return the files that an agent left, after the patch in its answer where that has one that applies.
@@ -56,7 +56,7 @@ def add_answer_patch(
             texts[path] = content.decode("utf-8")
         except UnicodeDecodeError:
             continue
-    patched = apply_patch(answer, texts)
+    patched = compute_patched_files(answer, texts)
     if patched is None:
         return left
     binary = {path: content for path, content in left.items() if path not in texts}

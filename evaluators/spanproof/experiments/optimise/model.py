@@ -47,7 +47,7 @@ class Split:
     held_out: frozenset[str]
 
 
-def split_cases(ids: Sequence[str], seed: int, *, few_allowed: bool = False) -> Split:
+def build_split(ids: Sequence[str], seed: int, *, few_allowed: bool = False) -> Split:
     """Return half of the cases to train on, a quarter to choose by and a quarter held out.
 
     Where there are fewer than 48 cases, more than a quarter is held out: as many as can show a gain.
@@ -105,7 +105,7 @@ class Measured:
         return fmean(self.rates.values()) if self.rates else None
 
 
-def measure(candidate: Candidate, experiment: Experiment) -> Measured:
+def evaluate_candidate(candidate: Candidate, experiment: Experiment) -> Measured:
     """Return a candidate's measurements in an experiment."""
     trials = experiment.trials
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
@@ -120,7 +120,7 @@ def measure(candidate: Candidate, experiment: Experiment) -> Measured:
         tokens=_compute_mean(tokens),
         cost_usd=fmean(costs) if has_all_costs else None,
         open=experiment.open_trials,
-        open_layers={Layer(name): counts.open for name, counts in experiment.fail_rates().items()},
+        open_layers={Layer(name): counts.open for name, counts in experiment.count_by_layer().items()},
     )
 
 
@@ -141,7 +141,7 @@ def _compute_mean(numbers: Sequence[float]) -> float:
     return fmean(numbers) if numbers else 0.0
 
 
-def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:
+def compare_measured(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:
     """Return the paired difference; None where no case is in both."""
     shared = sorted(before.keys() & now.keys())
     if not shared:
@@ -149,7 +149,7 @@ def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDiff
     return compare_pairs([before[key] for key in shared], [now[key] for key in shared])
 
 
-def find_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+def select_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
     """Return the Pareto front: those that no other beats in score, tokens and steps at once."""
 
     def aims(each: Measured) -> tuple[float, float, float]:
@@ -184,7 +184,7 @@ class Optimised:
     @property
     def gain(self) -> PairedDifference | None:
         """The difference on the held-out cases."""
-        return compare(self.before.rates, self.after.rates)
+        return compare_measured(self.before.rates, self.after.rates)
 
     @property
     def is_gain_shown(self) -> bool:
@@ -201,7 +201,7 @@ class Optimised:
     @property
     def front(self) -> tuple[Measured, ...]:
         """The Pareto front of score, tokens and steps, on the validation cases."""
-        return find_front([each for each in self.validation if each.candidate.id not in self.rejected])
+        return select_front([each for each in self.validation if each.candidate.id not in self.rejected])
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON data."""
@@ -212,13 +212,13 @@ class Optimised:
             "held_out": {
                 "before": self.before.score,
                 "after": self.after.score,
-                "gain": _write_difference(self.gain),
+                "gain": _compute_difference_row(self.gain),
                 "gain_shown": self.is_gain_shown,
                 "open_before": self.before.open,
                 "open_after": self.after.open,
                 "layers": {
-                    layer.value: _write_difference(
-                        compare(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
+                    layer.value: _compute_difference_row(
+                        compare_measured(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
                     )
                     for layer in Layer
                 },
@@ -241,7 +241,7 @@ class Optimised:
         }
 
 
-def _write_difference(found: PairedDifference | None) -> dict[str, float] | None:
+def _compute_difference_row(found: PairedDifference | None) -> dict[str, float] | None:
     if found is None:
         return None
     return {
