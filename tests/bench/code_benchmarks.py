@@ -19,7 +19,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from spanproof.benchmarks import BENCHMARKS, Answer, Place, Problem, Source, evaluate_answers, read_problems
+from spanproof.benchmarks import (
+    BENCHMARKS,
+    Answer,
+    GradingSetup,
+    Problem,
+    Source,
+    evaluate_answers,
+    read_problems,
+)
 from spanproof.benchmarks.files import iter_rows
 from spanproof.sandbox.registry import open_sandbox
 
@@ -80,7 +88,7 @@ def mutate(problem: Problem) -> Answer | None:
 def time_sandbox(problems: Sequence[Problem], answers: Sequence[Answer], workers: int) -> tuple[float, int]:
     """Return seconds, and how many answers pass."""
     with open_sandbox("jail", workers=workers, settings={}) as sandbox:
-        place = Place(sandbox)
+        place = GradingSetup(sandbox)
         evaluate_answers(problems, answers[:1], place)  # the sandbox starts with its first program
         start = time.perf_counter()
         graded = evaluate_answers(problems, answers, place, workers)

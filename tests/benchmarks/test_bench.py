@@ -20,7 +20,7 @@ from spanproof.benchmarks import (
     BENCHMARKS,
     Answer,
     BenchmarkError,
-    Place,
+    GradingSetup,
     Source,
     evaluate_answers,
     evaluate_contamination,
@@ -199,7 +199,7 @@ def test_a_changed_sample_is_graded_again(bench: Bench, write_rows: WriteRows, t
     assert rates == [0.0, 1.0]
 
 
-def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: Place) -> None:
+def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("humaneval", write_rows(_double(0)))
     tasks: list[str] = []
 
@@ -239,7 +239,7 @@ def test_samples_as_one_object(tmp_path: Path) -> None:
     assert list(iter_samples(path)) == [Answer("0", "SELECT 1", True)]
 
 
-def test_signs_of_contamination(write_rows: WriteRows, place: Place) -> None:
+def test_signs_of_contamination(write_rows: WriteRows, place: GradingSetup) -> None:
     long = "    total = 0\n    for _ in range(2):\n        total = total + x\n    return total\n"
     rows = [
         _double(0, canonical_solution=long),
@@ -259,7 +259,7 @@ def test_signs_of_contamination(write_rows: WriteRows, place: Place) -> None:
     assert signs.gap is None
 
 
-def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: Place) -> None:
+def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: GradingSetup) -> None:
     def contest(number: int) -> dict[str, Any]:
         tests = json.dumps([{"input": "", "output": "1", "testtype": "stdin"}])
         return {

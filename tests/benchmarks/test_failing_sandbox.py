@@ -6,17 +6,17 @@ from unittest.mock import Mock
 
 import pytest
 
-from spanproof.benchmarks import Answer, Grade, Place, evaluate_answers
+from spanproof.benchmarks import Answer, Grade, GradingSetup, evaluate_answers
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.benchmarks.security import Safety, SecurityPrompt, assess
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxError, SandboxUnavailable
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 
-def fail(failure: SandboxError) -> Place:
+def fail(failure: SandboxError) -> GradingSetup:
     sandbox = Mock(Sandbox, languages=frozenset(("python", "bash", "rust")))
     sandbox.run.side_effect = failure
-    return Place(sandbox)
+    return GradingSetup(sandbox)
 
 
 @pytest.mark.parametrize("language", ["python", "rust"])

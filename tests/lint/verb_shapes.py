@@ -29,10 +29,18 @@ else:
 # Packages whose names hold the rule. The list may only grow.
 PACKAGES = (
     "collector/spanproof/api/models",
+    "collector/spanproof/alerts/[!orst]*.py",
     "collector/spanproof/alerts/notifiers",
+    "collector/spanproof/alerts/rules.py",
+    "evaluators/spanproof/agent_process",
+    "evaluators/spanproof/benchmarks",
+    "evaluators/spanproof/evaluators/casetests",
+    "evaluators/spanproof/evaluators/structure/[!e]*.py",
+    "evaluators/spanproof/experiments",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
     "evaluators/spanproof/suites",
+    "evaluators/spanproof/testing",
 )
 
 

@@ -79,8 +79,8 @@ def read_made_rule(made: MadeRule, configured: Sequence[AlertRule]) -> AlertRule
 
 def iter_usable_rules(made: Iterable[MadeRule], configured: Sequence[AlertRule]) -> Iterator[AlertRule]:
     """Yield the rules that people made; those that cannot be watched are logged."""
-    for each in made:
+    for rule in made:
         try:
-            yield read_made_rule(each, configured)
+            yield read_made_rule(rule, configured)
         except InvalidRuleError as problem:
-            _log.warning("alert %s, made by %s: %s", each.name, each.author, problem)
+            _log.warning("alert %s, made by %s: %s", rule.name, rule.author, problem)

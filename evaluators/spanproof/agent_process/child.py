@@ -180,7 +180,7 @@ def _run_in_fork(process: AgentProcess, path: str) -> NoReturn:
 def encode_error(error: BaseException) -> dict[str, str]:
     """Return an exception as JSON data; its traceback begins in the agent's own code."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [each for each in frames if each.filename != __file__ and "importlib" not in each.filename]
+    own = [frame for frame in frames if frame.filename != __file__ and "importlib" not in frame.filename]
     shown = "".join(traceback.format_list(own[-8:]))
     return {"type": type(error).__name__, "message": str(error), "traceback": shown}
 
@@ -217,8 +217,10 @@ async def _wait_for(answer: Any) -> Any:
 def _takes_task(function: Any) -> bool:
     """Whether a function has a parameter that must be given: then it is the agent, else a factory."""
     parameters = inspect.signature(function).parameters.values()
-    required = (each for each in parameters if each.default is each.empty)
-    return any(each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in required)
+    required = (parameter for parameter in parameters if parameter.default is parameter.empty)
+    return any(
+        parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in required
+    )
 
 
 def _get_answer(state: Any) -> Any:

@@ -77,9 +77,9 @@ class RecordedTools:
             self.unknown.append({"tool": tool, "args": args, "kwargs": kwargs})
             return None
         first = matching[0]
-        given = self._given.get((tool, first), 0)
-        self._given[tool, first] = given + 1
-        return self._calls[tool][matching[min(given, len(matching) - 1)]]
+        count = self._given.get((tool, first), 0)
+        self._given[tool, first] = count + 1
+        return self._calls[tool][matching[min(count, len(matching) - 1)]]
 
 
 def add_recorded_tools(tools: RecordedTools, framework: str) -> None:
@@ -102,10 +102,15 @@ def _add_to_smolagents(tools: RecordedTools) -> None:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes the method's part
         if isinstance(self, builtin):
             return original(self, *args, **kwargs)
-        given = {name: value for name, value in kwargs.items() if name != "sanitize_inputs_outputs"}
-        if len(args) == 1 and not given and isinstance(args[0], dict) and set(args[0]) <= set(self.inputs):
+        arguments = {name: value for name, value in kwargs.items() if name != "sanitize_inputs_outputs"}
+        if (
+            len(args) == 1
+            and not arguments
+            and isinstance(args[0], dict)
+            and set(args[0]) <= set(self.inputs)
+        ):
             return tools.run_call(self.name, (), args[0], lambda: original(self, *args, **kwargs))
-        return tools.run_call(self.name, args, given, lambda: original(self, *args, **kwargs))
+        return tools.run_call(self.name, args, arguments, lambda: original(self, *args, **kwargs))
 
     module.Tool.__call__ = __call__
 
@@ -159,8 +164,8 @@ def _add_to_openai_agents(tools: RecordedTools) -> None:
         original = self.on_invoke_tool
 
         async def on_invoke_tool(context: Any, text: str) -> Any:
-            given = json.loads(text) if text else {}
-            result = tools.run_call(self.name, (), given, lambda: original(context, text))
+            arguments = json.loads(text) if text else {}
+            result = tools.run_call(self.name, (), arguments, lambda: original(context, text))
             return await result if hasattr(result, "__await__") else result
 
         self.on_invoke_tool = on_invoke_tool

@@ -7,7 +7,7 @@ from spanproof.benchmarks.contamination import Contamination, evaluate_contamina
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.journal import Journal
-from spanproof.benchmarks.model import Answer, Grade, Graded, Place, Problem
+from spanproof.benchmarks.model import Answer, Grade, Graded, GradingSetup, Problem
 from spanproof.benchmarks.registry import BENCHMARKS, Benchmark, read_problems
 from spanproof.benchmarks.report import BenchmarkReport, Protocol, Rate, encode_graded
 from spanproof.benchmarks.run import GradedAnswer, evaluate_answers, select_answers
@@ -23,8 +23,8 @@ __all__ = [
     "Grade",
     "Graded",
     "GradedAnswer",
+    "GradingSetup",
     "Journal",
-    "Place",
     "Problem",
     "Protocol",
     "Rate",

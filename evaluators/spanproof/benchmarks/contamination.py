@@ -74,9 +74,9 @@ def evaluate_contamination(
         cutoff: when the model's training ended.
     """
     return Contamination(
-        tuple(each.id for each in problems if holds_tests(each)),
+        tuple(problem.id for problem in problems if holds_tests(problem)),
         tuple(iter_near_duplicates(problems, other)),
-        tuple(_iter_verbatim(problems, [each.answer for each in graded])),
+        tuple(_iter_verbatim(problems, [answer.answer for answer in graded])),
         compute_gap(problems, graded, cutoff) if cutoff else None,
     )
 
@@ -93,14 +93,16 @@ def iter_near_duplicates(
     problems: Sequence[Problem], other: Sequence[Problem]
 ) -> Iterable[tuple[str, str, float]]:
     """Yield problems of two splits that are alike, by shingles of five words of their prompts."""
-    theirs = [(each.id, shingles) for each in other if (shingles := _list_shingle_hashes(each.prompt))]
+    theirs = [
+        (problem.id, shingles) for problem in other if (shingles := _list_shingle_hashes(problem.prompt))
+    ]
     holders: dict[int, list[int]] = {}
     for position, (_, shingles) in enumerate(theirs):
-        for each in shingles:
-            holders.setdefault(each, []).append(position)
+        for shingle in shingles:
+            holders.setdefault(shingle, []).append(position)
     for problem in problems:
         ours = _list_shingle_hashes(problem.prompt)
-        shared = Counter(position for each in ours for position in holders.get(each, ()))
+        shared = Counter(position for shingle in ours for position in holders.get(shingle, ()))
         for position, common in shared.most_common(3):
             name, shingles = theirs[position]
             alike = common / (len(ours) + len(shingles) - common)
@@ -110,26 +112,28 @@ def iter_near_duplicates(
 
 def compute_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cutoff: date) -> Gap | None:
     """Return the pass rates before and after a date; None where no problem has a date."""
-    dates = {each.id: each.published for each in problems if each.published}
+    dates = {problem.id: problem.published for problem in problems if problem.published}
     if not dates:
         return None
     sides = {False: [0, 0], True: [0, 0]}
-    for each in graded:
-        when = dates.get(each.answer.problem)
-        if when is None or each.first.grade.value == "unjudged":
+    for answer in graded:
+        when = dates.get(answer.answer.problem)
+        if when is None or answer.first.grade.value == "unjudged":
             continue
         side = sides[when >= cutoff]
-        side[0] += each.first.passed
+        side[0] += answer.first.passed
         side[1] += 1
     before, after = (sides[False][0], sides[False][1]), (sides[True][0], sides[True][1])
     return Gap(cutoff, before, after, compute_difference_interval(before, after))
 
 
 def _iter_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
-    known = {each.id: _split_words(each.reference.text) for each in problems if each.reference}
+    solutions = {
+        problem.id: _split_words(problem.reference.text) for problem in problems if problem.reference
+    }
     seen = set()
     for answer in answers:
-        published = known.get(answer.problem)
+        published = solutions.get(answer.problem)
         # Short solutions are written alike by anyone.
         if not published or len(published) <= _FEW_WORDS or answer.problem in seen:
             continue

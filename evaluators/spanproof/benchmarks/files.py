@@ -29,15 +29,15 @@ def iter_rows(path: Path) -> Iterator[tuple[str, Row]]:
         OSError: it cannot be read.
     """
     if path.is_dir():
-        for each in sorted(path.iterdir()):
-            if each.is_file() and not each.name.startswith("."):
-                yield from iter_rows(each)
+        for file in sorted(path.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                yield from iter_rows(file)
         return
     for number, row in enumerate(_iter_entries(path), start=1):
-        place = f"{path}, entry {number}"
+        location = f"{path}, entry {number}"
         if not isinstance(row, dict):
-            raise BenchmarkError(f"{place}: expected an object, got {type(row).__name__}")
-        yield place, row
+            raise BenchmarkError(f"{location}: expected an object, got {type(row).__name__}")
+        yield location, row
 
 
 def read_value(path: Path) -> Any:
@@ -53,7 +53,7 @@ def read_value(path: Path) -> Any:
         raise BenchmarkError(f"{path}: it is no JSON: {problem}") from problem
 
 
-def get_field(place: str, row: Row, *names: str) -> Any:
+def get_field(location: str, row: Row, *names: str) -> Any:
     """Return the first of these fields that the row has.
 
     Raises:
@@ -63,36 +63,36 @@ def get_field(place: str, row: Row, *names: str) -> Any:
         if row.get(name) is not None:
             return row[name]
     raise BenchmarkError(
-        f"{place}: field {' or '.join(map(repr, names))} is missing; it has {', '.join(row)}"
+        f"{location}: field {' or '.join(map(repr, names))} is missing; it has {', '.join(row)}"
     )
 
 
-def get_text(place: str, row: Row, *names: str) -> str:
+def get_text(location: str, row: Row, *names: str) -> str:
     """Return the first of these fields, which must be text.
 
     Raises:
         BenchmarkError: it is not there or is no text.
     """
-    value = get_field(place, row, *names)
+    value = get_field(location, row, *names)
     if not isinstance(value, str):
-        raise BenchmarkError(f"{place}: field {names[0]!r} must be text, got {type(value).__name__}")
+        raise BenchmarkError(f"{location}: field {names[0]!r} must be text, got {type(value).__name__}")
     return value
 
 
-def get_list(place: str, row: Row, *names: str) -> list[Any]:
+def get_list(location: str, row: Row, *names: str) -> list[Any]:
     """Return the first of these fields, a list or the JSON text of one.
 
     Raises:
         BenchmarkError: it is not there or is no list.
     """
-    value = get_field(place, row, *names)
+    value = get_field(location, row, *names)
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             value = None
     if not isinstance(value, list):
-        raise BenchmarkError(f"{place}: field {names[0]!r} must be a list, or JSON of one")
+        raise BenchmarkError(f"{location}: field {names[0]!r} must be a list, or JSON of one")
     return value
 
 

@@ -38,7 +38,7 @@ class Journal:
             BenchmarkError: a line is no graded answer, or one of another run.
         """
         if not self.path.exists():
-            self.begin()
+            self.start()
             return {}
         found: dict[tuple[str, int], GradedAnswer] = {}
         end = 0
@@ -66,16 +66,16 @@ class Journal:
     def _encode_line(self, graded: GradedAnswer) -> bytes:
         return json.dumps({**self._mark, **encode_graded(graded)}).encode() + b"\n"
 
-    def _read(self, line: bytes, place: str) -> GradedAnswer:
+    def _read(self, line: bytes, location: str) -> GradedAnswer:
         try:
             row = json.loads(line)
             graded = read_graded(row)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise BenchmarkError(f"{place}: no graded answer of this version: {problem!r}") from problem
+            raise BenchmarkError(f"{location}: no graded answer of this version: {problem!r}") from problem
         for key, value in self._mark.items():
             if row.get(key) != value:
                 raise BenchmarkError(
-                    f"{place}: it is of another run: its {key} is {row.get(key)!r}, not {value!r};"
+                    f"{location}: it is of another run: its {key} is {row.get(key)!r}, not {value!r};"
                     " give another file, or the same arguments"
                 )
         return graded

@@ -88,10 +88,10 @@ def describe_missing(language: str, sandbox: Sandbox) -> str:
     if not how.hello:
         return ""
     with _finding:
-        known = _found.setdefault(sandbox, {})
-        if language not in known:
+        problems = _found.setdefault(sandbox, {})
+        if language not in problems:
             tried = sandbox.run(build_program(language, how.hello, Limits(wall_s=30)))
             needed = " and ".join(TOOLCHAINS[how.runs].tools)
             works = tried.failure_class is FailureClass.OK
-            known[language] = "" if works else f"the sandbox has no toolchain for {language}: {needed}"
-        return known[language]
+            problems[language] = "" if works else f"the sandbox has no toolchain for {language}: {needed}"
+        return problems[language]

@@ -86,7 +86,7 @@ OpenImage: TypeAlias = Callable[[str], Sandbox]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GradingSetup:
     """Where answers are tried.
 
     Attributes:
@@ -134,10 +134,10 @@ class Problem(ABC):
         """Names of the test sets that an answer is graded by, the one that is reported first in front."""
 
     @abstractmethod
-    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return a grade by each test set."""
 
-    def evaluate_public(self, answer: Answer, place: Place) -> Graded | None:
+    def evaluate_public(self, answer: Answer, setup: GradingSetup) -> Graded | None:
         """Return the grade by the tests that an agent may see; None where the problem has none."""
         return None
 

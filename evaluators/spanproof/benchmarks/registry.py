@@ -39,8 +39,8 @@ def _from_file(read: Callable[[Path], Iterator[Problem]]) -> Callable[[Source], 
 
 
 BENCHMARKS: Final = {
-    each.name: each
-    for each in (
+    benchmark.name: benchmark
+    for benchmark in (
         Benchmark("humaneval", _from_file(iter_humaneval)),
         Benchmark("humaneval+", _from_file(iter_evalplus), timeout_s=30.0),
         Benchmark("humaneval-x", _from_file(iter_humaneval_x)),
@@ -65,10 +65,10 @@ def read_problems(benchmark: Benchmark, source: Source) -> list[Problem]:
         OSError: it cannot be read.
     """
     problems: dict[str, Problem] = {}
-    for each in benchmark.read(source):
-        if each.id in problems:
-            raise BenchmarkError(f"{source.problems}: two problems have the id {each.id!r}")
-        problems[each.id] = each
+    for problem in benchmark.read(source):
+        if problem.id in problems:
+            raise BenchmarkError(f"{source.problems}: two problems have the id {problem.id!r}")
+        problems[problem.id] = problem
     if not problems:
         raise BenchmarkError(f"{source.problems} holds no problems")
     return list(problems.values())

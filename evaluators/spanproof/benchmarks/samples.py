@@ -44,8 +44,8 @@ def iter_samples(path: Path) -> Iterator[Answer]:
         for problem, text in by_problem.items():
             yield Answer(problem, text.partition(_BIRD_MARK)[0], is_whole=True)
         return
-    for place, row in iter_rows(path):
-        yield from _iter_answers(place, row)
+    for location, row in iter_rows(path):
+        yield from _iter_answers(location, row)
 
 
 def read_code(text: str) -> tuple[str, bool]:
@@ -64,15 +64,15 @@ def _load_mapping(path: Path) -> dict[str, str] | None:
     if path.is_dir() or path.suffix != ".json":
         return None
     value = read_value(path) if read_text(path).startswith("{") else None
-    if isinstance(value, dict) and value and all(isinstance(each, str) for each in value.values()):
+    if isinstance(value, dict) and value and all(isinstance(text, str) for text in value.values()):
         return value if not set(value) & {*_WHOLE, *_CONTINUED} else None
     return None
 
 
-def _iter_answers(place: str, row: Row) -> Iterator[Answer]:
+def _iter_answers(location: str, row: Row) -> Iterator[Answer]:
     named = next((str(row[key]) for key in _IDS if row.get(key) is not None), None)
     if named is None:
-        raise BenchmarkError(f"{place}: it names no problem; expected one of {', '.join(_IDS)}")
+        raise BenchmarkError(f"{location}: it names no problem; expected one of {', '.join(_IDS)}")
     for keys, is_whole in ((_WHOLE, True), (_CONTINUED, False)):
         for key in keys:
             if key in row:
@@ -81,7 +81,7 @@ def _iter_answers(place: str, row: Row) -> Iterator[Answer]:
                     yield Answer(named, code, is_whole=is_whole or fenced, model=str(row.get("model") or ""))
                 return
     expected = ", ".join((*_WHOLE, *_CONTINUED))
-    raise BenchmarkError(f"{place}: it has no answer; expected one of {expected}")
+    raise BenchmarkError(f"{location}: it has no answer; expected one of {expected}")
 
 
 def _read_texts(value: Any, key: str) -> list[str]:
@@ -90,6 +90,6 @@ def _read_texts(value: Any, key: str) -> list[str]:
     if isinstance(value, str):
         return [value]
     several = key in ("code_list", "completions", "solution", "completion")
-    if several and isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if several and isinstance(value, list) and all(isinstance(text, str) for text in value):
         return value
     return [json.dumps(value, ensure_ascii=False)]

@@ -125,19 +125,19 @@ class CompletionFile:
             "task": digest("task", text),
         }
 
-    def _read_line(self, line: bytes, place: str, tasks: Mapping[str, str]) -> dict[str, Any]:
+    def _read_line(self, line: bytes, location: str, tasks: Mapping[str, str]) -> dict[str, Any]:
         try:
             row: dict[str, Any] = json.loads(line)
             identity = row["task_id"]
             is_whole = isinstance(row["completion"], str) and isinstance(row["number"], int)
         except (ValueError, KeyError, TypeError) as problem:
-            raise BenchmarkError(f"{place}: no completion of this version: {problem!r}") from problem
+            raise BenchmarkError(f"{location}: no completion of this version: {problem!r}") from problem
         if not is_whole:
-            raise BenchmarkError(f"{place}: no completion of this version")
+            raise BenchmarkError(f"{location}: no completion of this version")
         for key, value in self.build_identity(tasks.get(identity, "")).items():
             if row.get(key) != value and identity in tasks:
                 raise BenchmarkError(
-                    f"{place}: it is of another request: its {key} is {row.get(key)!r}, not {value!r};"
+                    f"{location}: it is of another request: its {key} is {row.get(key)!r}, not {value!r};"
                     " give another file, or the same arguments"
                 )
         return row
@@ -233,14 +233,14 @@ def _fetch_completion(
 ) -> dict[str, Any]:
     import openai
 
-    given: dict[str, Any] = {} if request.temperature is None else {"temperature": request.temperature}
+    options: dict[str, Any] = {} if request.temperature is None else {"temperature": request.temperature}
     start = time.monotonic()
     try:
         reply = client.chat.completions.create(
             model=request.model,
             messages=[{"role": "user", "content": text}],
             seed=compute_trial_seed(request.seed, identity, number) % 2**31,
-            **given,
+            **options,
         )
     except openai.OpenAIError as problem:
         raise BenchmarkError(

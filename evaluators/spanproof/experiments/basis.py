@@ -74,11 +74,11 @@ class Basis:
         return asdict(self)
 
 
-def parse_basis(given: object) -> Basis:
+def parse_basis(fields: object) -> Basis:
     """Return what `to_json` wrote; an empty basis of anything else."""
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         return Basis()
-    return Basis(dict(given.get("parts") or {}), dict(given.get("cases") or {}))
+    return Basis(dict(fields.get("parts") or {}), dict(fields.get("cases") or {}))
 
 
 def list_agent_code(agent: AgentUnderTest) -> set[Path]:

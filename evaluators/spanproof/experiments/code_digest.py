@@ -80,7 +80,7 @@ def remove_stale_bytecode(files: Iterable[Path]) -> None:
 
 
 def _list_roots(project: Path) -> list[str]:
-    return [str(project), *(each for each in sys.path if each)]
+    return [str(project), *(folder for folder in sys.path if folder)]
 
 
 def list_module_folders() -> list[str]:
@@ -90,7 +90,7 @@ def list_module_folders() -> list[str]:
     which Python puts first, is not the agent's.
     """
     scripts = sysconfig.get_path("scripts")
-    return [str(Path.cwd()), *(each for each in sys.path if each and each != scripts)]
+    return [str(Path.cwd()), *(folder for folder in sys.path if folder and folder != scripts)]
 
 
 def _list_files(start: Iterable[Path], project: Path) -> set[Path]:
@@ -112,19 +112,19 @@ def _list_files(start: Iterable[Path], project: Path) -> set[Path]:
             continue
         roots = [*_list_roots(project), str(path.parent)]
         for module in _iter_imports(tree):
-            left += (each.resolve() for each in _list_module_files(module, roots))
+            left += (file.resolve() for file in _list_module_files(module, roots))
         for package, names in _iter_relative_imports(tree, path):
-            left += (each.resolve() for each in _iter_relative_files(package, names))
-        left += (each.resolve() for each in _iter_named_files(tree, (path.parent, project)))
+            left += (file.resolve() for file in _iter_relative_files(package, names))
+        left += (file.resolve() for file in _iter_named_files(tree, (path.parent, project)))
     return found
 
 
 def _iter_imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _iter_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -133,7 +133,7 @@ def _iter_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, li
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = path.parents[min(node.level, len(path.parents)) - 1]
             prefix = f"{node.module}." if node.module else ""
-            yield folder, [f"{prefix}{each.name}" for each in node.names]
+            yield folder, [f"{prefix}{alias.name}" for alias in node.names]
 
 
 def _iter_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
@@ -152,8 +152,8 @@ def _list_module_files(module: str, roots: list[str]) -> list[Path]:
     if spec is None:
         return []
     origin = Path(spec.origin) if spec.origin else None
-    folders = [Path(each) for each in spec.submodule_search_locations or ()]
-    if any(_is_installed(each) for each in (origin, *folders) if each is not None):
+    folders = [Path(location) for location in spec.submodule_search_locations or ()]
+    if any(_is_installed(folder) for folder in (origin, *folders) if folder is not None):
         return []
     found = [origin] if origin is not None and origin.suffix == ".py" else []
     for folder in folders:
@@ -201,4 +201,4 @@ def _is_installed(path: Path) -> bool:
     # By name: an environment may see the packages of another one.
     if _PACKAGE_FOLDERS.intersection(path.parts):
         return True
-    return any(path.is_relative_to(each) for each in _INTERPRETER_FOLDERS)
+    return any(path.is_relative_to(folder) for folder in _INTERPRETER_FOLDERS)

@@ -102,7 +102,7 @@ class Experiment:
     def cases(self) -> tuple[CaseResult, ...]:
         """Every case of the suite with its trials."""
         by_case: dict[str, list[Trial]] = {}
-        for trial in sorted(self.trials, key=lambda each: each.number):
+        for trial in sorted(self.trials, key=lambda entry: entry.number):
             by_case.setdefault(trial.case, []).append(trial)
         return tuple(self._build_result(case, tuple(by_case.get(case.id, ()))) for case in self.suite_cases)
 
@@ -117,7 +117,7 @@ class Experiment:
 
         Failed where a case failed a trial; else inconclusive.
         """
-        statuses = {each.status for each in self.cases if not each.quarantined}
+        statuses = {case.status for case in self.cases if not case.quarantined}
         if statuses & FAILED_STATUSES:
             return Verdict.FAILED
         is_good = bool(statuses) and statuses <= GOOD_STATUSES
@@ -128,11 +128,11 @@ class Experiment:
     @property
     def conclusion(self) -> str:
         """The verdict and why, in one sentence."""
-        passed = sum(each.status in GOOD_STATUSES for each in self.cases)
+        passed = sum(case.status in GOOD_STATUSES for case in self.cases)
         text = (
             f"{self.verdict.value}: {passed} of {format_count(len(self.cases), 'case')} passed in every trial"
         )
-        unsettled = sum(each.open > 0 for each in self.cases)
+        unsettled = sum(case.open > 0 for case in self.cases)
         parts = [text + (f", {unsettled} open" if unsettled else "")]
         if self.verdict is Verdict.INCONCLUSIVE:
             parts += filter(None, [self.stopped, *(self.shortfalls or [self._describe_undecided()])])
@@ -140,13 +140,13 @@ class Experiment:
 
     def _describe_undecided(self) -> str:
         """Return why no case decides, or the most frequent reason of trials that could not be judged."""
-        if self.cases and all(each.quarantined for each in self.cases):
+        if self.cases and all(case.quarantined for case in self.cases):
             return "every case is quarantined: flaky here and in the baseline"
         reasons = Counter(
             trial.reason
-            for each in self.cases
-            for trial in each.trials
-            if not each.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
+            for case in self.cases
+            for trial in case.trials
+            if not case.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
         )
         reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
         return f"{format_count(trials, 'trial')}: {format_short_line(reason)}" if reason else ""
@@ -157,8 +157,8 @@ class Experiment:
         found = []
         for layer in Layer:
             judged, reasons = 0, []
-            for each in self.cases:
-                for trial in each.trials if not each.quarantined else ():
+            for case in self.cases:
+                for trial in case.trials if not case.quarantined else ():
                     of_layer = [finding for finding in trial.findings if finding.layer is layer]
                     left = [finding for finding in of_layer if not finding.is_judged]
                     reasons += [finding.reason for finding in left[:1]]
@@ -173,27 +173,27 @@ class Experiment:
 
     def count(self, status: CaseStatus) -> int:
         """Return how many cases have this status."""
-        return sum(each.status is status for each in self.cases)
+        return sum(case.status is status for case in self.cases)
 
     @property
     def open_trials(self) -> int:
         """How many trials are open."""
-        return sum(each.open for each in self.cases)
+        return sum(case.open for case in self.cases)
 
     def compute_pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
-        cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        cases = [case for case in self.cases if case.counted >= k]
+        return fmean(pass_at_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
 
     def compute_pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
-        cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        cases = [case for case in self.cases if case.counted >= k]
+        return fmean(pass_hat_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
 
     @property
     def interval(self) -> Interval | None:
         """The 95 % interval of pass@1, over cases: trials of one case are not independent of each other."""
-        rates = [each.rate for each in self.cases if each.rate is not None]
+        rates = [case.rate for case in self.cases if case.rate is not None]
         return compute_wilson_interval(fsum(rates), len(rates)) if rates else None
 
     @property
@@ -238,36 +238,36 @@ class Experiment:
             group: `tag`, or a dimension of the cohort of the cases.
         """
         found: dict[str, GroupCount] = {}
-        for each in self.cases:
-            values = each.case.tags if group == "tag" else (getattr(each.case.cohort, group),)
+        for case in self.cases:
+            values = case.case.tags if group == "tag" else (getattr(case.case.cohort, group),)
             for value in filter(None, values):
                 passed, counted, unsettled = found.get(value, (0, 0, 0))
                 found[value] = GroupCount(
-                    passed + each.counted_passed, counted + each.counted, unsettled + each.open
+                    passed + case.counted_passed, counted + case.counted, unsettled + case.open
                 )
         return found
 
     def compute_layer_interval(self, layer: str) -> Interval | None:
         """Return the 95 % interval of the share of failed trials of a layer, by case."""
         parts = []
-        for each in self.cases:
-            states = Counter(trial.layers.get(layer, State.SKIPPED) for trial in each.trials)
+        for case in self.cases:
+            states = Counter(trial.layers.get(layer, State.SKIPPED) for trial in case.trials)
             parts.append((states[State.FAIL], states[State.FAIL] + states[State.PASS]))
         return compute_clustered_interval(parts)
 
     def compute_group_interval(self, dimension: str, value: str) -> Interval | None:
         """Return the 95 % interval of the share of passed trials of a group, by case."""
         parts = []
-        for each in self.cases:
-            values = each.case.tags if dimension == "tag" else (getattr(each.case.cohort, dimension),)
+        for case in self.cases:
+            values = case.case.tags if dimension == "tag" else (getattr(case.case.cohort, dimension),)
             if value in values:
-                parts.append((each.counted_passed, each.counted))
+                parts.append((case.counted_passed, case.counted))
         return compute_clustered_interval(parts)
 
     @property
     def groups(self) -> Iterator[tuple[str, str, GroupCount]]:
         """Yield dimension, value and counts, of tags and of dimensions with several values."""
-        for dimension in ("tag", *(each.name for each in fields(Cohort))):
+        for dimension in ("tag", *(dimension.name for dimension in fields(Cohort))):
             rates = self.count_by_group(dimension)
             if len(rates) > 1 or (rates and dimension == "tag"):
                 yield from ((dimension, value, counts) for value, counts in sorted(rates.items()))
@@ -276,7 +276,7 @@ class Experiment:
     def floating_models(self) -> tuple[str, ...]:
         """The models whose name is an alias: what they answer with may change from day to day."""
         names = {name for trial in self.trials for name in trial.models}
-        return tuple(sorted(each for each in names if _HOSTED.search(each) and not _DATED.search(each)))
+        return tuple(sorted(name for name in names if _HOSTED.search(name) and not _DATED.search(name)))
 
     def compare(self, baseline: Experiment) -> Comparison:
         """Compare this experiment with another one on the same cases."""
@@ -293,12 +293,12 @@ class Experiment:
     @property
     def rates(self) -> dict[str, float]:
         """The pass rate of each case that has trials that count."""
-        return {each.case.id: each.rate for each in self.cases if each.rate is not None}
+        return {case.case.id: case.rate for case in self.cases if case.rate is not None}
 
     @property
     def open_shares(self) -> dict[str, float]:
         """The share of each case's trials that are open and undecided."""
-        return {each.case.id: each.open_share for each in self.cases}
+        return {case.case.id: case.open_share for case in self.cases}
 
     def to_json(self) -> dict[str, Any]:
         """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
@@ -359,9 +359,9 @@ class Experiment:
 
     def iter_json_cases(self) -> Iterator[dict[str, Any]]:
         """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
-        for each in self.cases:
-            rows = [row for trial in each.trials if (row := self.load_row(trial))]
-            yield encode_case(each, rows)
+        for case in self.cases:
+            rows = [row for trial in case.trials if (row := self.load_row(trial))]
+            yield encode_case(case, rows)
 
     def load_row(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
@@ -369,7 +369,7 @@ class Experiment:
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
-        unsettled = sum(each.open > 0 for each in self.cases)
+        unsettled = sum(case.open > 0 for case in self.cases)
         rows = tuple(self._build_row(result) for result in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}",
@@ -384,12 +384,12 @@ class Experiment:
     def _repr_html_(self) -> str:
         rows = [
             (
-                each.case.id,
-                each.status.value,
-                f"{each.passed} of {len(each.trials)}",
-                each.first_failure.reason if each.first_failure else "",
+                case.case.id,
+                case.status.value,
+                f"{case.passed} of {len(case.trials)}",
+                case.first_failure.reason if case.first_failure else "",
             )
-            for each in self.cases
+            for case in self.cases
         ]
         return format_html_table(self.conclusion, ("case", "status", "passed", "why"), rows)
 
@@ -470,5 +470,5 @@ class Experiment:
 
 def _find_promoted_result(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
-    layers = [each.label for each in case.expectations if each.is_of_layer]
+    layers = [expectation.label for expectation in case.expectations if expectation.is_of_layer]
     return None if not layers else Label.FAIL not in layers

@@ -85,14 +85,14 @@ class FixtureProxy:
         self._wake, self._woken = socket.socketpair()
         self._arrived: deque[tuple[socket.socket, str]] = deque()
         self._threads = [
-            threading.Thread(target=each, daemon=True) for each in (self._run_server, self._run_calls)
+            threading.Thread(target=target, daemon=True) for target in (self._run_server, self._run_calls)
         ]
         self.environment = self._build_environment()
 
     @property
     def refused(self) -> list[str]:
         """Calls to recorded hosts that have no answer, as `GET URL`."""
-        return [str(each) for each in self.requests if not each.is_recorded]
+        return [str(request) for request in self.requests if not request.is_recorded]
 
     def __enter__(self) -> Self:
         """Begin to answer."""
@@ -163,8 +163,10 @@ def _build_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
     """Return the TLS context of a server that is these hosts; write its authority beside the trusted ones."""
     identity = trust.issue_identity(hosts)
     named = [os.environ.get(name, "") for name in trust.VARIABLES]
-    known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
-    trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
+    authorities = next(
+        (Path(bundle) for bundle in (*named, *trust.BUNDLES) if bundle and Path(bundle).is_file()), None
+    )
+    trusted = authorities.read_text(encoding="utf-8", errors="replace") if authorities else ""
     file.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
     return build_tls_context(identity["server"].encode("ascii"))
 
@@ -206,8 +208,8 @@ def _run_tunnel(stream: socket.socket, host: str, port: int, *, is_tunnel: bool)
         with closing(upstream):
             if is_tunnel:
                 stream.sendall(_ESTABLISHED)
-            for each in (stream, upstream):
-                each.settimeout(None)
+            for side in (stream, upstream):
+                side.settimeout(None)
             to_client = threading.Thread(target=_send_stream, args=(upstream, stream), daemon=True)
             to_client.start()
             _send_stream(stream, upstream)

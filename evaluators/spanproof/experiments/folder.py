@@ -82,12 +82,12 @@ class ExperimentFolder:
         if not file.exists():
             self._write_head(head)
             return []
-        known = self.read_head()
+        stored = self.read_head()
         for key in _IDENTITY:
             value = head.get(key)
-            if known.get(key) != value:
+            if stored.get(key) != value:
                 raise ExperimentError(
-                    f"{self.path} holds another experiment: its {key} is {known.get(key)!r}, not {value!r};"
+                    f"{self.path} holds another experiment: its {key} is {stored.get(key)!r}, not {value!r};"
                     " give another folder, or --fresh to start anew in this one"
                 )
         self._remove_unfinished_line()
@@ -218,7 +218,7 @@ def read_environment() -> dict[str, Any]:
 
 @cache  # they stay the same while it runs
 def _list_packages() -> list[str]:
-    return sorted(filter(None, {_format_package(each) for each in distributions()}))
+    return sorted(filter(None, {_format_package(distribution) for distribution in distributions()}))
 
 
 def _format_package(package: Distribution) -> str:

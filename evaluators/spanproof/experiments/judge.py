@@ -111,7 +111,7 @@ def _evaluate_without_run(case: Case, number: int, ended: Ended) -> Trial:
         error=ended.error,
         wall_s=ended.wall_s,
         unknown_calls=ended.unknown_calls,
-        requests=tuple(each.to_json() for each in ended.requests),
+        requests=tuple(request.to_json() for request in ended.requests),
     )
 
 
@@ -137,24 +137,24 @@ def _find_root(trace: Trace) -> Run | None:
 
 
 def _classify_findings(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, str, Layer | None]:
-    failed = [each for each in findings if each.holds is False]
-    layer = next((each.layer for each in failed if each.layer), None)
+    failed = [finding for finding in findings if finding.holds is False]
+    layer = next((finding.layer for finding in failed if finding.layer), None)
     if ended.error is not None:
         return TrialVerdict.FAILED, f"the agent failed: {ended.error}", layer
     if failed:
         return TrialVerdict.FAILED, _format_finding(failed[0]), layer
-    errored = next((each for each in findings if each.errored), None)
+    errored = next((finding for finding in findings if finding.errored), None)
     if errored is not None:
         return TrialVerdict.ERRORED, _format_finding(errored), None
-    undecided = [each for each in findings if each.holds is None]
-    unjudged = [each for each in undecided if not each.is_open]
+    undecided = [finding for finding in findings if finding.holds is None]
+    unjudged = [finding for finding in undecided if not finding.is_open]
     if unjudged:
         return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(unjudged[0])}", None
     if undecided:
         gravest = min(undecided, key=_get_rank)
         return TrialVerdict.OPEN, _format_finding(gravest), gravest.layer
     # An agent that does nothing fails no layer, either.
-    if not any(each.is_evidence for each in findings):
+    if not any(finding.is_evidence for finding in findings):
         return TrialVerdict.UNJUDGED, f"not judged: {_NOTHING_SHOWN}", None
     return TrialVerdict.PASSED, "", None
 

@@ -194,12 +194,12 @@ class AgentRunner:
             return Ended(
                 None, f"its process ended with exit code {code}: {_read_last_line(output)}", wall_s, output
             )
-        given = json.loads(result.read_text(encoding="utf-8"))
-        error = given["error"]
-        if not given["made"]:
+        ended = json.loads(result.read_text(encoding="utf-8"))
+        error = ended["error"]
+        if not ended["made"]:
             raise _build_error(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
-        return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+        return Ended(ended["answer"], shown, wall_s, output, tuple(ended["unknown_calls"]))
 
 
 def _build_fixtures(case: Case) -> FixtureSet:
@@ -238,9 +238,9 @@ def _open_proxy(fixtures: FixtureSet, folder: Path) -> FixtureProxy:
 
 
 def _iter_unknown_requests(requests: Iterable[HttpRequest]) -> Iterator[Mapping[str, Any]]:
-    for each in requests:
-        if not each.is_recorded:
-            yield {"tool": each.method, "args": [each.url], "kwargs": {}}
+    for request in requests:
+        if not request.is_recorded:
+            yield {"tool": request.method, "args": [request.url], "kwargs": {}}
 
 
 def _list_files(work: Path) -> set[str]:
@@ -248,8 +248,8 @@ def _list_files(work: Path) -> set[str]:
     found: set[str] = set()
     for folder, folders, names in os.walk(work):
         folders[:] = [name for name in folders if name not in _LEFT_OUT_FOLDERS]
-        place = Path(folder).relative_to(work)
-        found.update((place / name).as_posix() for name in names)
+        location = Path(folder).relative_to(work)
+        found.update((location / name).as_posix() for name in names)
         if len(found) > _MAX_FILES:
             break
     return found
@@ -568,10 +568,10 @@ def _encode_call(call: RecordedCall) -> dict[str, Any]:
 def _read_answer(body: str) -> str:
     """Return the answer in a response: the field `answer` of a JSON object, else the text itself."""
     try:
-        given = json.loads(body)
+        content = json.loads(body)
     except ValueError:
         return body
-    answer = given.get("answer", given) if isinstance(given, dict) else given
+    answer = content.get("answer", content) if isinstance(content, dict) else content
     return answer if isinstance(answer, str) else json.dumps(answer)
 
 

@@ -88,9 +88,7 @@ class OtlpListener:
         if trace_id is None:
             return [encode_protobuf(request) for request in requests]
         wanted = bytes.fromhex(trace_id)
-        return [
-            encode_protobuf(each) for each in (_find_trace(request, wanted) for request in requests) if each
-        ]
+        return [encode_protobuf(found) for request in requests if (found := _find_trace(request, wanted))]
 
     def _add_body(self, body: bytes, *, is_json: bool) -> None:
         request = decode_json(body) if is_json else decode_protobuf(body)

@@ -69,13 +69,13 @@ def run(
             " process of its own, so write it to a module"
         )
     settings = Settings(trials, jobs, seed, timeout_s, _parse_choice(Tools, "tools", tools))
-    place = Path(folder) if folder else get_new_folder()
+    location = Path(folder) if folder else get_new_folder()
     policy = parse_open_policy("spanproof.experiments.run", open_policy)
     with open_engine(backend) as engine:
         found = run_experiment(
             build_module_agent(agent),
             Path(suite),
-            place,
+            location,
             engine,
             settings,
             continuation=_parse_choice(Continuation, "continuation", continuation),

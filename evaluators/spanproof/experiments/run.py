@@ -157,7 +157,7 @@ class _Runner:
                         report(trial)
             except BaseException:
                 # Agents that run cannot be stopped in the middle: what they do is paid for, and kept.
-                for future in [each for each in running if not each.cancel()]:
+                for future in [future for future in running if not future.cancel()]:
                     if future.exception() is None:
                         self._results.add_trial(future.result())
                 raise

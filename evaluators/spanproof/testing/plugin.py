@@ -62,12 +62,12 @@ def _get_session(item: pytest.Item) -> AgentSession:
         from spanproof.testing.session import AgentSession, read_marker
 
         marker = item.get_closest_marker("spanproof")
-        given = marker.kwargs if marker else {}
+        arguments = marker.kwargs if marker else {}
         if marker and marker.args:
             pytest.fail("the marker spanproof takes names only, as in suite=…", pytrace=False)
         wrong = ""
         try:
-            item.stash[_SESSION] = AgentSession(read_marker(given))
+            item.stash[_SESSION] = AgentSession(read_marker(arguments))
         except ValueError as problem:
             wrong = str(problem)
         if wrong:

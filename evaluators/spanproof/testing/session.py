@@ -87,18 +87,18 @@ class Plan:
         return OpenPolicy(self.open)
 
 
-def read_marker(given: Mapping[str, Any]) -> Plan:
+def read_marker(arguments: Mapping[str, Any]) -> Plan:
     """Return what the arguments of a marker say.
 
     Raises:
         ValueError: an argument is unknown or not what it must be; names it.
     """
-    known = [field.name for field in fields(Plan)]
-    if unknown := sorted(set(given) - set(known)):
-        raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(known)}")
-    asserted = given.get("assert_") or ()
+    names = [field.name for field in fields(Plan)]
+    if unknown := sorted(set(arguments) - set(names)):
+        raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(names)}")
+    asserted = arguments.get("assert_") or ()
     texts = (asserted,) if isinstance(asserted, str) else tuple(asserted)
-    plan = Plan(**{**given, "assert_": tuple(_format_assertion(text) for text in texts)})
+    plan = Plan(**{**arguments, "assert_": tuple(_format_assertion(text) for text in texts)})
     if plan.agent and not plan.suite:
         raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
     try:
@@ -180,7 +180,7 @@ class AgentSession:
     @property
     def scores(self) -> tuple[Score, ...]:
         """All scores of the runs so far."""
-        return tuple(score for each in self.evaluations for score in each.scores)
+        return tuple(score for evaluation in self.evaluations for score in evaluation.scores)
 
     def describe_problem(self) -> str:
         """Return why the test does not hold; empty where it does.
@@ -205,10 +205,10 @@ class AgentSession:
             rows = (f"{row.verdict.value:12} {row.name}  {row.reason}".rstrip() for row in table.rows)
             facts = (f"{name}: {value}" for name, value in table.all_facts)
             return "\n".join([table.headline, *facts, *rows, f"results: {self.experiment.folder}"])
-        runs = [(each, run) for each in self.evaluations for run in each.runs]
+        runs = [(evaluation, run) for evaluation in self.evaluations for run in evaluation.runs]
         lines = [
-            f"{run.run.name}  trace {each.trace.trace_id}: {_format_verdicts(run.scores)}"
-            for each, run in runs
+            f"{run.run.name}  trace {evaluation.trace.trace_id}: {_format_verdicts(run.scores)}"
+            for evaluation, run in runs
         ]
         return "\n".join(filter(None, [*lines, self.plan.open_policy.remark]))
 
@@ -228,26 +228,26 @@ class AgentSession:
         )
         lines: list[str] = []
         is_open = False
-        for each in report.assertions:
-            if each.verdict is not Verdict.PASSED:
-                lines.append(f"{each.verdict.value}: {each.assertion}: {each.reason}")
-                lines += [f"  {case.agent}: {case.explanation}" for case in each.failing[:5]]
-                is_open |= each.open > 0
+        for assertion in report.assertions:
+            if assertion.verdict is not Verdict.PASSED:
+                lines.append(f"{assertion.verdict.value}: {assertion.assertion}: {assertion.reason}")
+                lines += [f"  {case.agent}: {case.explanation}" for case in assertion.failing[:5]]
+                is_open |= assertion.open > 0
         return "\n".join([*lines, *([_HOW_TO_SETTLE] if is_open else [])])
 
     def _describe_layer_problem(self) -> str:
         """Return which layers fail, are open or errored; a test that ran no agent does not hold."""
-        runs = [run for each in self.evaluations for run in each.runs]
+        runs = [run for evaluation in self.evaluations for run in evaluation.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
         found = [
             requirement.evaluate(Attempt(run)) for run in runs for requirement in list_failure_requirements()
         ]
         if self.plan.open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
-            found = [each for each in found if not each.is_open]
-        missed = [each for each in found if each.holds is not True]
-        lines = [_format_finding(each) for each in missed]
-        return "\n".join([*lines, *([_HOW_TO_SETTLE] if any(each.is_open for each in missed) else [])])
+            found = [finding for finding in found if not finding.is_open]
+        missed = [finding for finding in found if finding.holds is not True]
+        lines = [_format_finding(finding) for finding in missed]
+        return "\n".join([*lines, *([_HOW_TO_SETTLE] if any(finding.is_open for finding in missed) else [])])
 
     def _add_spans(self, spans: Sequence[ReadableSpan]) -> None:
         self._spans += spans
@@ -320,5 +320,5 @@ def _format_verdicts(scores: Sequence[Score]) -> str:
     from spanproof.gate.query import get_label
 
     return ", ".join(
-        f"{each.layer.value} {get_label(each)}" for each in scores if each.name == each.layer.value
+        f"{score.layer.value} {get_label(score)}" for score in scores if score.name == score.layer.value
     )

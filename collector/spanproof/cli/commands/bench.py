@@ -17,8 +17,8 @@ from spanproof.benchmarks import (
     Benchmark,
     BenchmarkReport,
     GradedAnswer,
+    GradingSetup,
     Journal,
-    Place,
     Problem,
     Protocol,
     evaluate_answers,
@@ -96,7 +96,7 @@ def command(
     journal = _open_journal(name, digest, timeout_s, options, out)
     done = _begin(journal, resume=resume)
     with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
-        place = Place(
+        place = GradingSetup(
             sandbox,
             timeout_s,
             options.memory * 1024**2,

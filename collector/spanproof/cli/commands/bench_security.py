@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from spanproof.benchmarks import Place, iter_samples
+from spanproof.benchmarks import GradingSetup, iter_samples
 from spanproof.benchmarks.security import evaluate_completions, iter_rates_by_cwe, read_security
 from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.exit_codes import EXIT_PASS
@@ -42,7 +42,7 @@ def run_security(
         )
     answers = list(iter_samples(samples))
     with open_backend(backend, settings, options.jobs) as sandbox:
-        place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
+        place = GradingSetup(sandbox, options.timeout or 10.0, options.memory * 1024**2)
         found = evaluate_completions(prompts, answers, place, Pipeline(), options.jobs)
     if not found:
         raise UsageProblem(

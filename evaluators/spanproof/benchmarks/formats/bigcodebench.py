@@ -40,9 +40,9 @@ def iter_bigcodebench(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        identity = get_text(place, row, "task_id")
-        prompt, test = get_text(place, row, "complete_prompt", "prompt"), get_text(place, row, "test")
+    for location, row in iter_rows(path):
+        identity = get_text(location, row, "task_id")
+        prompt, test = get_text(location, row, "complete_prompt", "prompt"), get_text(location, row, "test")
         yield ProgramProblem(
             id=identity,
             prompt=prompt,

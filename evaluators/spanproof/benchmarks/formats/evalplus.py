@@ -22,7 +22,7 @@ from spanproof.benchmarks.formats.humaneval import (
     list_examples,
     read_imports,
 )
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, build_unjudged_grade
+from spanproof.benchmarks.model import Answer, Graded, GradingSetup, Problem, Row, build_unjudged_grade
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.sandbox import FailureClass, Fixtures, Limits, Program
 
@@ -67,16 +67,21 @@ def iter_evalplus(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        identity = str(get_field(place, row, "task_id"))
-        yield _from_inputs(place, row, identity) if "base_input" in row else _from_tests(place, row, identity)
+    for location, row in iter_rows(path):
+        identity = str(get_field(location, row, "task_id"))
+        build = _from_inputs if "base_input" in row else _from_tests
+        yield build(location, row, identity)
 
 
-def _from_inputs(place: str, row: Row, identity: str) -> Problem:
-    prompt = get_text(place, row, "prompt")
+def _from_inputs(location: str, row: Row, identity: str) -> Problem:
+    prompt = get_text(location, row, "prompt")
     whole = identity.startswith("Mbpp")
-    solution = get_text(place, row, "canonical_solution")
-    typed = read_types(str(row.get("assertion") or ""), get_text(place, row, "entry_point"))
+    solution = get_text(location, row, "canonical_solution")
+    assertion = str(row.get("assertion") or "")
+    typed = read_types(assertion, get_text(location, row, "entry_point"))
+    # An empty list of further inputs is published as one, or as null.
+    plus = row.get("plus_input") or []
+    tolerance = float(row.get("atol") or 0.0)
     return InputProblem(
         id=identity,
         prompt=prompt,
@@ -84,30 +89,31 @@ def _from_inputs(place: str, row: Row, identity: str) -> Problem:
         checks={},
         public=() if whole else list_examples(prompt),
         head="" if whole else read_imports(prompt),
-        entry_point=get_text(place, row, "entry_point"),
+        entry_point=get_text(location, row, "entry_point"),
         inputs={
-            "base": typed.build_arguments(get_list(place, row, "base_input")),
-            # An empty list of further inputs is published as one, or as null.
-            "plus": typed.build_arguments(row.get("plus_input") or []),
+            "base": typed.build_arguments(get_list(location, row, "base_input")),
+            "plus": typed.build_arguments(plus),
         },
         wrap=typed.wrap,
-        atol=float(row.get("atol") or 0.0),
-        hidden=list_assertions(str(row.get("assertion") or "")) if whole else (),
+        atol=tolerance,
+        hidden=list_assertions(assertion) if whole else (),
     )
 
 
-def _from_tests(place: str, row: Row, identity: str) -> Problem:
-    prompt, test = get_text(place, row, "prompt"), get_text(place, row, "test")
+def _from_tests(location: str, row: Row, identity: str) -> Problem:
+    prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
     entry_point = row.get("entry_point")
-    base = [str(each) for each in row.get("test_list") or ()]
+    base = [str(test) for test in row.get("test_list") or ()]
     checks = {"base": (Check(tests="\n".join(base)),)} if base else {}
     code = row.get("code")
+    if isinstance(code, str):
+        reference: Answer | None = Answer(identity, code, is_whole=True)
+    else:
+        reference = find_reference(row, identity)
     return ProgramProblem(
         id=identity,
         prompt=prompt,
-        reference=Answer(identity, code, is_whole=True)
-        if isinstance(code, str)
-        else find_reference(row, identity),
+        reference=reference,
         checks={**checks, "plus": (Check(tests=test, entry_point=entry_point),)},
         public=list_examples(prompt) if not base else checks["base"],
         head="" if base else read_imports(prompt),
@@ -121,7 +127,7 @@ class _Results:
     """The expected results of one problem, made when they are first needed."""
 
     lock: Lock = field(default_factory=Lock)
-    known: Mapping[str, Sequence[str]] | None = None
+    expected: Mapping[str, Sequence[str]] | None = None
     reason: str = ""
 
 
@@ -146,14 +152,14 @@ class InputProblem(ProgramProblem):
         """`plus` first: it holds base, too."""
         return ("plus", "base")
 
-    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return a grade by base and by plus."""
-        reason = self._run_solution(place)
+        reason = self._run_solution(setup)
         if reason:
             return dict.fromkeys(self.test_sets, build_unjudged_grade(reason))
-        assert self.results.known is not None
+        assert self.results.expected is not None
         checks = {
-            name: (Check(tests=self._format_tests(name, self.results.known[name])),)
+            name: (Check(tests=self._format_tests(name, self.results.expected[name])),)
             if self.inputs[name]
             else ()
             for name in ("base", "plus")
@@ -161,43 +167,43 @@ class InputProblem(ProgramProblem):
         plain = ProgramProblem(
             id=self.id, prompt=self.prompt, checks=checks, head=self.head, reference=self.reference
         )
-        return plain.evaluate(answer, place)
+        return plain.evaluate(answer, setup)
 
     def _format_tests(self, name: str, results: Sequence[str]) -> str:
         pairs = zip(self.inputs[name], results, strict=True)
-        cases = ", ".join(f"({given!r}, {wanted})" for given, wanted in pairs)
+        cases = ", ".join(f"({arguments!r}, {wanted})" for arguments, wanted in pairs)
         return _COMPARE.format(
             cases=f"[{cases}]", entry_point=self.entry_point, atol=self.atol, wrap=self.wrap
         )
 
-    def _run_solution(self, place: Place) -> str:
+    def _run_solution(self, setup: GradingSetup) -> str:
         """Make the expected results where they are not known; return why they cannot be had."""
         with self.results.lock:
-            if self.results.known is None and not self.results.reason:
-                known: dict[str, Sequence[str]] = {}
-                for name, given in self.inputs.items():
-                    found = self._run_reference(given, place)
+            if self.results.expected is None and not self.results.reason:
+                expected: dict[str, Sequence[str]] = {}
+                for name, inputs in self.inputs.items():
+                    found = self._run_reference(inputs, setup)
                     if isinstance(found, str):
                         self.results.reason = found
                         return found
-                    known[name] = found
-                self.results.known = known
+                    expected[name] = found
+                self.results.expected = expected
             return self.results.reason
 
-    def _run_reference(self, inputs: Sequence[Any], place: Place) -> list[str] | str:
+    def _run_reference(self, inputs: Sequence[Any], setup: GradingSetup) -> list[str] | str:
         """Return the canonical solution's results as Python literals, or why there are none."""
         assert self.reference is not None, "a release has a canonical solution"
         if not inputs:
             return []
         token = secrets.token_hex(8)
         limits = Limits(
-            wall_s=_REFERENCE_S, cpu_s=_REFERENCE_S, memory_bytes=place.memory_bytes, output_bytes=_MAX_OUTPUT
+            wall_s=_REFERENCE_S, cpu_s=_REFERENCE_S, memory_bytes=setup.memory_bytes, output_bytes=_MAX_OUTPUT
         )
-        source = self._join(self.reference) + _RESULTS.format(
+        source = self._build_program(self.reference) + _RESULTS.format(
             inputs=repr(list(inputs)), entry_point=self.entry_point, token=token
         )
-        fixtures = Fixtures(seed=0, packages=place.packages)
-        ran = place.sandbox.run(Program("python", source, limits=limits, fixtures=fixtures))
+        fixtures = Fixtures(seed=0, packages=setup.packages)
+        ran = setup.sandbox.run(Program("python", source, limits=limits, fixtures=fixtures))
         if ran.failure_class is not FailureClass.OK:
             return f"the canonical solution ends with {ran.failure_class.value}"
         lines = [line.removeprefix(token) for line in ran.stdout.split("\n") if line.startswith(token)]
@@ -221,7 +227,8 @@ class Types:
     def build_arguments(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Return the arguments with their types."""
         return [
-            [self._build_value(value, number, 0) for number, value in enumerate(given)] for given in inputs
+            [self._build_value(value, number, 0) for number, value in enumerate(arguments)]
+            for arguments in inputs
         ]
 
     def _build_value(self, value: Any, number: int, depth: int) -> Any:

@@ -34,10 +34,10 @@ def iter_humaneval(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        prompt, test = get_text(place, row, "prompt"), get_text(place, row, "test")
-        entry_point = get_text(place, row, "entry_point")
-        identity = get_text(place, row, "task_id")
+    for location, row in iter_rows(path):
+        prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
+        entry_point = get_text(location, row, "entry_point")
+        identity = get_text(location, row, "task_id")
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
@@ -55,23 +55,28 @@ def iter_humaneval_x(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        identity = get_text(place, row, "task_id")
+    for location, row in iter_rows(path):
+        identity = get_text(location, row, "task_id")
         language = get_language(identity.partition("/")[0])
-        prompt, test = get_text(place, row, "prompt"), get_text(place, row, "test")
+        prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
         is_python = language == "python"
         if language == "go":
             # Its tests bring their own imports, which must stand in front of the prompt's declarations.
             setup, imports = str(row.get("test_setup") or ""), str(row.get("import") or "")
             prompt = setup + "\n" + prompt.replace(imports, "") if setup else prompt
-        shown = row.get("example_test")
+        example = row.get("example_test")
+        public: tuple[Check, ...] = ()
+        if is_python:
+            public = list_examples(prompt)
+        elif example:
+            public = (Check(after=example),)
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
             language=language,
             reference=find_reference(row, identity),
             checks={"tests": (Check(tests=test) if is_python else Check(after=test),)},
-            public=list_examples(prompt) if is_python else (Check(after=shown),) if shown else (),
+            public=public,
             head=read_imports(prompt) if is_python else "",
             packages=_find_npm_packages(language, row, prompt, test),
             groups={"language": language},
@@ -85,11 +90,11 @@ def iter_multipl_e(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        language = get_language(get_text(place, row, "language"))
-        prompt, tests = get_text(place, row, "prompt"), get_text(place, row, "tests")
+    for location, row in iter_rows(path):
+        language = get_language(get_text(location, row, "language"))
+        prompt, tests = get_text(location, row, "prompt"), get_text(location, row, "tests")
         yield ProgramProblem(
-            id=get_text(place, row, "name"),
+            id=get_text(location, row, "name"),
             prompt=prompt,
             language=language,
             checks={"tests": (Check(tests=tests) if language == "python" else Check(after=tests),)},

@@ -22,12 +22,12 @@ def iter_mbpp(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(path):
-        identity = str(get_field(place, row, "task_id"))
-        text = get_text(place, row, "text", "prompt")
-        asserts = [str(each) for each in get_list(place, row, "test_list")]
+    for location, row in iter_rows(path):
+        identity = str(get_field(location, row, "task_id"))
+        text = get_text(location, row, "text", "prompt")
+        asserts = [str(test) for test in get_list(location, row, "test_list")]
         setup = "\n".join([*row.get("test_imports", []), row.get("test_setup_code") or ""]).strip()
-        challenges = [str(each) for each in row.get("challenge_test_list") or ()]
+        challenges = [str(test) for test in row.get("challenge_test_list") or ()]
         code = row.get("code")
         base = Check(tests="\n".join([setup, *asserts]))
         checks = {"tests": (base,)}

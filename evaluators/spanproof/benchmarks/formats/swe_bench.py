@@ -19,7 +19,7 @@ from spanproof.benchmarks.model import (
     PASSED,
     Answer,
     Graded,
-    Place,
+    GradingSetup,
     Problem,
     build_failed_grade,
     build_unjudged_grade,
@@ -71,20 +71,20 @@ def iter_swe_bench(source: Source) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in iter_rows(source.problems):
-        identity, repository = get_text(place, row, "instance_id"), get_text(place, row, "repo")
+    for location, row in iter_rows(source.problems):
+        identity, repository = get_text(location, row, "instance_id"), get_text(location, row, "repo")
         gold = row.get("patch")
         yield PatchProblem(
             id=identity,
-            prompt=get_text(place, row, "problem_statement"),
+            prompt=get_text(location, row, "problem_statement"),
             language="diff",
             reference=Answer(identity, gold, is_whole=True) if isinstance(gold, str) and gold else None,
             groups={"repository": repository},
             repository=repository,
-            base=get_text(place, row, "base_commit"),
-            test_patch=get_text(place, row, "test_patch"),
-            fail_to_pass=tuple(map(str, get_list(place, row, "FAIL_TO_PASS"))),
-            pass_to_pass=tuple(map(str, get_list(place, row, "PASS_TO_PASS"))),
+            base=get_text(location, row, "base_commit"),
+            test_patch=get_text(location, row, "test_patch"),
+            fail_to_pass=tuple(map(str, get_list(location, row, "FAIL_TO_PASS"))),
+            pass_to_pass=tuple(map(str, get_list(location, row, "PASS_TO_PASS"))),
             image=source.image.format(id=identity.lower(), instance=identity.lower().replace("__", "_1776_")),
         )
 
@@ -117,20 +117,20 @@ class PatchProblem(Problem):
             f" block that resolves this issue.\n\n{self.prompt}"
         )
 
-    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the patch turns what it must and keeps the rest."""
         if answer.error or not answer.text.strip():
             return dict.fromkeys(self.test_sets, build_failed_grade(answer.error or "the patch is empty"))
-        if place.open_image is None:
+        if setup.open_image is None:
             return dict.fromkeys(
                 self.test_sets, build_unjudged_grade("no backend here runs container images")
             )
         try:
-            with place.open_image(self.image) as sandbox:
-                ran = sandbox.run(self._build_program(answer.text, place))
+            with setup.open_image(self.image) as sandbox:
+                ran = sandbox.run(self._build_program(answer.text, setup))
                 # Nothing ran: the patch is to blame only where tests run without it.
                 is_broken = _has_no_test_results(ran) and _has_no_test_results(
-                    sandbox.run(self._build_program(None, place))
+                    sandbox.run(self._build_program(None, setup))
                 )
         except SandboxError as problem:
             return dict.fromkeys(self.test_sets, build_unjudged_grade(str(problem)))
@@ -164,7 +164,7 @@ class PatchProblem(Problem):
         kept = _evaluate_tests("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
         return {"resolved": kept if turned.passed else turned, "FAIL_TO_PASS": turned, "PASS_TO_PASS": kept}
 
-    def _build_program(self, patch: str | None, place: Place) -> Program:
+    def _build_program(self, patch: str | None, setup: GradingSetup) -> Program:
         """Return the program that runs the tests with the patch, or without any."""
         files = list(dict.fromkeys(_FILE.findall(self.test_patch)))
         script = _SCRIPT.format(
@@ -177,9 +177,9 @@ class PatchProblem(Problem):
             targets=shlex.join(_list_targets(self.repository, files)),
         )
         limits = Limits(
-            wall_s=place.timeout_s,
-            cpu_s=place.timeout_s,
-            memory_bytes=max(place.memory_bytes, _MEMORY),
+            wall_s=setup.timeout_s,
+            cpu_s=setup.timeout_s,
+            memory_bytes=max(setup.memory_bytes, _MEMORY),
             disk_bytes=_DISK,
             processes=512,
             output_bytes=_OUTPUT,
@@ -211,7 +211,7 @@ def _has_no_test_results(ran: Execution) -> bool:
 
 
 def _evaluate_tests(name: str, tests: tuple[str, ...], statuses: Mapping[str, bool], wall_s: float) -> Graded:
-    bad = [each for each in tests if not statuses.get(each)]
+    bad = [test for test in tests if not statuses.get(test)]
     if not bad:
         return PASSED
     what = "fails" if bad[0] in statuses else "did not run"
@@ -221,10 +221,10 @@ def _evaluate_tests(name: str, tests: tuple[str, ...], statuses: Mapping[str, bo
 
 
 def _list_targets(repository: str, files: list[str]) -> list[str]:
-    tests = [each for each in files if each.endswith(".py")]
+    tests = [file for file in files if file.endswith(".py")]
     if repository != "django/django":
         return tests
-    return [each.removeprefix("tests/").removesuffix(".py").replace("/", ".") for each in tests]
+    return [test.removeprefix("tests/").removesuffix(".py").replace("/", ".") for test in tests]
 
 
 def _describe_failure(image: str, stderr: str) -> str:

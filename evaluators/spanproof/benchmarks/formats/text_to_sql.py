@@ -20,7 +20,7 @@ from spanproof.benchmarks.model import (
     PASSED,
     Answer,
     Graded,
-    Place,
+    GradingSetup,
     Problem,
     build_failed_grade,
     build_unjudged_grade,
@@ -39,21 +39,21 @@ def iter_text_to_sql(source: Source) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field, or its database is not there.
     """
-    for number, (place, row) in enumerate(iter_rows(source.problems)):
-        name = get_text(place, row, "db_id")
+    for number, (location, row) in enumerate(iter_rows(source.problems)):
+        name = get_text(location, row, "db_id")
         folder = source.get_databases()
         try:
             file = resolve_beneath(folder, f"{name}/{name}.sqlite")
         except UnsafeFileError as problem:
-            raise BenchmarkError(f"{place}: {problem}") from problem
+            raise BenchmarkError(f"{location}: {problem}") from problem
         if not file.is_file():
-            raise BenchmarkError(f"{place}: there is no database {folder / name / f'{name}.sqlite'}")
-        query = get_text(place, row, "SQL", "query")
+            raise BenchmarkError(f"{location}: there is no database {folder / name / f'{name}.sqlite'}")
+        query = get_text(location, row, "SQL", "query")
         identity = str(row.get("question_id", number))
         hint = f"\nHint: {row['evidence']}" if row.get("evidence") else ""
         yield QueryProblem(
             id=identity,
-            prompt=f"{get_text(place, row, 'question')}{hint}\nDatabase: {name}",
+            prompt=f"{get_text(location, row, 'question')}{hint}\nDatabase: {name}",
             language="sql",
             reference=Answer(identity, query, is_whole=True),
             groups={"difficulty": str(row["difficulty"])} if row.get("difficulty") else {},
@@ -79,14 +79,14 @@ class QueryProblem(Problem):
         """The question, with what form the answer must have."""
         return f"Answer with one SQLite query in one fenced block.\n\n{self.prompt}"
 
-    def evaluate(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the answer gives the rows of the published query."""
-        return {"rows": self._evaluate_calls(answer, place)}
+        return {"rows": self._evaluate_calls(answer, setup)}
 
-    def _evaluate_calls(self, answer: Answer, place: Place) -> Graded:
+    def _evaluate_calls(self, answer: Answer, setup: GradingSetup) -> Graded:
         if answer.error:
             return build_failed_grade(answer.error)
-        wanted, found = self._run(self.query, place), self._run(answer.text, place)
+        wanted, found = self._run(self.query, setup), self._run(answer.text, setup)
         if wanted.failure_class is not FailureClass.OK:
             return build_unjudged_grade(
                 f"the published query ends with {wanted.failure_class.value}", wanted.failure_class
@@ -106,11 +106,11 @@ class QueryProblem(Problem):
             else build_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
         )
 
-    def _run(self, query: str, place: Place) -> Execution:
+    def _run(self, query: str, setup: GradingSetup) -> Execution:
         data = self.database.read_bytes()
-        limits = Limits(wall_s=place.timeout_s, cpu_s=place.timeout_s, disk_bytes=len(data) + _ROOM)
+        limits = Limits(wall_s=setup.timeout_s, cpu_s=setup.timeout_s, disk_bytes=len(data) + _ROOM)
         fixtures = Fixtures(database=Database(file=_DATABASE))
-        return place.sandbox.run(
+        return setup.sandbox.run(
             Program("sql", query, files={_DATABASE: data}, limits=limits, fixtures=fixtures)
         )
 

@@ -35,23 +35,23 @@ def find_calls(answer: Any) -> list[Call] | None:
         answer = [answer]
     if not isinstance(answer, list):
         return None
-    found = [_find_json_call(each) for each in answer]
-    calls = [each for each in found if each is not None]
+    found = [_find_json_call(entry) for entry in answer]
+    calls = [call for call in found if call is not None]
     return calls if len(calls) == len(found) else None
 
 
-def _find_json_call(given: Any) -> Call | None:
-    if isinstance(given, str):
-        calls = _find_python_calls(given)
+def _find_json_call(entry: Any) -> Call | None:
+    if isinstance(entry, str):
+        calls = _find_python_calls(entry)
         return calls[0] if calls and len(calls) == 1 else None
-    if not isinstance(given, dict):
+    if not isinstance(entry, dict):
         return None
-    given = given.get("function") if isinstance(given.get("function"), dict) else given
-    if isinstance(given.get("name"), str):
-        arguments = given.get("arguments", given.get("kwargs", given.get("parameters", {})))
-        return _find_call(given["name"], arguments)
-    if len(given) == 1:
-        ((name, arguments),) = given.items()
+    entry = entry.get("function") if isinstance(entry.get("function"), dict) else entry
+    if isinstance(entry.get("name"), str):
+        arguments = entry.get("arguments", entry.get("kwargs", entry.get("parameters", {})))
+        return _find_call(entry["name"], arguments)
+    if len(entry) == 1:
+        ((name, arguments),) = entry.items()
         return _find_call(name, arguments)
     return None
 

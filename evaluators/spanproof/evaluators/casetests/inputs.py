@@ -135,13 +135,13 @@ ListShape.model_rebuild()
 ObjectShape.model_rebuild()
 
 
-def build_inputs(given: Mapping[str, Shape], examples: int, seed: int) -> list[dict[str, JsonValue]]:
+def build_inputs(shapes: Mapping[str, Shape], examples: int, seed: int) -> list[dict[str, JsonValue]]:
     """Draw inputs for a property, the smallest first."""
     random = Random(seed)  # noqa: S311 - inputs, no secrets
     return [
         {
             name: shape.build_value(random, round(100 * at / max(1, examples - 1)))
-            for name, shape in given.items()
+            for name, shape in shapes.items()
         }
         for at in range(examples)
     ]

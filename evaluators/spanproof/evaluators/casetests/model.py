@@ -114,8 +114,8 @@ class Artifact(_Part):
 
     @model_validator(mode="after")
     def _require_one_form(self) -> Artifact:
-        given = {"text", "json_value", "table"} & self.model_fields_set
-        if len(given) != 1:
+        forms = {"text", "json_value", "table"} & self.model_fields_set
+        if len(forms) != 1:
             raise ValueError("an artifact needs one of text, json and table")
         return self
 
@@ -196,7 +196,8 @@ class CaseTests(_Part):
     @property
     def has_any(self) -> bool:
         """Whether there is more to them than a budget."""
-        return bool(self.unit is not None or self.doctests or self.pairs or self.artifacts or self.properties)
+        listed = [*self.pairs, *self.artifacts, *self.properties]
+        return self.unit is not None or self.doctests or bool(listed)
 
     @property
     def demands_tests(self) -> bool:

@@ -80,7 +80,7 @@ def run_tests(
     tests: CaseTests,
     run: Run,
     sandbox: Sandbox,
-    given: FixtureSet = NO_FIXTURES,
+    fixtures: FixtureSet = NO_FIXTURES,
     limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> TestReport:
     """Run every test of a case, in the surroundings its replay has.
@@ -89,7 +89,7 @@ def run_tests(
         tests: of the case.
         run: that left the code.
         sandbox: where to run.
-        given: the fixtures of its cohort.
+        fixtures: the fixtures of its cohort.
         limits: bounds of the programs; their time is the tests' own.
 
     Raises:
@@ -100,7 +100,7 @@ def run_tests(
         return _build_report(tests)
     try:
         subject = _build_subject(tests, run)
-        testing = _Testing(tests, subject, sandbox, plan_replay(run, given, limits=limits).spec)
+        testing = _Testing(tests, subject, sandbox, plan_replay(run, fixtures, limits=limits).spec)
         testing.run_all()
     except CannotRun as problem:
         return build_unrun_report(tests, str(problem), problem.cause)
@@ -134,8 +134,8 @@ def build_unrun_report(tests: CaseTests, reason: str, cause: UnrunCause) -> Test
 
 def _build_report(tests: CaseTests) -> TestReport:
     """Build the report of what a case demands, before anything was run."""
-    given = tests.budget
-    budget = Budget(given.wall_s, given.memory_mb) if given is not None else None
+    limits = tests.budget
+    budget = Budget(limits.wall_s, limits.memory_mb) if limits is not None else None
     return TestReport(inputs_must_stay=tests.inputs_unchanged, budget=budget)
 
 
@@ -227,17 +227,7 @@ class _Testing:
         return execution
 
     def _add_results(self, text: TestText, execution: Execution) -> None:
-        total, passed = execution.tests_total, execution.tests_passed or 0
-        if execution.failure_class is FailureClass.TESTS_NOT_RUN:
-            raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
-        if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
-            raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
-        names = text.names if text.names else execution.tests_names
-        if total is None or total != len(names):
-            count = "none" if total is None else str(total)
-            raise CannotRun(UnrunCause.NOT_REPORTED, f"of {len(names)} tests the sandbox reports {count}")
-        if passed + len(execution.tests_failed) + len(execution.tests_skipped) != total:
-            raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
+        names = _get_reported_names(text, execution)
         self.are_apart = self.are_apart and execution.tests_apart is not False
         failed, skipped = set(execution.tests_failed), set(execution.tests_skipped)
         first = all(passed for _, passed in self.results)
@@ -342,6 +332,26 @@ def _read_unit_tests(unit: str, entry_point: str | None) -> TestText:
     return build_unit_tests(unit, plan.names)
 
 
+def _get_reported_names(text: TestText, execution: Execution) -> Sequence[str | None]:
+    """Return the names of the tests that ran, in order; None for a check of arguments after a test.
+
+    Raises:
+        CannotRun: the sandbox does not report every test.
+    """
+    total, passed = execution.tests_total, execution.tests_passed or 0
+    if execution.failure_class is FailureClass.TESTS_NOT_RUN:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
+    if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
+    names = text.names if text.names else execution.tests_names
+    if total is None or total != len(names):
+        count = "none" if total is None else str(total)
+        raise CannotRun(UnrunCause.NOT_REPORTED, f"of {len(names)} tests the sandbox reports {count}")
+    if passed + len(execution.tests_failed) + len(execution.tests_skipped) != total:
+        raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
+    return names
+
+
 def _describe_missing(execution: Execution) -> str:
     return execution.raised.message if execution.raised is not None else "it does not say what"
 
@@ -370,10 +380,10 @@ def _parse_artifacts(stdout: str, mark: str) -> dict[str, bytes]:
     """Return the files as the program printed them; what is no base64 is none."""
     found = {}
     for line in stdout.splitlines():
-        said = line.split(" ")
-        if len(said) >= 3 and said[0] == mark:
+        words = line.split(" ")
+        if len(words) >= 3 and words[0] == mark:
             try:
-                found[" ".join(said[1:-1])] = base64.b64decode(said[-1], validate=True)
+                found[" ".join(words[1:-1])] = base64.b64decode(words[-1], validate=True)
             except ValueError:
                 continue
     return found

@@ -104,15 +104,7 @@ def build_subject(run: Run, number: int | None) -> Subject:
         CannotRun: there is none, or the record does not hold all of it.
     """
     chosen = _select_snippets(run, number)
-    cut = next((snippet for snippet in chosen if snippet.truncated), None)
-    if cut is not None:
-        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
-    hidden = next((call for snippet in chosen for call in snippet.tape if not call.replayable), None)
-    if hidden is not None and hidden.tool != FINAL_ANSWER:
-        why = hidden.reason or "content is hidden"
-        raise CannotRun(
-            UnrunCause.RECORD_INCOMPLETE, f"its tool call {hidden.tool} cannot be answered: {why}"
-        )
+    _check_record(chosen)
     recorded = [read_record(snippet).failure_class if snippet.executed else None for snippet in chosen]
     ran_well = FailureClass.OK in recorded
     own = tuple(
@@ -146,6 +138,20 @@ def _select_snippets(run: Run, number: int | None) -> list[Snippet]:
     if meant.language is not Language.PYTHON:
         raise CannotRun(UnrunCause.WORK_MISSING, f"snippet {number} is {meant.language}, no Python")
     return [meant]
+
+
+def _check_record(snippets: list[Snippet]) -> None:
+    """Check that the trace holds all of the code, and an answer to each of its tool calls.
+
+    Raises:
+        CannotRun: it does not.
+    """
+    if any(snippet.truncated for snippet in snippets):
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
+    hidden = next((call for snippet in snippets for call in snippet.tape if not call.replayable), None)
+    if hidden is not None and hidden.tool != FINAL_ANSWER:
+        reason = f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, reason)
 
 
 def _build_stubs(run: Run, names: list[Names]) -> str:

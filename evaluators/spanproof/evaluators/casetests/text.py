@@ -232,7 +232,9 @@ def list_imports(text: str) -> list[str]:
 def _imports(node: ast.AST, package: str) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] == package
-    return isinstance(node, ast.Import) and any(each.name.partition(".")[0] == package for each in node.names)
+    return isinstance(node, ast.Import) and any(
+        alias.name.partition(".")[0] == package for alias in node.names
+    )
 
 
 def find_doctests(sources: Iterable[str]) -> TestText | None:

@@ -16,7 +16,7 @@ def read_code(traces: Iterable[Trace]) -> dict[str, Files]:
     """Return the code that runs leave, by task; the latest run of each task counts."""
     left: dict[str, Files] = {}
     found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
-    for trace, run in sorted(found, key=lambda each: each[1].start_ns):
+    for trace, run in sorted(found, key=lambda entry: entry[1].start_ns):
         account = build_account(trace, run, {}, NoReplay("only its code is read"))
         left[build_task_key(run)] = read_code_left(run, account, {})
     return {task: files for task, files in left.items() if task and files}

@@ -80,7 +80,7 @@ def _compute_outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
 
 
 def _describe_unmeasured(files: Files) -> str:
-    missing = [each for each in _LIBRARIES if find_spec(each) is None]
+    missing = [library for library in _LIBRARIES if find_spec(library) is None]
     if missing:
         return f"{missing[0]} is not installed; `pip install 'spanproof[structure]'` gets it"
     if sum(len(file.source) for file in files.values()) > _LONGEST:

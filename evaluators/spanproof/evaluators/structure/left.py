@@ -65,18 +65,18 @@ def read_code_left(run: Run, account: Account, before: Files) -> dict[str, CodeF
         account: how its snippets ended.
         before: files as the turns before left them, which edits start from.
     """
-    known = dict(before)
+    files = dict(before)
     touched: set[str] = set()
     for name, text, replaced in _iter_writes(run.steps):
         if replaced is None:
-            known[name] = CodeFile(name, text)
-        elif name in known and known[name].source.count(replaced) == 1:
-            known[name] = CodeFile(name, known[name].source.replace(replaced, text))
+            files[name] = CodeFile(name, text)
+        elif name in files and files[name].source.count(replaced) == 1:
+            files[name] = CodeFile(name, files[name].source.replace(replaced, text))
         else:
-            known.pop(name, None)
+            files.pop(name, None)
         touched.add(name)
-    files = {name: known[name] for name in sorted(touched) if name in known}
-    return files | {file.name: file for file in _iter_sessions(run, account)}
+    written = {name: files[name] for name in sorted(touched) if name in files}
+    return written | {file.name: file for file in _iter_sessions(run, account)}
 
 
 def _iter_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
@@ -104,11 +104,11 @@ def _iter_edits(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str |
 def _iter_sessions(run: Run, account: Account) -> Iterator[CodeFile]:
     for language, name in _SESSION_FILES.items():
         kept = [
-            each
-            for each in run.snippets
-            if each.executed and each.language is language and account.of(each).ok is not False
+            snippet
+            for snippet in run.snippets
+            if snippet.executed and snippet.language is language and account.of(snippet).ok is not False
         ]
-        whole = [each for each in kept if not each.truncated]
+        whole = [snippet for snippet in kept if not snippet.truncated]
         if whole:
             yield CodeFile(name, "\n".join(_select_current_sources(whole)))
 
@@ -122,7 +122,7 @@ def _select_current_sources(snippets: Sequence[Snippet]) -> list[str]:
         definitions = _list_definitions(snippet.source) if snippet.language is Language.PYTHON else []
         for node in reversed(definitions):
             if node.name in defined_later:
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 del lines[first - 1 : node.end_lineno]
             defined_later.add(node.name)
         sources.append("\n".join(lines))

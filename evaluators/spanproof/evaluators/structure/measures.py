@@ -62,7 +62,7 @@ class Size:
     @property
     def paths(self) -> int:
         """The paths through all functions together."""
-        return sum(each.paths for each in self.functions)
+        return sum(function.paths for function in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,12 @@ def compute_size(files: Sequence[CodeFile]) -> Size:
         functions += [
             FunctionSize(
                 file.name,
-                each.name,
-                each.start_line,
-                each.nloc,
-                each.cyclomatic_complexity,
+                function.name,
+                function.start_line,
+                function.nloc,
+                function.cyclomatic_complexity,
             )
-            for each in found.function_list
+            for function in found.function_list
         ]
     return Size(lines, tuple(functions))
 
@@ -248,7 +248,7 @@ def _list_public_paths(module: griffe.Module) -> set[str]:
         if member.is_class:
             found |= {
                 f"{name}.{inner}"
-                for inner, each in member.members.items()
-                if each.is_public and not each.is_alias
+                for inner, below in member.members.items()
+                if below.is_public and not below.is_alias
             }
     return found

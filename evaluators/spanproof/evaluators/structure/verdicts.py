@@ -49,7 +49,7 @@ def compute_outcomes(before: Files, after: Files) -> dict[str, Outcome]:
         unread = ", ".join(sorted(after)[:3])
         reason = f"no code that parses, in a language that can be measured: {unread}"
         return dict.fromkeys(measures, Skipped(reason, Cause.NOTHING_OF_THE_KIND))
-    return {name: _run_measure(each) for name, each in measures.items()}
+    return {name: _run_measure(measure) for name, measure in measures.items()}
 
 
 def _run_measure(one: Callable[[], Outcome]) -> Outcome:
@@ -60,7 +60,7 @@ def _run_measure(one: Callable[[], Outcome]) -> Outcome:
 
 
 def _evaluate_complexity(found: Size) -> Outcome:
-    ranked = sorted(found.functions, key=lambda each: -each.paths)
+    ranked = sorted(found.functions, key=lambda function: -function.paths)
     if not ranked:
         return Skipped("no line of code", Cause.NO_CODE)
     worst = ranked[0]
@@ -68,7 +68,8 @@ def _evaluate_complexity(found: Size) -> Outcome:
     if len(ranked) > 1:
         sentence += f", the most of {len(ranked)} pieces of code"
     facts = tuple(
-        Evidence(f"{_describe_place(each)}: {format_count(each.paths, 'path')}") for each in ranked[:_SHOWN]
+        Evidence(f"{_describe_place(function)}: {format_count(function.paths, 'path')}")
+        for function in ranked[:_SHOWN]
     )
     value = _PATHS_AT_HALF / (_PATHS_AT_HALF + worst.paths)
     return Scored(value, None, f"{sentence}.", facts, raw=float(worst.paths), unit=Unit.PATHS)
@@ -87,7 +88,7 @@ def _evaluate_code_lines(found: Size) -> Outcome:
 
 
 def _evaluate_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
-    repeated = sum(each.lines for each in found)
+    repeated = sum(finding.lines for finding in found)
     if not repeated:
         return Scored(1.0, None, "No block of code repeats another.")
     of_all = f"{repeated} of {format_count(lines, 'line')}"
@@ -102,7 +103,7 @@ def _evaluate_dead_code(files: Sequence[CodeFile]) -> Outcome:
     if not found:
         return Scored(1.0, None, "Every import, private name and line is used.")
     lines = sum(len(file.source.splitlines()) for file in files)
-    dead = min(lines, sum(each.lines for each in found))
+    dead = min(lines, sum(finding.lines for finding in found))
     sentence = (
         f"Nothing uses {dead} of {format_count(lines, 'line')}; the first, {_format_finding(found[0])}."
     )
@@ -115,7 +116,8 @@ def _format_finding(finding: Finding) -> str:
 
 def _list_facts(found: Sequence[Finding]) -> tuple[Evidence, ...]:
     return tuple(
-        Evidence(f"{_format_finding(each)} ({format_count(each.lines, 'line')})") for each in found[:_SHOWN]
+        Evidence(f"{_format_finding(finding)} ({format_count(finding.lines, 'line')})")
+        for finding in found[:_SHOWN]
     )
 
 

@@ -41,10 +41,10 @@ def _start_file(file: Path, search: Mapping[str, object]) -> None:
     if not file.exists():
         file.write_text(json.dumps(search, indent=1) + "\n", encoding="utf-8")
         return
-    known = json.loads(file.read_text(encoding="utf-8"))
+    stored = json.loads(file.read_text(encoding="utf-8"))
     for name, value in search.items():
-        if known.get(name) != value:
+        if stored.get(name) != value:
             raise ExperimentError(
-                f"{file.parent} holds another search: its {name} is {known.get(name)!r}, not {value!r};"
+                f"{file.parent} holds another search: its {name} is {stored.get(name)!r}, not {value!r};"
                 " give another folder, or the same arguments"
             )

@@ -152,15 +152,15 @@ def compare_measured(before: Mapping[str, float], now: Mapping[str, float]) -> P
 def select_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
     """Return the Pareto front: those that no other beats in score, tokens and steps at once."""
 
-    def aims(each: Measured) -> tuple[float, float, float]:
-        return (each.score or 0.0, -each.tokens, -each.steps)
+    def aims(measured: Measured) -> tuple[float, float, float]:
+        return (measured.score or 0.0, -measured.tokens, -measured.steps)
 
     def beats(one: Measured, other: Measured) -> bool:
         ours, theirs = aims(one), aims(other)
         return all(a >= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
-    known = [each for each in measured if each.score is not None]
-    return tuple(each for each in known if not any(beats(other, each) for other in known))
+    scored = [candidate for candidate in measured if candidate.score is not None]
+    return tuple(candidate for candidate in scored if not any(beats(other, candidate) for other in scored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +195,15 @@ class Optimised:
     @property
     def change(self) -> tuple[str, ...]:
         """The lines that the best prompt has changed of the start, as a unified diff without its head."""
-        before, after = (each.candidate.text.splitlines() for each in (self.before, self.after))
+        before, after = (measured.candidate.text.splitlines() for measured in (self.before, self.after))
         return tuple(unified_diff(before, after, lineterm="", n=1))[2:]
 
     @property
     def front(self) -> tuple[Measured, ...]:
         """The Pareto front of score, tokens and steps, on the validation cases."""
-        return select_front([each for each in self.validation if each.candidate.id not in self.rejected])
+        return select_front(
+            [measured for measured in self.validation if measured.candidate.id not in self.rejected]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON data."""
@@ -223,20 +225,20 @@ class Optimised:
                     for layer in Layer
                 },
             },
-            "front": [each.candidate.id for each in self.front],
+            "front": [measured.candidate.id for measured in self.front],
             "candidates": [
                 {
-                    "id": each.candidate.id,
-                    "strategy": each.candidate.strategy,
-                    "parent": each.candidate.parent,
-                    "validation": each.score,
-                    "open": each.open,
-                    "tokens": each.tokens,
-                    "steps": each.steps,
-                    "cost_usd": each.cost_usd,
-                    "rejected": self.rejected.get(each.candidate.id),
+                    "id": measured.candidate.id,
+                    "strategy": measured.candidate.strategy,
+                    "parent": measured.candidate.parent,
+                    "validation": measured.score,
+                    "open": measured.open,
+                    "tokens": measured.tokens,
+                    "steps": measured.steps,
+                    "cost_usd": measured.cost_usd,
+                    "rejected": self.rejected.get(measured.candidate.id),
                 }
-                for each in self.validation
+                for measured in self.validation
             ],
         }
 

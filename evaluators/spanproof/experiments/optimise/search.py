@@ -27,7 +27,7 @@ from spanproof.experiments.optimise.model import (
     compare_measured,
     evaluate_candidate,
 )
-from spanproof.experiments.optimise.proposals import STRATEGIES, Completes, Known
+from spanproof.experiments.optimise.proposals import STRATEGIES, Completes, History
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings
 from spanproof.suites import load_suite
@@ -161,7 +161,7 @@ class _Runs:
 
     def run_on_train(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
         """Return the experiments on train cases of these candidates."""
-        return {each.candidate.id: self.run(each.candidate, "train") for each in measured}
+        return {one.candidate.id: self.run(one.candidate, "train") for one in measured}
 
 
 class _Search:
@@ -183,7 +183,9 @@ class _Search:
         stopped = self._run_rounds()
         best = self._best.candidate
         # The only runs on held-out cases: nothing is chosen by them.
-        before, after = (evaluate_candidate(each, self._runs.run(each, "held_out")) for each in (start, best))
+        before, after = (
+            evaluate_candidate(version, self._runs.run(version, "held_out")) for version in (start, best)
+        )
         return Optimised(best, tuple(self._measured), before, after, stopped, self._rejected)
 
     def _run_rounds(self) -> str:
@@ -198,7 +200,7 @@ class _Search:
                 return f"{idle} rounds brought nothing better"
             before = self._best
             candidate = self._proposals.load(number, self._find_proposal)
-            if candidate and candidate.id not in {each.candidate.id for each in self._measured}:
+            if candidate and candidate.id not in {measured.candidate.id for measured in self._measured}:
                 self._run_candidate(candidate)
             idle = 0 if _read_score(self._best) > _read_score(before) else idle + 1
         return f"{settings.rounds} rounds were made"
@@ -209,37 +211,38 @@ class _Search:
         strategy = STRATEGIES[settings.strategies[number % len(settings.strategies)]]
         train = self._runs.run_on_train(self._accepted)
         draw = random.Random(seed)  # noqa: S311 - no secret
-        return strategy(Known(self._accepted, train, self._model, draw, seed))
+        return strategy(History(self._accepted, train, self._model, draw, seed))
 
     def _run_candidate(self, candidate: Candidate) -> None:
         """Run a candidate on the validation cases, and one that would be the best on the regression suite."""
         measured = evaluate_candidate(candidate, self._runs.run(candidate, "validation"))
         self._measured.append(measured)
         start = self._measured[0].candidate
-        if self._best is measured and (lost := self._describe_regression(start, candidate)):
-            self._rejected[candidate.id] = lost
+        if self._best is measured and (regression := self._describe_regression(start, candidate)):
+            self._rejected[candidate.id] = regression
         self._report(measured)
 
     @property
     def _accepted(self) -> tuple[Measured, ...]:
-        return tuple(each for each in self._measured if each.candidate.id not in self._rejected)
+        return tuple(measured for measured in self._measured if measured.candidate.id not in self._rejected)
 
     @property
     def _best(self) -> Measured:
         """The candidate with the best score; of equals the cheaper one, then the first."""
-        return min(self._accepted, key=lambda each: (-_read_score(each), each.tokens))
+        return min(self._accepted, key=lambda entry: (-_read_score(entry), entry.tokens))
 
     def _describe_regression(self, start: Candidate, candidate: Candidate) -> str:
         suite = self._settings.regression
         if suite is None or candidate is start:
             return ""
         before, now = (
-            evaluate_candidate(each, self._runs.run(each, "regression", suite)) for each in (start, candidate)
+            evaluate_candidate(version, self._runs.run(version, "regression", suite))
+            for version in (start, candidate)
         )
-        lost = sorted(case for case, rate in before.rates.items() if now.rates.get(case, 0.0) < rate)
+        worse = sorted(case for case, rate in before.rates.items() if now.rates.get(case, 0.0) < rate)
         difference = compare_measured(before.rates, now.rates)
         if difference is None or difference.mean < 0:
-            return f"worse on the regression suite: {', '.join(lost) or 'no case was judged'}"
+            return f"worse on the regression suite: {', '.join(worse) or 'no case was judged'}"
         return ""
 
 
