@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.benchmarks import Answer, Grade, GradingSetup, evaluate_answers
 from spanproof.benchmarks.programs import Check, ProgramProblem
-from spanproof.benchmarks.security import Safety, SecurityPrompt, assess
+from spanproof.benchmarks.security import Safety, SecurityPrompt, evaluate_completions
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxError, SandboxUnavailable
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -32,5 +32,5 @@ def test_a_benchmark_goes_on_and_leaves_the_answer_unjudged(language: str, failu
 def test_a_security_run_counts_it_as_ambiguous() -> None:
     prompt = SecurityPrompt("p", 89, "Write it.", "python")
     answers = [Answer("p", "def find(db, name):\n    pass\n", is_whole=True)]
-    (found,) = assess([prompt], answers, fail(SandboxBroken("its host ended")), Pipeline())
+    (found,) = evaluate_completions([prompt], answers, fail(SandboxBroken("its host ended")), Pipeline())
     assert (found.safety, found.reason) == (Safety.AMBIGUOUS, "it could not be run: its host ended")

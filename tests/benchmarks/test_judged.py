@@ -41,7 +41,7 @@ def replies(tmp_path: Path) -> Path:
     tasks = build_judge_tasks([PROBLEM], GRADED)
     for (key, text), reply in zip(tasks.items(), REPLIES, strict=True):
         row = {"task_id": key, "number": 1, "completion": reply, "tokens_in": 100, "tokens_out": 2}
-        file.append({**row, "wall_s": 0.25, **file.mark(text)})
+        file.write({**row, "wall_s": 0.25, **file.build_identity(text)})
     return path
 
 
