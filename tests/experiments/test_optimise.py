@@ -129,7 +129,7 @@ def test_the_command_shows_what_changed_and_writes_the_best_prompt(suite, tmp_pa
     start.write_text(f"{START}\n")
     agent = ["--agent", "plain_agents:prompted", "--target", "AGENT_PROMPT", "--start", str(start)]
     how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2", "--few-cases"]
-    assert run(["run_search", str(suite), *agent, *how, "--out", str(out)]) == 1
+    assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 1
     shown = capfd.readouterr().out
     assert "nothing is promised: 2 held-out cases cannot show a gain" in shown
     assert f"-{START}\n+{BEST}\n" in shown

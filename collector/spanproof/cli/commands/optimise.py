@@ -34,7 +34,7 @@ from spanproof.trace import Layer
 _DEFAULTS = OptimiserSettings(variable="")
 
 
-@click.command("run_search")
+@click.command("optimise")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
 @with_sandbox_config_options
