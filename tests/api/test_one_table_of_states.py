@@ -13,7 +13,7 @@ from rich.console import Console
 from starlette.testclient import TestClient
 
 from spanproof.alerts import AlertRule
-from spanproof.alerts.rules import read
+from spanproof.alerts.rules import read_rule
 from spanproof.api import ConsoleSettings, make_app
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.evaluators.score_rows import make_run_row
@@ -126,9 +126,9 @@ def _check_rates(store, layer, states):
     failed, passed, unsettled = (states.count(state) for state in (State.FAIL, State.PASS, State.OPEN))
     now_ns = START_NS + 1000 * SECOND
     base = {"name": "watch", "layer": layer.value, "window_s": 2000, "min_count": 1, "threshold": 0.01}
-    (fails,) = read(AlertRule.model_validate(base), store, now_ns)
+    (fails,) = read_rule(AlertRule.model_validate(base), store, now_ns)
     assert (fails.part, fails.whole) == (failed, failed + passed)
-    (opens,) = read(AlertRule.model_validate({**base, "measure": "open_rate"}), store, now_ns)
+    (opens,) = read_rule(AlertRule.model_validate({**base, "measure": "open_rate"}), store, now_ns)
     assert (opens.part, opens.whole) == (unsettled, failed + passed + unsettled)
     enough = AlertRule.model_validate({**base, "min_count": failed + passed + 1})
-    assert not read(enough, store, now_ns)[0].firing
+    assert not read_rule(enough, store, now_ns)[0].firing

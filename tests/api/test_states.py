@@ -136,9 +136,9 @@ def test_a_person_settles_a_run_and_its_own_verdict_stays_beside(app):
 def test_a_case_and_an_experiment_with_something_open_are_open(app, opened, tmp_path):
     case = promote_run(opened.evaluation(OPEN), RUN_ID, tmp_path / "prices")
     results = ExperimentFolder(tmp_path / "nightly")
-    results.begin({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
+    results.load_trials({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
     layers = {"groundedness": "uncertain", "boundary": "pass"}
-    results.append(Trial(case.id, 1, TrialVerdict.UNJUDGED, "no source has 300", layers=layers))
+    results.add_trial(Trial(case.id, 1, TrialVerdict.UNJUDGED, "no source has 300", layers=layers))
     (row,) = app.get("/api/v1/suites").json()["suites"]
     assert row["states"]["open"] == 1
     page = app.get("/api/v1/suites/prices").json()

@@ -7,8 +7,9 @@ and the annotation of what it returns has the shape of that verb. A function of 
 return a bool, and so does nothing else but what `run` and `handle` do. The language's own idioms ("to_json",
 "with_label") are free.
 
-Public methods are read as private ones are. Not read: properties, context managers, nested functions,
-commands, routes, and dataclasses and their fields, which are nouns.
+Public methods are read as private ones are. Not read: properties, validators, fixtures, context managers,
+nested functions, commands, routes, methods that a library calls, and dataclasses and their fields, which are
+nouns.
 """
 
 from __future__ import annotations
@@ -28,10 +29,18 @@ else:
 # Packages whose names hold the rule. The list may only grow.
 PACKAGES = (
     "collector/spanproof/api/models",
+    "collector/spanproof/alerts/[!orst]*.py",
     "collector/spanproof/alerts/notifiers",
+    "collector/spanproof/alerts/rules.py",
+    "evaluators/spanproof/agent_process",
+    "evaluators/spanproof/benchmarks",
+    "evaluators/spanproof/evaluators/casetests",
+    "evaluators/spanproof/evaluators/structure/[!e]*.py",
+    "evaluators/spanproof/experiments",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
     "evaluators/spanproof/suites",
+    "evaluators/spanproof/testing",
 )
 
 
@@ -102,8 +111,8 @@ VERBS: dict[str, frozenset[Shape]] = {
 }
 
 _IDIOMS = frozenset({"as", "from", "on", "to", "with"})
-# Names of the field, as its papers write them.
-_TERMS = frozenset({"pass_at_k", "pass_hat_k"})
+# Names of the field, as its papers and products write them: `experiments.run`, `evaluate(data, scorers)`.
+_TERMS = frozenset({"evaluate", "pass_at_k", "pass_hat_k", "run", "score_answer", "score_run"})
 _STATES = frozenset(
     {"are", "can", "did", "does", "had", "has", "is", "may", "must", "needs", "should", "was"}
 )

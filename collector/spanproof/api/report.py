@@ -93,7 +93,7 @@ def _find_failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, 
         for trial in case.trials:
             if result.results is None or trial.passed:
                 continue
-            judged = replace(trial, row=result.row_of(trial))
+            judged = replace(trial, row=result.load_row(trial))
             evaluation = load_trial_evaluation(result.results, judged)
             if evaluation is not None:
                 yield case.case.id, build_result_run("now", trial), evaluation

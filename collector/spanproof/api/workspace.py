@@ -73,7 +73,7 @@ class Workspace:
                 continue
             for trial in each.trials:
                 if (trial.case, trial.number) == (case, number):
-                    return each, replace(trial, row=each.results.read_row(trial))
+                    return each, replace(trial, row=each.results.load_row(trial))
         return None
 
     def gate_reports(self) -> dict[str, Path]:

@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 
 from spanproof.alerts import Alert
 from spanproof.alerts.episodes import FIRING, PENDING
-from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, read_made_rule
+from spanproof.alerts.made_rules import InvalidRuleError, group_targets, read_made_rule
 from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
@@ -85,7 +85,7 @@ def alerts(
         alerts=rows,
         silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
         made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
-        targets=[pages.clean_text(name) for name in collect_targets(configured)],
+        targets=[pages.clean_text(name) for name in group_targets(configured)],
     )
 
 

@@ -10,9 +10,9 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field
 
 from spanproof.alerts import AlertRule, Status
-from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, parse_rule
+from spanproof.alerts.made_rules import InvalidRuleError, group_targets, parse_rule
 from spanproof.alerts.messages import describe_bound
-from spanproof.alerts.replay import choose_step_s, iter_notifications
+from spanproof.alerts.replay import compute_step_s, iter_notifications
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
@@ -65,7 +65,7 @@ def try_rule(given: NewTrial, request: Request, store: Opened) -> RuleTrial:
     rule = read_rule(request, given.rule)
     end_ns = time.time_ns()
     start_ns = end_ns - int(given.hours * HOUR_NS)
-    step_s = max(choose_step_s(rule), given.hours * 3600 / _MOST_READINGS)
+    step_s = max(compute_step_s(rule), given.hours * 3600 / _MOST_READINGS)
     made = list(iter_notifications(rule, store.measures, start_ns, end_ns, step_s))
     fired = sum(each.status is Status.FIRING and not each.repeated for each in made)
     days = f"{given.hours / 24:g} days" if given.hours > 24 else f"{given.hours:g} h"
@@ -91,6 +91,6 @@ def read_rule(request: Request, text: str) -> AlertRule:
         HTTPException: 422: it is no rule; the message names the setting.
     """
     try:
-        return parse_rule(text, collect_targets(request.app.state.settings.rules))
+        return parse_rule(text, group_targets(request.app.state.settings.rules))
     except InvalidRuleError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem

@@ -13,7 +13,7 @@ import click
 from spanproof.alerts import Alert, AlertRule
 from spanproof.alerts.episodes import FIRING, PENDING
 from spanproof.alerts.messages import describe_span
-from spanproof.alerts.notification import sort_members, summarise_members
+from spanproof.alerts.notification import describe_members, list_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
@@ -180,7 +180,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     RULE is its name. The rule is evaluated over the scores in the store, from the start of --since, in
     steps of a twelfth of its window. Nothing is sent, and nothing is written.
     """
-    from spanproof.alerts.replay import choose_step_s, count_pages, iter_notifications
+    from spanproof.alerts.replay import compute_step_s, count_pages, iter_notifications
 
     watched = next((one for one in config.alerts if one.name == rule), None)
     if watched is None:
@@ -189,7 +189,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     end_ns = time.time_ns()
     start_ns = end_ns - parse_span("--since", since)
     with opened_store(choose_location(location, config)) as store:
-        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, choose_step_s(watched))]
+        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, compute_step_s(watched))]
     fired = count_pages(made)
     if as_json:
         for notification in made:
@@ -258,7 +258,7 @@ def simulate(
     style of Prometheus are compared. With --groups: the notifications of one outage. The numbers are
     reproducible.
     """
-    from spanproof.alerts.simulation import FACTORS, simulate_rule
+    from spanproof.alerts.simulation import FACTORS, run_rule_simulation
 
     window_s = parse_span("--window", window) / 1e9
     settings = {"name": "simulated", "layer": "groundedness", "window_s": window_s, "threshold": threshold}
@@ -269,7 +269,7 @@ def simulate(
     found = [
         result
         for volume in volumes or (40, 200, 1000)
-        for result in simulate_rule(rule, volume, weeks=weeks, steps=steps)
+        for result in run_rule_simulation(rule, volume, weeks=weeks, steps=steps)
     ]
     if as_json:
         for result in found:
@@ -293,14 +293,14 @@ def simulate(
 
 
 def _print_outage(settings: dict[str, object], groups: int, volume: int, *, as_json: bool) -> None:
-    from spanproof.alerts.outage import describe_outage, simulate_outage
+    from spanproof.alerts.outage import list_outage_lines, run_outage_simulation
 
-    result = simulate_outage(AlertRule.model_validate(settings), groups, volume)
+    result = run_outage_simulation(AlertRule.model_validate(settings), groups, volume)
     counts = pick(result, "groups incidents updates most_members has_ended pages_by_group")
     if as_json:
         print_json(counts)
         return
-    for after, kind, summary in describe_outage(result):
+    for after, kind, summary in list_outage_lines(result):
         console.print(clean_line(f"{after}  {kind}: {summary}"))
     sent = format_count(len(result.notifications), "notification")
     console.print(
@@ -367,11 +367,11 @@ def _print_table(rows: Sequence[_Row]) -> None:
         key = row.alert.incident_id if row.event.status == FIRING else row.alert.id
         together.setdefault((row.event.status, key), []).append(row)
     for (state, shown_id), members in together.items():
-        alerts = sort_members([row.alert for row in members])
+        alerts = list_members([row.alert for row in members])
         first = alerts[0]
         summary = f"{first.rule}: {first.summary}"
         if len(alerts) > 1:
-            summary = summarise_members(first.rule, alerts)
+            summary = describe_members(first.rule, alerts)
         else:
             shown_id = first.id
         table.add_row(

@@ -17,15 +17,15 @@ from spanproof.benchmarks import (
     Benchmark,
     BenchmarkReport,
     GradedAnswer,
+    GradingSetup,
     Journal,
-    Place,
     Problem,
     Protocol,
-    find_signs,
-    grade_answers,
-    match_answers,
+    evaluate_answers,
+    evaluate_contamination,
+    iter_samples,
     read_problems,
-    read_samples,
+    select_answers,
 )
 from spanproof.benchmarks.contamination import Contamination
 from spanproof.benchmarks.journal import Done
@@ -38,7 +38,13 @@ from spanproof.cli.options.benchmark import BenchOptions, with_bench_options
 from spanproof.cli.output.benchmark import print_benchmark, shorten
 from spanproof.cli.output.console import inform, make_progress, print_json, warn
 from spanproof.cli.problems import UsageProblem
-from spanproof.experiments import AgentUnderTest, Settings, agent_in_module, agent_program, agent_service
+from spanproof.experiments import (
+    AgentUnderTest,
+    Settings,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
+)
 from spanproof.sandbox import PackageSet, Sandbox
 from spanproof.sandbox.environments import read_packages
 
@@ -90,7 +96,7 @@ def command(
     journal = _open_journal(name, digest, timeout_s, options, out)
     done = _begin(journal, resume=resume)
     with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
-        place = Place(
+        place = GradingSetup(
             sandbox,
             timeout_s,
             options.memory * 1024**2,
@@ -103,7 +109,7 @@ def command(
         def report(graded: GradedAnswer) -> None:
             bar.advance(task)
             if journal is not None:
-                journal.append(graded)
+                journal.write(graded)
 
         if agent is not None:
             how = Settings(trials=options.trials, jobs=options.jobs, seed=options.seed or 0)
@@ -112,7 +118,7 @@ def command(
         else:
             answers = _read_answers(published, chosen, options.samples)
             bar.update(task, total=len(answers) - len(done))
-            graded = grade_answers(chosen, answers, place, options.jobs, report, done)
+            graded = evaluate_answers(chosen, answers, place, options.jobs, report, done)
     counts = Counter(answer.answer.problem for answer in graded).values()
     protocol = Protocol(
         benchmark=name,
@@ -134,7 +140,7 @@ def command(
     judged = fetch_judgements(name, chosen, graded, options, as_json=as_json) if options.judge else None
     result = BenchmarkReport(protocol, chosen, graded, signs, judged)
     if journal is not None:
-        journal.finish(graded)
+        journal.save(graded)
         inform(f"wrote {out}")
     if as_json:
         print_json(result.to_json())
@@ -159,8 +165,8 @@ def _begin(journal: Journal | None, *, resume: bool) -> Done:
     if journal is None:
         return {}
     if resume:
-        return journal.resume()
-    journal.begin()
+        return journal.load()
+    journal.start()
     return {}
 
 
@@ -169,7 +175,7 @@ def _find_signs(
 ) -> Contamination:
     """Return the signs of contamination; published solutions are their own, word for word."""
     other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
-    signs = find_signs(chosen, graded, other, options.cutoff)
+    signs = evaluate_contamination(chosen, graded, other, options.cutoff)
     return replace(signs, verbatim=()) if options.reference else signs
 
 
@@ -178,8 +184,8 @@ def _read_answers(
 ) -> list[Answer]:
     """Return the answers in a file; without one the published solutions."""
     if samples is not None:
-        answers = list(read_samples(samples))
-        found = match_answers(chosen, answers)
+        answers = list(iter_samples(samples))
+        found = select_answers(chosen, answers)
         _warn_of_gaps(published, chosen, answers)
         return found
     found = [each.reference for each in chosen if each.reference is not None]
@@ -244,10 +250,10 @@ def _select_agent(options: BenchOptions) -> AgentUnderTest | None:
     if len(given) > 1:
         raise UsageProblem("several agents are given", "Name one of --agent, --command and --url.")
     if options.agent is not None:
-        return agent_in_module(options.agent)
+        return build_module_agent(options.agent)
     if options.command is not None:
-        return agent_program(options.command)
-    return agent_service(options.url) if options.url is not None else None
+        return build_program_agent(options.command)
+    return build_service_agent(options.url) if options.url is not None else None
 
 
 def _make_image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spanproof.benchmarks import GradedAnswer, Problem
 from spanproof.benchmarks.judged import JudgedReport, build_judge_tasks, read_judgements
-from spanproof.benchmarks.sampling import ModelRequest, sample_completions
+from spanproof.benchmarks.sampling import ModelRequest, run_sampling
 from spanproof.cli.options.benchmark import BenchOptions
 from spanproof.cli.output.console import inform, make_progress, warn
 from spanproof.cli.output.words import format_count
@@ -83,7 +83,7 @@ def _complete_file(
         warn(f"{request.model}: {old}, by --prices FILE or --price IN OUT")
     with make_progress(as_json=as_json) as bar:
         task = bar.add_task("completions", total=len(tasks) * count)
-        found = sample_completions(
+        found = run_sampling(
             tasks, request, path, count, options.jobs, lambda kept: bar.update(task, completed=kept)
         )
     if found.stopped:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from spanproof.benchmarks import Place, read_samples
-from spanproof.benchmarks.security import assess, compute_rates_by_cwe, read_security
+from spanproof.benchmarks import GradingSetup, iter_samples
+from spanproof.benchmarks.security import evaluate_completions, iter_rates_by_cwe, read_security
 from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
@@ -40,10 +40,10 @@ def run_security(
         raise UsageProblem(
             "bench security needs completions", "Give a model's answers with --samples, or --endpoint URL."
         )
-    answers = list(read_samples(samples))
+    answers = list(iter_samples(samples))
     with open_backend(backend, settings, options.jobs) as sandbox:
-        place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
-        found = assess(prompts, answers, place, Pipeline(), options.jobs)
+        place = GradingSetup(sandbox, options.timeout or 10.0, options.memory * 1024**2)
+        found = evaluate_completions(prompts, answers, place, Pipeline(), options.jobs)
     if not found:
         raise UsageProblem(
             f"none of the {len(answers)} answers is to one of the {len(prompts)} prompts",
@@ -63,7 +63,7 @@ def run_security(
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(b"".join(encode_json_line(row) for row in rows))
         inform(f"wrote {out}")
-    rates = [{"cwe": cwe, **counts} for cwe, counts in compute_rates_by_cwe(found)]
+    rates = [{"cwe": cwe, **counts} for cwe, counts in iter_rates_by_cwe(found)]
     if as_json:
         print_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
     else:

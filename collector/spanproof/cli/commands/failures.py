@@ -154,7 +154,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     1 if a tracker refused.
     """
     from spanproof.alerts.notifiers import build_notifier
-    from spanproof.alerts.tickets import sync_tickets
+    from spanproof.alerts.tickets import run_ticket_updates
 
     settings = config.tickets
     if not settings.notify:
@@ -164,7 +164,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     notifiers = {target.label: build_notifier(target) for target in settings.notify}
     now_ns, url = time.time_ns(), config.console.public_url
     with opened_store(choose_location(location, config)) as store:
-        results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))
+        results = list(run_ticket_updates(store, settings, notifiers, now_ns, console_url=url))
     for result in results:
         if as_json:
             print_json(pick(result, "cluster target status summary error"))

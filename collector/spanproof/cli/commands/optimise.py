@@ -17,17 +17,17 @@ from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.listing import make_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.experiments import Settings, Tools, agent_in_module, agent_program
-from spanproof.experiments.notebook import choose_folder
+from spanproof.experiments import Settings, Tools, build_module_agent, build_program_agent
+from spanproof.experiments.notebook import get_new_folder
 from spanproof.experiments.optimise import (
     STRATEGIES,
     ChatModel,
     Measured,
     Optimised,
     OptimiserSettings,
-    optimise,
+    run_search,
 )
-from spanproof.experiments.optimise.model import compare
+from spanproof.experiments.optimise.model import compare_measured
 from spanproof.experiments.statistics import FEWEST_HELD_OUT, PairedDifference
 from spanproof.trace import Layer
 
@@ -144,7 +144,7 @@ def command(
     """
     if (agent is None) == (line is None):
         raise UsageProblem("there is not one agent to run", "Name it by --agent or by --command.")
-    folder = out or choose_folder()
+    folder = out or get_new_folder()
     settings = OptimiserSettings(
         variable=target,
         strategies=strategies or _DEFAULTS.strategies,
@@ -155,9 +155,9 @@ def command(
         trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
         few_cases=few_cases,
     )
-    under_test = agent_in_module(agent) if agent else agent_program(line or "")
+    under_test = build_module_agent(agent) if agent else build_program_agent(line or "")
     with opened_engine(config, policy_file) as engine, make_progress(as_json=as_json):
-        found = optimise(
+        found = run_search(
             under_test,
             suite,
             start.read_text(encoding="utf-8").strip(),
@@ -206,7 +206,7 @@ def _print(found: Optimised, folder: Path) -> None:
 
 
 def _format_row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
-    return _format_mean(before), _format_mean(after), _format_difference(compare(before, after))
+    return _format_mean(before), _format_mean(after), _format_difference(compare_measured(before, after))
 
 
 def _format_mean(rates: Mapping[str, float]) -> str:

@@ -214,7 +214,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         )
         collector.telemetry.gauge("spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing))
         collector.telemetry.gauge(
-            "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.waiting
+            "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.count_waiting
         )
         collector.telemetry.gauge(
             "spanproof_alert_targets_dead",
@@ -222,7 +222,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
             lambda: len(alerts.dead_targets),
         )
         collector.on_stop("alerts", alerts.close)
-        return lambda: alerts.tick(time.time_ns())
+        return lambda: alerts.evaluate_rules(time.time_ns())
 
     def update_tickets(store: Store) -> Watcher:
         notifiers = {target.label: build_notifier(target) for target in config.tickets.notify}

@@ -31,9 +31,9 @@ from spanproof.evaluators.engine import Engine
 from spanproof.experiments import (
     Experiment,
     Trial,
+    evaluate_again,
     read_baseline,
     read_earlier_code,
-    rescore_experiment,
     run_experiment,
 )
 from spanproof.gate import OpenPolicy
@@ -117,7 +117,7 @@ def run(
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
     if as_json and isinstance(report, Experiment):
-        print_json_list(report.json_head(), "cases", report.json_cases())
+        print_json_list(report.build_json_head(), "cases", report.iter_json_cases())
     elif as_json:
         print_json(report.to_json())
     elif isinstance(report, Experiment):
@@ -177,7 +177,7 @@ def rescore_trials(
     """Judge the trials of an experiment again, with a line for each that does not pass."""
     report = partial(report_trial, bar, bar.add_task("judging", total=None))
     jobs = options.settings.jobs
-    found = rescore_experiment(
+    found = evaluate_again(
         origin,
         suite,
         options.folder,

@@ -221,7 +221,7 @@ def import_cases(
         print_json(added.to_json())
     else:
         console.print(
-            f"{format_count(len(cases), 'item')}: {len(added.added)} added, {len(added.known)} known,"
+            f"{format_count(len(cases), 'item')}: {len(added.added)} added, {len(added.existing)} known,"
             f" {len(added.duplicates)} duplicates; {suite}",
             soft_wrap=True,
         )

@@ -60,7 +60,7 @@ def mine_cases(
     else:
         commits = format_count(len(found), "bug-fix commit")
         console.print(
-            f"{commits} with a test: {len(added.added)} added, {len(added.known)} known; {suite}",
+            f"{commits} with a test: {len(added.added)} added, {len(added.existing)} known; {suite}",
             soft_wrap=True,
         )
     return EXIT_PASS

@@ -16,11 +16,11 @@ from spanproof.experiments import (
     Continuation,
     Settings,
     Tools,
-    agent_in_module,
-    agent_program,
-    agent_service,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
 )
-from spanproof.experiments.notebook import choose_folder
+from spanproof.experiments.notebook import get_new_folder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -167,7 +167,7 @@ def with_agent_options(command: Command) -> Command:
             continuation=_choose_continuation(
                 given["out"], resume=given.pop("resume"), fresh=given.pop("fresh")
             ),
-            folder=given.pop("out") or choose_folder(),
+            folder=given.pop("out") or get_new_folder(),
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
             send_to=given.pop("send_to"),
@@ -211,7 +211,7 @@ def _select_agent(
     module: str | None, command: str | None, url: str | None, image: str
 ) -> AgentUnderTest | None:
     if module is not None:
-        return agent_in_module(module)
+        return build_module_agent(module)
     if command is not None:
-        return agent_program(command, image)
-    return agent_service(url) if url is not None else None
+        return build_program_agent(command, image)
+    return build_service_agent(url) if url is not None else None

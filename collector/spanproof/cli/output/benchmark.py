@@ -21,7 +21,7 @@ def print_benchmark(report: BenchmarkReport) -> None:
     table = make_listing("", "problems", *(f"pass@{k}" for k in ks), "pass@1, 95%")
     for name, rate in report.rates.items():
         table.add_row(*_format_cells(name, rate, ks))
-    for dimension, value, rate in report.rates_by_group():
+    for dimension, value, rate in report.iter_rates_by_group():
         table.add_row(*_format_cells(f"  {dimension} {value}", rate, ks))
     console.print(table)
     if len(report.turns) > 1:

@@ -66,12 +66,12 @@ def _is_all_green(experiment: Experiment) -> bool:
 
 
 def _print_rates(experiment: Experiment) -> None:
-    rate, interval = experiment.pass_at(1), experiment.interval
+    rate, interval = experiment.compute_pass_at(1), experiment.interval
     line = Text(experiment.conclusion, style=_VERDICT_STYLES[experiment.verdict])
     if rate is not None:
         line.append(f"; pass@1 {rate:.1%}, {interval}", style="not bold")
     k = experiment.wanted
-    at, hat = experiment.pass_at(k), experiment.pass_hat(k)
+    at, hat = experiment.compute_pass_at(k), experiment.compute_pass_hat(k)
     if k > 1 and at is not None and hat is not None:
         line.append(f"; pass@{k} {at:.1%}; pass^{k} {hat:.1%}", style="not bold")
     console.print(line, soft_wrap=True)
@@ -131,7 +131,7 @@ def _print_comparison(experiment: Experiment) -> None:
 def _print_rates_of_parts(experiment: Experiment) -> None:
     """Print the layers that failed or are open, and passed trials by tag and cohort."""
     table = make_listing("", "trials", "rate", "95%", "open")
-    for layer, counts in experiment.fail_rates().items():
+    for layer, counts in experiment.count_by_layer().items():
         if counts.failed or counts.open:
             interval = experiment.compute_layer_interval(layer)
             cells = _format_cells(counts.failed, counts.judged, interval)
