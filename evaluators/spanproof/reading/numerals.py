@@ -165,6 +165,11 @@ def rounds_to(number: str, written: str) -> bool:
     return margin is not None and abs(float(number) - float(written)) <= margin
 
 
+def gives_number(text: str, number: str) -> bool:
+    """Return whether a text has a number, or one that rounds to it."""
+    return any(rounds_to(found, number) for found in find_numbers(text))
+
+
 def compute_rounding_margin(written: str) -> float | None:
     """Return how far a number may be from a written one to round to it; None of one with too few digits."""
     if len(written.replace(".", "")) < _PRECISION_DIGITS:

@@ -26,7 +26,9 @@ _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
     settled = _find_fabrication(account)
-    return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
+    return [
+        _settle(account, settled, judgement) if _is_own(judgement) else judgement for judgement in judgements
+    ]
 
 
 def _is_own(judgement: Judgement) -> bool:
