@@ -136,13 +136,16 @@ def _classify_argument(
         return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
         return Language.BASH if hinted is Language.BASH else declared or _identify_code(source)
-    if key in _SQL_KEYS and (hinted is Language.SQL or "sql" in key) and _SQL_VERB.match(source):
-        return Language.SQL
-    if key in _SQL_KEYS and identify(source) is Language.SQL:
+    if key in _SQL_KEYS and _is_query(source, is_named=hinted is Language.SQL or "sql" in key):
         return Language.SQL
     if key in _WHOLE_KEYS and only:
         return _classify_only_argument(tool, source)
     return None
+
+
+def _is_query(source: str, *, is_named: bool) -> bool:
+    """Whether a text is SQL; where its tool or its argument is named so, its first verb says it."""
+    return (is_named and _SQL_VERB.match(source) is not None) or identify(source) is Language.SQL
 
 
 def _classify_only_argument(tool: str, source: str) -> Language | None:

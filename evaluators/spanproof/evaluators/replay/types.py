@@ -57,6 +57,15 @@ _CLASSES: Final = frozenset(
     )
 )
 
+_SAME_TYPE: Final[Mapping[str, str]] = {
+    "numpy.ndarray": "numpy.array numpy.zeros numpy.ones numpy.arange numpy.linspace numpy.full numpy.eye",
+    "pandas.DataFrame": "pandas.read_csv pandas.read_parquet pandas.read_excel pandas.DataFrame().head"
+    " pandas.DataFrame().tail pandas.DataFrame().copy",
+    "builtins.str": "builtins.str().upper builtins.str().lower builtins.str().strip builtins.str().lstrip"
+    " builtins.str().rstrip builtins.str().replace builtins.str().join builtins.str().title"
+    " builtins.str().format",
+    "builtins.list": "builtins.str().split builtins.str().rsplit builtins.str().splitlines",
+}
 _RETURNS: Final[Mapping[str, str]] = {
     "builtins.sorted": "builtins.list",
     "builtins.len": "builtins.int",
@@ -67,25 +76,8 @@ _RETURNS: Final[Mapping[str, str]] = {
     "re.findall": "builtins.list",
     "re.split": "builtins.list",
     "re.sub": "builtins.str",
-    **dict.fromkeys(
-        (f"numpy.{name}" for name in ("array", "zeros", "ones", "arange", "linspace", "full", "eye")),
-        "numpy.ndarray",
-    ),
-    **dict.fromkeys(
-        (f"pandas.{name}" for name in ("read_csv", "read_parquet", "read_excel")), "pandas.DataFrame"
-    ),
-    **dict.fromkeys(
-        (
-            f"builtins.str().{name}"
-            for name in ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "join", "title", "format")
-        ),
-        "builtins.str",
-    ),
-    **dict.fromkeys(
-        (f"builtins.str().{name}" for name in ("split", "rsplit", "splitlines")), "builtins.list"
-    ),
     "builtins.str().encode": "builtins.bytes",
-    **dict.fromkeys((f"pandas.DataFrame().{name}" for name in ("head", "tail", "copy")), "pandas.DataFrame"),
+    **{name: type_name for type_name, names in _SAME_TYPE.items() for name in names.split()},
 }
 # Arguments with which these functions return something else.
 _GIVES_ANOTHER: Final = frozenset(("iterator", "chunksize", "sheet_name", "like", "subok"))

@@ -20,7 +20,6 @@ from spanproof.trace import (
     Run,
     Snippet,
     Span,
-    SpanError,
     SpanKind,
     Step,
     Trace,
@@ -54,7 +53,6 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
     own = {span.span_id for span in spans}
     steps = build_steps(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
     calls = find_model_calls(trace, spans)
-    hidden = any(span.hidden for span in spans)
     output = _find_output(root, calls, steps)
     answer = extract_answer(output)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
@@ -63,6 +61,10 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
         ending = Ending.UNKNOWN  # it ended with nothing, which its producer calls an answer
     if ending is Ending.MAX_STEPS:
         steps = _with_refused_end(steps)
+    error = root.error
+    if error is None and ending is Ending.FAILED:
+        error = next((step.error for step in reversed(steps) if step.error is not None), None)
+    is_hidden = any(span.hidden for span in spans)
     return Run(
         trace_id=trace.trace_id,
         span_id=root.span_id,
@@ -71,12 +73,12 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
         answer=answer,
         steps=steps,
         ending=ending,
-        error=root.error or (_find_last_error(steps) if ending is Ending.FAILED else None),
+        error=error,
         cohort=_build_cohort(root, spans, calls, steps),
         usage=sum_usage(trace, spans),
         start_ns=root.start_ns,
         end_ns=root.end_ns,
-        hidden=hidden,
+        hidden=is_hidden,
         truncated=any(span.truncated for span in spans),
         parent_span_id=scope.parent_span_id,
         refusal=find_refusal(trace, root) or find_ending_refusal(trace, root),
@@ -85,15 +87,15 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
 
 def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
     """Return the task of the agent: its input, else the user's last words before the first model call."""
-    given = _find_last_text(root.input_messages, "user")
-    if given is not None:
-        return given
+    request = _find_last_text(root.input_messages, "user")
+    if request is not None:
+        return request
     if root.kind is SpanKind.AGENT and root.input is not None and isinstance(root.input.value, str):
         return root.input.text
     for call in calls[:1]:
-        given = _find_last_text(call.input_messages, "user")
-        if given is not None:
-            return given.removeprefix(_NEW_TASK)
+        request = _find_last_text(call.input_messages, "user")
+        if request is not None:
+            return request.removeprefix(_NEW_TASK)
     if root.input is None or root.kind is SpanKind.TOOL:
         return None
     return root.input.text or None
@@ -101,22 +103,27 @@ def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
 
 def _find_output(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
     """Return what the agent ended with: its last step's final one, its output, or its model's last words."""
-    for step in steps[-1:]:
-        # First, as a streamed run's output may be the stream printed, not its end.
-        final = next(
-            (call for call in step.calls if call.tool == "final_answer" and call.error is None), None
-        )
-        if final is not None and final.result is not None and step.error is None:
-            return final.result
-    said = _find_last_text(root.output_messages, "assistant")
-    if said is not None and not _ends_in_calls(root.output_messages):
-        return Payload(said, said)
+    # First, as a streamed run's output may be the stream printed, not its end.
+    result = _find_final_result(steps[-1]) if steps else None
+    if result is not None:
+        return result
+    ends_in_calls = _ends_in_calls(root.output_messages)
+    text = _find_last_text(root.output_messages, "assistant")
+    if text is not None and not ends_in_calls:
+        return Payload(text, text)
     if root.output is not None and root.kind is not SpanKind.TOOL and not root.output_messages:
         return root.output
-    if not calls or awaits_tools(calls[-1]) or _ends_in_calls(root.output_messages):
+    if not calls or awaits_tools(calls[-1]) or ends_in_calls:
         return None
     last = _find_last_text(calls[-1].output_messages, "assistant")
     return Payload(last, last) if last is not None else None
+
+
+def _find_final_result(step: Step) -> Payload | None:
+    """Return what a step's call of `final_answer` gave."""
+    ending = (call for call in step.calls if call.tool == "final_answer" and call.error is None)
+    call = next(ending, None)
+    return call.result if call is not None and step.error is None else None
 
 
 def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
@@ -170,31 +177,29 @@ def _with_refused_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if not acted or acted[-1].refusal is None:
         return steps
     last = acted[-1]
-    return tuple(
-        replace(step, refusal=last.refusal)
-        if step.number > last.number and step.error is not None and step.error.type in _OUT_OF_STEPS
-        else step
-        for step in steps
-    )
-
-
-def _find_last_error(steps: Sequence[Step]) -> SpanError | None:
-    return next((step.error for step in reversed(steps) if step.error is not None), None)
+    ended = []
+    for step in steps:
+        is_limit = step.error is not None and step.error.type in _OUT_OF_STEPS
+        ended.append(replace(step, refusal=last.refusal) if is_limit and step.number > last.number else step)
+    return tuple(ended)
 
 
 def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Sequence[Step]) -> Cohort:
     snippets = [snippet for step in steps for snippet in step.snippets]
     ran = [snippet for snippet in snippets if snippet.executed]
+    language = next((snippet.language.value for snippet in ran or snippets), "")
     prompt = find_system_prompt(calls)
-    derived_version = derive_prompt_version(prompt) if prompt else ""
+    prompt_version = _find_declared(spans, "prompt_version")
+    if not prompt_version and prompt:
+        prompt_version = derive_prompt_version(prompt)
     return Cohort(
         project=_find_project(root, spans),
         service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=next((span.model for span in (*calls, *spans) if span.model), ""),
-        prompt_version=_find_declared(spans, "prompt_version") or derived_version,
+        prompt_version=prompt_version,
         task=_find_declared(spans, "task"),
-        language=next((snippet.language.value for snippet in ran or snippets), ""),
+        language=language,
         fixture_set=_find_declared(spans, "fixture_set"),
         executor=_name_executor(ran),
         release=_find_declared(spans, "release") or _read_text(root.resource, "service.version"),
