@@ -50,15 +50,16 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
     actions: list[Action] = []
     for number, (step, scan) in enumerate(zip(steps, scans, strict=True), start=1):
         error, observation = step.get("error"), step.get("observation")
+        code, thought = str(step.get("code") or ""), str(step.get("thought") or "")
         actions.append(
             make_code_action(
                 number,
                 str(number),
-                str(step.get("code") or ""),
+                code,
                 error=_to_text(error) if error else None,
                 observation=_to_text(observation) if observation is not None else None,
                 scan=scan,
-                thought=extract_thought(str(step.get("thought") or "")),
+                thought=extract_thought(thought),
             )
         )
     return actions
