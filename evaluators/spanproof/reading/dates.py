@@ -68,34 +68,40 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 def parse_date(form: str, text: str) -> DateParts | None:
     """Return the parts of a date that a form matched; None where it is no day of the calendar."""
-    year: int | None = None
-    month: int | None
-    day: int | None = None
     if form == "iso_date":
-        year, month, day = map(int, text.replace(text[4], "-").split("-"))
-        return year, month, day
+        iso_year, iso_month, iso_day = map(int, text.replace(text[4], "-").split("-"))
+        return iso_year, iso_month, iso_day
     numbers = [int(number) for number in _NUMBERS.findall(text)]
+    parts: DateParts
     if form == "compact_date":
-        year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
+        parts = (int(text[:4]), int(text[4:6]), int(text[6:8]))
     elif form == "exif_date":
-        year, month, day = numbers
+        parts = (numbers[0], numbers[1], numbers[2])
     elif form == "cjk_date":
-        month, day = numbers[-2:]
-        year = numbers[0] if len(numbers) == 3 else None
+        parts = (numbers[0] if len(numbers) == 3 else None, numbers[-2], numbers[-1])
     elif form == "numeric_date":
         first, second, year = numbers
         year = year + 2000 if year < 100 else year
         # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator decides.
-        month, day = (first, second) if "/" in text and first <= 12 else (second, first)
+        is_american = "/" in text and first <= 12
+        parts = (year, first, second) if is_american else (year, second, first)
     else:
-        month = next(MONTHS[word] for word in _LETTERS.findall(text) if word in MONTHS)
-        for number in numbers:
-            if number > 31 or (day is not None and form == "named_date"):
-                year = number if number > 99 else number + 2000
-            else:
-                day = number
+        parts = _parse_named_date(form, text, numbers)
+    _, month, day = parts
     is_valid = (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
-    return (year, month, day) if is_valid else None
+    return parts if is_valid else None
+
+
+def _parse_named_date(form: str, text: str, numbers: list[int]) -> DateParts:
+    """Return the parts of a date with the month in letters: a number beside it is its day or its year."""
+    year: int | None = None
+    day: int | None = None
+    for number in numbers:
+        if number > 31 or (day is not None and form == "named_date"):
+            year = number if number > 99 else number + 2000
+        else:
+            day = number
+    return year, next(MONTHS[word] for word in _LETTERS.findall(text) if word in MONTHS), day
 
 
 _CLOCK_TIME = re.compile(

@@ -119,6 +119,8 @@ def load_lexicon() -> Lexicon:
     verbs = frozenset[str]().union(*families)
     general = frozenset(data["general"].split())
     relatives = {verb: frozenset[str]().union(*(f for f in families if verb in f)) for verb in verbs}
+    nominals = {noun: verb for verb in verbs for noun in _derive_nominals(verb)}
+    nominals |= {noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()}
     participles: dict[str, str] = {}
     for verb in sorted(verbs | general):
         for form in data["irregular"].get(verb, "").split() or _derive_participles(verb):
@@ -131,10 +133,7 @@ def load_lexicon() -> Lexicon:
         frozenset(data["lookups"].split()),
         relatives,
         participles,
-        {
-            **{noun: verb for verb in verbs for noun in _derive_nominals(verb)},
-            **{noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()},
-        },
+        nominals,
         frozenset(data["making"].split()),
         frozenset(data["lasting"].split()),
         frozenset(data["anything"].split()),

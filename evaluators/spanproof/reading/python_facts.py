@@ -254,20 +254,22 @@ def _iter_guarded(nodes: tuple[ast.AST, ...]) -> Iterator[Guarded]:
 
 def _read_handler(node: ast.ExceptHandler) -> Handler:
     parts = [part for statement in node.body for part in ast.walk(statement)]
-    values = [
-        part.value
-        for part in parts
-        if isinstance(part, ast.Assign | ast.Return | ast.AugAssign) and part.value is not None
-    ]
+    values = [part.value for part in parts if isinstance(part, ast.Assign | ast.Return | ast.AugAssign)]
+    texts = [text for statement in node.body for text in list_texts(statement)]
     return Handler(
         node.name,
-        tuple(text for statement in node.body for text in list_texts(statement)),
+        tuple(texts),
         any(isinstance(part, ast.Raise) for part in parts),
         any(isinstance(part, ast.Continue) for part in parts),
         find_called_names(node),
-        tuple(isinstance(value, ast.Name) or any(map(_is_value, ast.walk(value))) for value in values),
+        tuple(_has_own_value(value) for value in values if value is not None),
         tuple(_iter_printed_patterns(node.name, parts)),
     )
+
+
+def _has_own_value(value: ast.expr) -> bool:
+    """Whether an expression is a name, or has a text or a number that says something."""
+    return isinstance(value, ast.Name) or any(map(_is_value, ast.walk(value)))
 
 
 def _is_value(node: ast.AST) -> bool:

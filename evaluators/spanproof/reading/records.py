@@ -406,24 +406,28 @@ def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     if called is not None:
         return tuple((value, 0, length) for value in _build_called_date(called))
     mentions = scan_cached(text) if length <= LONG_TEXT else ()
-    whole = len(mentions) == 1 and _covers(mentions[0], text)
-    found: list[tuple[Value, int, int]] = []
-    for mention in mentions:
-        value = mention.value
-        if mention.spelled and not whole:
-            continue
-        if whole and value.kind in NUMERIC and value.number > 0 and _BRACKETED.match(text):
-            value = replace(value, number=-value.number)
-        found.append((value, mention.start, mention.end))
-    if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
-        found.append((Value(Kind.ID, text=lowered.lstrip("#")), 0, length))
-    if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdecimal():
+    if len(mentions) == 1 and _covers(mentions[0], text):
+        return tuple(_iter_whole_values(mentions[0], text, quoted))
+    values = [(mention.value, mention.start, mention.end) for mention in mentions if not mention.spelled]
+    if stripped and length <= LONG_TEXT:
+        tokens = list(map(base_form, split_name(stripped))) or [stripped]
+        values.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
+    return tuple(values)
+
+
+def _iter_whole_values(mention: Mention, text: str, quoted: bool) -> Iterator[tuple[Value, int, int]]:
+    """Yield what a cell of one value may be: `(5)` is -5, and digits may be a number or an identifier."""
+    value, stripped = mention.value, text.strip()
+    is_positive = value.kind in NUMERIC and value.number > 0
+    if is_positive and _BRACKETED.match(text):
+        yield replace(value, number=-value.number), mention.start, mention.end
+    else:
+        yield value, mention.start, mention.end
+    if _BARE_NUMBER.fullmatch(stripped) and (quoted or stripped.startswith("#")):
+        yield Value(Kind.ID, text=stripped.lower().lstrip("#")), 0, len(text)
+    if value.kind is Kind.ID and not quoted and stripped.isdecimal():
         # A count of bytes has as many digits as an identifier.
-        found.append((Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, length))
-    if not whole and stripped and length <= LONG_TEXT:
-        tokens = [base_form(word) for word in split_name(stripped)] or [stripped]
-        found.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
-    return tuple(found)
+        yield Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, len(text)
 
 
 def _build_called_date(match: re.Match[str]) -> list[Value]:

@@ -25,6 +25,7 @@ class Kind(StrEnum):
 
 # Days of a year, of a month and of a day, about.
 _DAYS = (365, 30, 1)
+_YEARS = frozenset(range(1900, 2101))
 NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
 
 
@@ -89,14 +90,8 @@ class Mention:
 
 def is_year(value: Value) -> bool:
     """Return whether a number may be a year: it more often says which value is meant than how much it is."""
-    return (
-        value.kind is Kind.NUMBER
-        and value.step == 1
-        and value.factor == 1.0
-        and not value.grouped
-        and 1900 <= value.number <= 2100
-        and value.number == int(value.number)
-    )
+    is_plain = value.kind is Kind.NUMBER and value.step == 1 and value.factor == 1.0
+    return is_plain and not value.grouped and value.number in _YEARS
 
 
 def is_same_number(said: float, known: float, step: float) -> bool:
