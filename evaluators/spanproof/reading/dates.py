@@ -162,7 +162,7 @@ def parse_iso_duration(text: str) -> Value:
 
 def _sum_sexagesimal(parts: Sequence[int]) -> float:
     """Return the seconds of hours, minutes and seconds, or of the last two."""
-    return float(sum(part * 60**place for place, part in enumerate(reversed(parts))))
+    return float(sum(part * 60**power for power, part in enumerate(reversed(parts))))
 
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -177,16 +177,16 @@ _RELATIVE = re.compile(
 _NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
 
 
-def with_relatives(text: str, mentions: list[Mention], today: date, known: Sequence[Value]) -> list[Mention]:
+def with_relatives(text: str, mentions: list[Mention], today: date, dates: Sequence[Value]) -> list[Mention]:
     """Return a text's mentions with those of relative dates, which take the place of their numbers."""
     found = []
     for match in _RELATIVE.finditer(text):
         day = _resolve_day(match, today)
         counted = match.group("in") or match.group("ago")
         # "in four days" is a duration as well: it is a date only where a source has that date.
-        if not counted or any(each.date == (day.year, day.month, day.day) for each in known):
+        if not counted or any(value.date == (day.year, day.month, day.day) for value in dates):
             found.append(Mention(Value(Kind.DATE, date=(day.year, day.month, day.day)), *match.span()))
-    kept = [each for each in mentions if not any(one.start <= each.start < one.end for one in found)]
+    kept = [value for value in mentions if not any(one.start <= value.start < one.end for one in found)]
     return sorted([*kept, *found], key=lambda mention: mention.start)
 
 

@@ -117,8 +117,8 @@ def _find_ending(parts: tuple[str, ...]) -> FieldUnit | None:
     if before == "per" or (len(parts) > 2 and last in _ENDINGS and before in _ENDINGS):
         return None
     if last in _AFTER_CERTAIN_WORDS:
-        known = any(part in _AFTER_CERTAIN_WORDS[last] for part in parts[:-1])
-        return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last]) if known else None
+        follows_certain = any(part in _AFTER_CERTAIN_WORDS[last] for part in parts[:-1])
+        return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last]) if follows_certain else None
     if last in _AFTER_A_NAME and not before:
         return None
     return _ENDINGS.get(last)

@@ -253,8 +253,8 @@ class LiteralReader:
             after = _TOKEN.match(text, self._at) if sign == "{" else None
             if after is not None and after["sign"] == ":":
                 self._at = after.end()
-                place = (item.start, item.end)
-                pairs.append((text[item.start : item.end], place, self._read_value(depth + 1)))
+                span = (item.start, item.end)
+                pairs.append((text[item.start : item.end], span, self._read_value(depth + 1)))
             else:
                 items.append(item)
                 if item.pairs and sign != "{":

@@ -381,8 +381,8 @@ def _share_months(text: str, mentions: list[Mention]) -> list[Mention]:
 
 def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
     """Make a plain number a date of the month of the mention beside it, where it is a day of that."""
-    known, day = found[dated].value.date, found[bare]
-    if known is None or known[1] is None or known[2] is None:
+    date, day = found[dated].value.date, found[bare]
+    if date is None or date[1] is None or date[2] is None:
         return
     low, high = sorted((dated, bare))
     between = text[found[low].end : found[high].start]
@@ -395,7 +395,7 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
     if not (_TO.fullmatch(between) or listed):
         return
     if text[day.start : day.end].isdigit() and day.value.kind is Kind.NUMBER and 1 <= day.value.number <= 31:
-        value = Value(Kind.DATE, date=(*known[:2], int(day.value.number)))
+        value = Value(Kind.DATE, date=(*date[:2], int(day.value.number)))
         found[bare] = Mention(value, day.start, day.end)
 
 

@@ -38,7 +38,9 @@ def fold_text(text: str) -> str:
     if len(folded) == len(text):
         return folded
     # One letter in a million grows when it is folded: the dotted capital I of Turkish.
-    return "".join(low if len(low := each.lower()) == 1 else each for each in text.translate(_FOLDED))
+    return "".join(
+        low if len(low := character.lower()) == 1 else character for character in text.translate(_FOLDED)
+    )
 
 
 NUMERAL = (

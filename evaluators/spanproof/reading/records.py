@@ -81,7 +81,7 @@ class Sentence:
         """Return the base forms of the words about the characters of a value."""
         if self._words is None:
             placed = [(base_form(word), low, high) for word, low, high in split_words(self.text)]
-            self._words = [each for each in placed if each[0] not in STOP]
+            self._words = [entry for entry in placed if entry[0] not in STOP]
         low_end, high_end = start - self.start, end - self.start
         return frozenset(
             word
@@ -293,17 +293,17 @@ class FactBase:
             self.records.extend(part.records)
             self.facts.extend(facts)
             return
-        for each in part.records:
-            parent = None if each.parent is None else each.parent + record_offset
-            own = None if each.group is None else each.group + group_offset
-            number = each.id + record_offset
-            self.records.append(Record(number, source, parent, own, each.name, each.start, each.end))
+        for record in part.records:
+            parent = None if record.parent is None else record.parent + record_offset
+            own = None if record.group is None else record.group + group_offset
+            number = record.id + record_offset
+            self.records.append(Record(number, source, parent, own, record.name, record.start, record.end))
         self.facts.extend(
             Fact(
-                each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
-                each.role, each.factor, each.known_scale, each.sentence,
+                fact.value, source, fact.record + record_offset, fact.path, fact.start, fact.end, fact.cell,
+                fact.role, fact.factor, fact.known_scale, fact.sentence,
             )
-            for each in facts
+            for fact in facts
         )  # fmt: skip
 
     def add_cell(
@@ -349,11 +349,9 @@ class FactBase:
         if len(self.facts) >= MAX_FACTS:
             self.cut = True
             return
-        place = (sentence.start + mention.start, sentence.start + mention.end)
+        span = (sentence.start + mention.start, sentence.start + mention.end)
         source = self.records[record].source
-        self.facts.append(
-            Fact(mention.value, source, record, (), *place, place, Role.PROSE, sentence=sentence)
-        )
+        self.facts.append(Fact(mention.value, source, record, (), *span, span, Role.PROSE, sentence=sentence))
 
 
 def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:

@@ -378,7 +378,7 @@ def detect_language(text: str) -> str:
     if len(_OTHER_SCRIPT.findall(text)) > len(text) / 20:
         return ""
     words = [word.lower() for word in _LETTERS.findall(text[:4_000])]
-    counts = {name: sum(word in known for word in words) for name, known in _WORDS_BY_LANGUAGE.items()}
+    counts = {name: sum(word in common for word in words) for name, common in _WORDS_BY_LANGUAGE.items()}
     best = max(counts.values())
     if counts["en"] == best and (best > 0 or not _FOREIGN_LETTERS.search(text)):
         return "en"

@@ -137,9 +137,9 @@ class Typed:
             target = _find_only_target(statement)
             if target is not None and bindings.count(target) == 1:
                 value = statement.value  # type: ignore[attr-defined]
-                known = self._infer_type(value, aliases)
-                if known is not None:
-                    self.types[target] = known
+                type_name = self._infer_type(value, aliases)
+                if type_name is not None:
+                    self.types[target] = type_name
         return uses
 
     def _find_statement_uses(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
@@ -150,10 +150,10 @@ class Typed:
                 called.add(node.func)
             if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)):
                 continue
-            known = self._infer_type(node.value, aliases)
-            if known is not None and node.attr not in self._may_exist:
-                name = f"{known}().{node.attr}{'()' if node in called else ''}"
-                yield Use(name, known, node.lineno)
+            type_name = self._infer_type(node.value, aliases)
+            if type_name is not None and node.attr not in self._may_exist:
+                name = f"{type_name}().{node.attr}{'()' if node in called else ''}"
+                yield Use(name, type_name, node.lineno)
 
     def _infer_type(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
         if isinstance(value, ast.Name):
@@ -175,9 +175,9 @@ class Typed:
                 return aliases[function.id]
             return None if function.id in self._bound else f"builtins.{function.id}"
         if isinstance(function, ast.Attribute):
-            known = self._infer_type(function.value, aliases)
-            if known is not None:
-                return f"{known}().{function.attr}"
+            type_name = self._infer_type(function.value, aliases)
+            if type_name is not None:
+                return f"{type_name}().{function.attr}"
             names = ast.unparse(function).split(".")
             if names[0] in aliases and all(name.isidentifier() for name in names):
                 return ".".join([aliases[names[0]], *names[1:]])

@@ -87,12 +87,12 @@ def _find_agents(trace: Trace) -> list[Span]:
 
 def _find_code_roots(trace: Trace, agents: Sequence[Span], coded: Collection[str]) -> Iterator[Span]:
     """Yield topmost spans with code outside every agent, as where the span between the two is missing."""
-    known = {span.span_id for span in agents}
+    agent_ids = {span.span_id for span in agents}
     around = {above.span_id for span in agents for above in trace.ancestors(span.span_id)}
     pending = list(trace.roots)
     while pending:
         span = pending.pop()
-        if span.span_id in known:
+        if span.span_id in agent_ids:
             continue
         if span.span_id in around:
             pending.extend(trace.children(span.span_id))
@@ -168,8 +168,8 @@ def _find_handoff_source(trace: Trace, root: Span, earlier: Sequence[RunScope]) 
     if parent is None:
         return None
     for scope in reversed(earlier):
-        beside = trace.parents[scope.root.span_id] == parent and scope.root.end_ns <= root.start_ns
-        if beside and any(_is_handoff(span) for span in scope.members):
+        precedes = trace.parents[scope.root.span_id] == parent and scope.root.end_ns <= root.start_ns
+        if precedes and any(_is_handoff(span) for span in scope.members):
             return scope.root.span_id
     return None
 

@@ -111,8 +111,8 @@ class _Run:
     def _with_below(self, span: Span) -> tuple[Span, ...]:
         """Return this span and those of the run below it, in order of time."""
         inside = [span, *self._trace.descendants(span.span_id)]
-        known = [one for one in inside if one.span_id in self._order]
-        return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
+        spans = [one for one in inside if one.span_id in self._order]
+        return tuple(sorted(spans, key=lambda one: self._order[one.span_id]))
 
     def _find_outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
         # A retrieval is a look-up like a tool's: a query goes out, documents come back.

@@ -27,7 +27,7 @@ Path = tuple[str, ...]
 def build_node(element: Element) -> Node:
     """Return an element of XML as an object of its attributes and children, a leaf as a scalar."""
     leaf = Node(*element.text)
-    pairs = [(name, place, Node(*place, quoted=True)) for name, place in element.attributes.items()]
+    pairs = [(name, span, Node(*span, quoted=True)) for name, span in element.attributes.items()]
     if not element.children:
         if not element.attributes:
             return leaf

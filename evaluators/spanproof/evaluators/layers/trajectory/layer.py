@@ -89,7 +89,7 @@ def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completio
         name: _NO_ACTION if isinstance(outcome, Skipped) and name != "answered" else outcome
         for name, outcome in measured.items()
     }
-    if completion.answered or not completion.known:
+    if completion.answered or not completion.is_recorded:
         # An answer alone says nothing about the way to it.
         kept[Layer.TRAJECTORY.value] = _NO_ACTION
     return kept
@@ -126,7 +126,7 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
     run, account = evidence.run, evidence.account
     ended_by = _find_ending_refusal(evidence)
     if ended_by is not None:
-        return Completion(answered=False, known=False, how=f"{format_refuser(ended_by)} ended the run")
+        return Completion(answered=False, is_recorded=False, how=f"{format_refuser(ended_by)} ended the run")
     if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
         return Completion(answered=False, how=_describe_bad_ending(run))
     if account.fabricated:
@@ -139,16 +139,16 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
         if _did_nothing_else(evidence):
             why = "; ".join(describe_refusals(evidence))
             how = f"the answer reports that the task was not done, and {why}"
-            return Completion(answered=False, known=False, how=how)
+            return Completion(answered=False, is_recorded=False, how=how)
     has_answer = run.answer is not None and bool(run.answer.text.strip())
     if has_answer or run.ending is Ending.ANSWERED:
         return Completion(answered=True)
     if run.hidden:
         how = "content is hidden by the producer: the answer is not on the trace"
-        return Completion(answered=False, known=False, how=how)
+        return Completion(answered=False, is_recorded=False, how=how)
     is_empty = run.answer is None and any(step.is_final for step in run.steps[-1:])
     how = "the run ended with a final answer of nothing: None, or a number that is none" if is_empty else ""
-    return Completion(answered=False, known=False, empty=is_empty, how=how)
+    return Completion(answered=False, is_recorded=False, empty=is_empty, how=how)
 
 
 def _describe_bad_ending(run: Run) -> str:

@@ -82,13 +82,13 @@ def _build_turn(step: Step, answer: Payload | None) -> Turn:
     words = extract_thought(step.text, "\n".join(sources)) or ""
     if answer is not None:
         words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
-    given = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
+    arguments = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
     shown = [step.observation, _format_error(step.error)]
     shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
     shown += [call.result.text for call in step.calls if call.result]
     shown += [_format_error(call.error) for call in step.calls]
     return Turn(
-        step.number, step.span_id, words, "\n".join([*sources, *given]), "\n".join(filter(None, shown))
+        step.number, step.span_id, words, "\n".join([*sources, *arguments]), "\n".join(filter(None, shown))
     )
 
 
