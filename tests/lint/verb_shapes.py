@@ -31,6 +31,7 @@ PACKAGES = (
     "collector/spanproof/alerts/notifiers",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
+    "evaluators/spanproof/evaluators/runs",
     "evaluators/spanproof/suites",
 )
 

@@ -51,7 +51,7 @@ from spanproof.evaluators.outcomes.step_outcomes import (
 )
 from spanproof.evaluators.outcomes.undone import find_undone_claims
 from spanproof.evaluators.recorded import PROGRAMS, shows_pictures
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.reading.answer_words import (
     discloses,
     find_absence_claim,
@@ -70,7 +70,7 @@ _ZERO_RESULTS = frozenset(("0", "0.0", "[(0,)]", "(0,)", "[[0]]", "[0]", "0\n"))
 
 def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
     """Return what happened in this run."""
-    outcomes, spans = CallOutcomes(), spans_of(trace, run)
+    outcomes, spans = CallOutcomes(), list_run_spans(trace, run)
     calls = tuple(iter_made_calls(run, outcomes))
     account = _decide_outcomes(run, scans, replay, calls, outcomes, ())
     earlier = tuple(iter_earlier_texts(trace, run, spans))

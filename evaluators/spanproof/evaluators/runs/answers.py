@@ -15,7 +15,7 @@ from spanproof.trace.dialects.messages import is_bare_call, read_messages
 _NOTHING: Final = frozenset({"None", "null", "nan", "NaN", "undefined"})
 
 
-def extract_answer(output: Payload | None) -> Payload | None:
+def find_answer(output: Payload | None) -> Payload | None:
     """Return the answer in a run's output, its words alone where it is a message or a list of its parts."""
     if output is None or output.value is None or output.text.strip() in _NOTHING:
         return None

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
-from spanproof.evaluators.runs.answers import extract_answer
-from spanproof.evaluators.runs.prompts import derive_prompt_version, find_system_prompt
-from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
+from spanproof.evaluators.runs.answers import find_answer
+from spanproof.evaluators.runs.prompts import build_prompt_version, find_system_prompt
+from spanproof.evaluators.runs.scope import (
+    RunScope,
+    awaits_tools,
+    compute_usage,
+    list_model_calls,
+    list_scopes,
+)
 from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
@@ -35,14 +41,14 @@ _OUT_OF_STEPS = frozenset(
 _MAX_STEPS_KEYS = (ours.RUN_MAX_STEPS, "smolagents.max_steps")
 
 
-def runs_of(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
+def list_runs(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
     """Return the runs of this trace, in order of time.
 
     Args:
         trace: the whole trace.
         snippets: what `detect` found in it.
     """
-    scopes = find_scopes(trace, {snippet.span_id for snippet in snippets})
+    scopes = list_scopes(trace, {snippet.span_id for snippet in snippets})
     runs = [_build_run(trace, scope, snippets) for scope in scopes]
     return [_with_handed_task(run, runs) for run in runs]
 
@@ -52,11 +58,11 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
     spans = (root, *scope.members)
     own = {span.span_id for span in spans}
     steps = build_steps(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
-    calls = find_model_calls(trace, spans)
+    calls = list_model_calls(trace, spans)
     output = _find_output(root, calls, steps)
-    answer = extract_answer(output)
+    answer = find_answer(output)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
-    ending = _determine_ending(root, steps, answer)
+    ending = _classify_ending(root, steps, answer)
     if ending is Ending.ANSWERED and answer is None and output is not None:
         ending = Ending.UNKNOWN  # it ended with nothing, which its producer calls an answer
     if ending is Ending.MAX_STEPS:
@@ -75,7 +81,7 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
         ending=ending,
         error=error,
         cohort=_build_cohort(root, spans, calls, steps),
-        usage=sum_usage(trace, spans),
+        usage=compute_usage(trace, spans),
         start_ns=root.start_ns,
         end_ns=root.end_ns,
         hidden=is_hidden,
@@ -151,7 +157,7 @@ def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped
     return (*steps[:-1], replace(last, is_final=True)) if is_final else steps
 
 
-def _determine_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
+def _classify_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
     declared = root.attributes.get(ours.RUN_ENDING)
     if isinstance(declared, str) and declared in set(Ending):
         return Ending(declared)
@@ -189,33 +195,33 @@ def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], step
     ran = [snippet for snippet in snippets if snippet.executed]
     language = next((snippet.language.value for snippet in ran or snippets), "")
     prompt = find_system_prompt(calls)
-    prompt_version = _find_declared(spans, "prompt_version")
+    prompt_version = _read_declared(spans, "prompt_version")
     if not prompt_version and prompt:
-        prompt_version = derive_prompt_version(prompt)
+        prompt_version = build_prompt_version(prompt)
     return Cohort(
-        project=_find_project(root, spans),
+        project=_get_project(root, spans),
         service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=next((span.model for span in (*calls, *spans) if span.model), ""),
         prompt_version=prompt_version,
-        task=_find_declared(spans, "task"),
+        task=_read_declared(spans, "task"),
         language=language,
-        fixture_set=_find_declared(spans, "fixture_set"),
-        executor=_name_executor(ran),
-        release=_find_declared(spans, "release") or _read_text(root.resource, "service.version"),
+        fixture_set=_read_declared(spans, "fixture_set"),
+        executor=_format_executor(ran),
+        release=_read_declared(spans, "release") or _read_text(root.resource, "service.version"),
     )
 
 
-def _find_project(root: Span, spans: Sequence[Span]) -> str:
+def _get_project(root: Span, spans: Sequence[Span]) -> str:
     return (
         get_stored_project(root.resource, "")
-        or _find_declared(spans, "project")
+        or _read_declared(spans, "project")
         or _read_text(root.resource, "openinference.project.name")
         or "default"
     )
 
 
-def _name_executor(ran: Sequence[Snippet]) -> str:
+def _format_executor(ran: Sequence[Snippet]) -> str:
     """Return the type of the first executor that is recorded, with its image: `docker:python`."""
     executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
     if executor is None or executor.type is None:
@@ -223,7 +229,7 @@ def _name_executor(ran: Sequence[Snippet]) -> str:
     return f"{executor.type}:{executor.image_name}" if executor.image_name else executor.type
 
 
-def _find_declared(spans: Sequence[Span], dimension: str) -> str:
+def _read_declared(spans: Sequence[Span], dimension: str) -> str:
     """Return a dimension as the first span that declares it has it, or as its resource has it."""
     key = ours.COHORT_PREFIX + dimension
     found = (_read_text(span.attributes, key) or _read_text(span.resource, key) for span in spans)

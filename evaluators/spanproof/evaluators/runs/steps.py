@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
 from spanproof.evaluators.refusals import find_refusal
-from spanproof.evaluators.runs.scope import RunScope, find_hosted_calls, find_model_calls, sum_usage
-from spanproof.evaluators.runs.turns import Turn, find_turns
+from spanproof.evaluators.runs.scope import RunScope, compute_usage, list_hosted_calls, list_model_calls
+from spanproof.evaluators.runs.turns import Turn, list_turns
 from spanproof.trace import (
     Message,
     Payload,
@@ -32,9 +32,9 @@ def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> t
     by_span: dict[str, list[Snippet]] = {}
     for snippet in snippets:
         by_span.setdefault(snippet.span_id, []).append(snippet)
-    calls = find_model_calls(trace, scope.members)
-    answers = _map_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
-    turns = find_turns(trace, scope)
+    calls = list_model_calls(trace, scope.members)
+    answers = _group_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
+    turns = list_turns(trace, scope)
     steps = tuple(
         _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls), answers)
         for number, turn in enumerate(turns, start=1)
@@ -58,7 +58,7 @@ def _with_answered_code(
     return (replace(answer, start_ns=root.start_ns, end_ns=root.end_ns),)
 
 
-def _map_answers(calls: Sequence[Span]) -> dict[str, Message]:
+def _group_answers(calls: Sequence[Span]) -> dict[str, Message]:
     """Return what tools answered, by the id of the call, from what the model was sent.
 
     Where the producer makes no spans of tools these messages are the record.
@@ -90,7 +90,7 @@ def _build_step(
     snippets.sort(key=lambda snippet: not snippet.executed)
     requested = tuple(call for message in messages for call in message.tool_calls)
     hosted = _list_hosted_calls(turn, requested, answers, snippets)
-    calls = _collect_calls(trace, turn, snippets, hosted)
+    calls = _list_calls(trace, turn, snippets, hosted)
     is_final = any(call.tool == _FINAL_ANSWER and call.error is None for call in calls)
     is_final = is_final or any(snippet.is_final for snippet in snippets)
     return Step(
@@ -106,7 +106,7 @@ def _build_step(
         is_final=is_final,
         start_ns=turn.span.start_ns,
         end_ns=max(span.end_ns for span in (turn.span, *turn.spans)),
-        usage=sum_usage(trace, turn.spans),
+        usage=compute_usage(trace, turn.spans),
         refusal=_find_refusal(trace, turn, snippets, calls),
     )
 
@@ -116,12 +116,12 @@ def _list_hosted_calls(
 ) -> list[RecordedCall]:
     """Return the calls that ran at the provider, and those that only messages record as answered."""
     hosted = [
-        _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
+        _build_hosted_call(call, answer) for span in turn.calls for call, answer in list_hosted_calls(span)
     ]
     for call in requested:
         answer = answers.get(call.call_id or "")
         if answer is not None and not _holds_code(call, snippets):
-            hosted.append(_make_hosted_call(call, answer))
+            hosted.append(_build_hosted_call(call, answer))
     return hosted
 
 
@@ -139,7 +139,7 @@ def _find_refusal(
     return refusals[0] if refusals and None not in refusals else None
 
 
-def _collect_calls(
+def _list_calls(
     trace: Trace, turn: Turn, snippets: Sequence[Snippet], hosted: Iterable[RecordedCall]
 ) -> tuple[RecordedCall, ...]:
     """Return the calls of a step: at the provider, on the trace, and made by code given to a tool."""
@@ -155,7 +155,7 @@ def _holds_code(call: ToolCall, snippets: Sequence[Snippet]) -> bool:
     return any(snippet.source in values for snippet in snippets)
 
 
-def _make_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:
+def _build_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:
     args, kwargs = split_arguments(call.arguments)
     return RecordedCall(call.name, args, kwargs, Payload(answer.text, answer.text))
 

@@ -16,7 +16,7 @@ from spanproof.evaluators.actions import (
 )
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, Payload, SpanError, SpanKind, Step
 
@@ -68,7 +68,7 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
 def collect_model_input(evidence: RunEvidence) -> str:
     """Return what model calls were given, not what they said: prompts, users' words, tools' answers."""
     texts: dict[str, None] = {}
-    for span in spans_of(evidence.trace, evidence.run):
+    for span in list_run_spans(evidence.trace, evidence.run):
         if span.kind is SpanKind.LLM:
             texts |= {message.text: None for message in span.input_messages if message.role != "assistant"}
             if not span.input_messages and span.input is not None:
