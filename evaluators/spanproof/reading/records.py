@@ -18,14 +18,14 @@ from spanproof.reading.dates import as_duration
 from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit, is_unit_word, names_duration
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.text_cache import cache_short_texts
-from spanproof.reading.values import NUMERIC, Kind, Mention, Value, is_year
+from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_name, split_words
 
 MAX_FACTS = 40_000
 LONG_TEXT = 90
 """A longer text is no cell: it is read as prose."""
 _MAX_PARENTS = 12
-_FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")
+
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
 _PLAIN_NUMBER = re.compile(r"-?\d{1,8}(?:\.\d{1,8})?")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
@@ -202,36 +202,9 @@ class FactBase:
         return found
 
     @cached_property
-    def amount_sources(self) -> set[int]:
-        """Return the sources that have a number."""
-        return {fact.source for kind in NUMERIC for fact in self.by_kind[kind]}
-
-    @cached_property
-    def years(self) -> frozenset[int]:
-        """Return the years that name a column, a row or a header."""
-        named = {year for path in {fact.path for fact in self.facts} for year in extract_years(path)}
-        heads = (fact for fact in self.by_kind[Kind.NUMBER] if fact.role in (Role.HEADER, Role.KEY))
-        return frozenset(named | {int(fact.value.number) for fact in heads if is_year(fact.value)})
-
-    def names_year(self, year: int) -> bool:
-        """Return whether a column, a row or a header is named by a year."""
-        return year in self.years
-
-    @cached_property
     def field_words(self) -> frozenset[str]:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
-
-    @cached_property
-    def by_part(self) -> dict[str, list[Fact]]:
-        """Return the names of several words by each word that only one name has: `Moran` of `Reese Moran`."""
-        names: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        for fact in self.by_kind[Kind.TEXT]:
-            written = self.texts[fact.source][fact.start : fact.end]
-            if fact.role in (Role.CELL, Role.KEY) and _FULL_NAME.fullmatch(written):
-                for token in fact.value.text.split():
-                    names[token][fact.value.text].append(fact)
-        return {token: next(iter(found.values())) for token, found in names.items() if len(found) == 1}
 
     def by_source(self, source: int) -> list[Fact]:
         """Return the facts of one source."""

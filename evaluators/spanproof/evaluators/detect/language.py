@@ -233,7 +233,8 @@ def _identify_by_model(source: str, least: int, signs: int) -> Language | None:
         return None
     # What looks like none of ours is code only where it is plain, or something else says so: a fence, a name.
     is_likely = signs and (least < ENOUGH or language is not Language.OTHER)
-    return language if lead >= (_PLAIN_LEAD if is_likely else _SURE_LEAD) else None
+    needed = _PLAIN_LEAD if is_likely else _SURE_LEAD
+    return language if lead >= needed else None
 
 
 def _choose_by_vote(

@@ -63,12 +63,12 @@ class _Candidate:
 
 def detect(trace: Trace) -> list[Snippet]:
     """Return every snippet of this trace, in order of its spans."""
-    recorded = [*_gather_recorded(trace), *_gather_steps(trace), *_gather_tool_calls(trace)]
-    ran = _keep_strongest(trace, [*recorded, *_gather_exchanges(trace, recorded)])
-    requested = list(_gather_requested(trace, ran))
+    recorded = [*_iter_recorded(trace), *_iter_steps(trace), *_iter_tool_calls(trace)]
+    ran = _list_strongest(trace, [*recorded, *_iter_shown_exchanges(trace, recorded)])
+    requested = list(_iter_requested(trace, ran))
     ran += [candidate for candidate in requested if candidate.executed]
     unrun = [candidate for candidate in requested if not candidate.executed]
-    proposed = _select_proposed([*unrun, *_gather_words(trace)], ran)
+    proposed = _select_proposed([*unrun, *_iter_words(trace)], ran)
     order = {span.span_id: index for index, span in enumerate(trace.spans)}
     found = sorted([*ran, *proposed], key=lambda candidate: order[candidate.span.span_id])
     return [_build_snippet(trace, candidate) for candidate in found]
@@ -117,7 +117,7 @@ def _may_be_cut(span: Span, found: _Candidate) -> bool:
     return any(name == found.path or name in holders for name in clipped if isinstance(name, str))
 
 
-def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
+def _iter_recorded(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         code = span.code
         if code is None or not code.source.strip():
@@ -131,7 +131,7 @@ def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
             code.source,
             executed=True,
             strength=3,
-            observation=span.observation if span.observation is not None else _read_output(span),
+            observation=span.observation if span.observation is not None else _find_output_text(span),
             logs=code.logs if code.logs is not None else parts.logs,
             output=code.output or parts.output,
             error=span.error,
@@ -140,7 +140,7 @@ def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
+def _iter_steps(trace: Trace) -> Iterator[_Candidate]:
     stepped = [span for span in trace.spans if span.step is not None and span.code is None]
     calls = _group_calls(trace) if stepped else {}
     for span in stepped:
@@ -164,7 +164,7 @@ def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _gather_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[_Candidate]:
+def _iter_shown_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """Yield code that a conversation shows to have run, of agents whose code is recorded nowhere else."""
     coding = {_find_agent(trace, candidate.span) for candidate in recorded if candidate.executed}
     for agent, calls in _group_calls(trace).items():
@@ -199,7 +199,7 @@ def _group_calls(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
     return found
 
 
-def _gather_tool_calls(trace: Trace) -> Iterator[_Candidate]:
+def _iter_tool_calls(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         if span.kind is not SpanKind.TOOL or span.tool is None or span.code is not None:
             continue
@@ -211,12 +211,12 @@ def _gather_tool_calls(trace: Trace) -> Iterator[_Candidate]:
                 code.source,
                 executed=code.runs,
                 strength=1,
-                observation=_read_output(span) if code.runs else None,
+                observation=_find_output_text(span) if code.runs else None,
                 error=span.error if code.runs else None,
             )
 
 
-def _keep_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _list_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return one candidate per time code ran: of nested spans with the same code, the strongest."""
     kept: list[_Candidate] = []
     taken: dict[str, set[str]] = {}
@@ -233,19 +233,19 @@ def _keep_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Can
     return kept
 
 
-def _gather_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
+def _iter_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """Yield calls with code that a model requested and that no span records as run.
 
     Answered by a `tool` message they ran all the same: at the provider, or where nothing is recorded.
     """
     by_call = {span.tool.call_id: span for span in trace.spans if span.tool is not None and span.tool.call_id}
-    answers = _map_answers(trace)
+    answers = _group_answers(trace)
     sources = {_normalise_source(candidate.source) for candidate in ran}
-    for span, number, message in _iterate_messages(trace):
+    for span, number, message in _iter_messages(trace):
         for index, call in enumerate(message.tool_calls):
             call_id = call.call_id or ""
             own_span, is_recorded = by_call.get(call_id, span), call_id in by_call
-            observation = _read_output(own_span) if is_recorded else answers.get(call_id)
+            observation = _find_output_text(own_span) if is_recorded else answers.get(call_id)
             error = own_span.error if is_recorded else None
             for code in extract_code(call):
                 if _normalise_source(code.source) in sources:
@@ -262,7 +262,7 @@ def _gather_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Cand
                 )
 
 
-def _map_answers(trace: Trace) -> Mapping[str, str]:
+def _group_answers(trace: Trace) -> Mapping[str, str]:
     """Return what tools answered, by the id of the call: from any message a model said or was sent."""
     return {
         message.tool_call_id: message.text
@@ -273,9 +273,9 @@ def _map_answers(trace: Trace) -> Mapping[str, str]:
     }
 
 
-def _gather_words(trace: Trace) -> Iterator[_Candidate]:
+def _iter_words(trace: Trace) -> Iterator[_Candidate]:
     """Yield code in a model's own words, and in an agent's or a chain's answer."""
-    for span, source_path, text in (*_iterate_texts(trace), *_find_unrepeated_answers(trace)):
+    for span, source_path, text in (*_iter_texts(trace), *_iter_unrepeated_answers(trace)):
         for index, block in enumerate(snippets_in(text)):
             if block.language in _DATA:
                 continue
@@ -284,12 +284,12 @@ def _gather_words(trace: Trace) -> Iterator[_Candidate]:
             yield _Candidate(span, path, block.language, dedent(block.source), executed=False)
 
 
-def _iterate_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
-    for span, number, message in _iterate_messages(trace):
+def _iter_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    for span, number, message in _iter_messages(trace):
         yield span, f"output_messages[{number}]", message.text
 
 
-def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+def _iter_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
     """Yield answers of runs; a text that a model call below said is not repeated."""
     below: dict[str, list[str]] = {}
     for span in reversed(trace.spans):
@@ -328,7 +328,7 @@ def _gives_answer(trace: Trace, span: Span) -> bool:
     return span.kind is SpanKind.AGENT or is_application
 
 
-def _iterate_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
+def _iter_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
     """Yield what models said, once: a call within a call repeats it."""
     for span in trace.spans:
         if span.kind is not SpanKind.LLM:
@@ -357,5 +357,5 @@ def _normalise_source(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _read_output(span: Span) -> str | None:
+def _find_output_text(span: Span) -> str | None:
     return span.output.text if span.output is not None else None
