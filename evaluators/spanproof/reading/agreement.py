@@ -157,7 +157,7 @@ def _is_same_amount(stated: Value, hedge: Hedge, fact: Fact) -> bool:
         case Kind.PERCENT, Kind.NUMBER:
             return _is_share(stated, hedge, fact)
         case Kind.QUANTITY, Kind.NUMBER:
-            # Its unit is nowhere beside it: the name of the field has to bear the unit out.
+            # Its unit is not next to it: the name of the field has to support the unit.
             has_plain_unit = stated.factor == 1.0 and stated.unit in _UNITS_LEFT_OUT
             return has_plain_unit and is_hedged_number(stated, hedge, source.number)
         case Kind.NUMBER, Kind.QUANTITY:

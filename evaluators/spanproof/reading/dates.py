@@ -93,7 +93,7 @@ def parse_date(form: str, text: str) -> DateParts | None:
 
 
 def _parse_named_date(form: str, text: str, numbers: list[int]) -> DateParts:
-    """Return the parts of a date with the month in letters: a number beside it is its day or its year."""
+    """Return the parts of a date with the month in letters: a number next to it is its day or its year."""
     year: int | None = None
     day: int | None = None
     for number in numbers:

@@ -186,7 +186,7 @@ def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[
 
 
 def _parse_self_described(value: JsonValue) -> Iterator[Table]:
-    """Yield the tables of a document that names them beside their columns and these columns' types."""
+    """Yield the tables of a document that names them with their columns and these columns' types."""
     for document in value if isinstance(value, list) else [value]:
         if not isinstance(document, dict):
             continue

@@ -1,7 +1,7 @@
 """Verbs of doing: which tools change something, and which words say that it was done.
 
 In: the name of a tool, its arguments and its result, or a word of an answer. Out: whether the tool does
-something rather than looks it up, whether its result says that it was not done, and the verb behind a word.
+something rather than looks it up, whether its result says that it was not done, and the verb of a word.
 The verbs are data: `doings.toml`.
 """
 

@@ -52,9 +52,9 @@ _OTHER = {
     "bn": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
     "billions": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
 }
-# Units behind a name only: `duration_s`; a field `min` is the least.
+# Units after a name only: `duration_s`; a field `min` is the least.
 _AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db", "ma", "us", "mi", "ft", "ha", "hr", "percentage"))
-# Letters that are a unit behind a word of what it measures: `depth_m`, but not `group_m`.
+# Letters that are a unit after a word for what is measured: `depth_m`, but not `group_m`.
 _AFTER_CERTAIN_WORDS = {
     "m": str.split(
         "depth height length distance width altitude elevation radius diameter level visibility wave snow reach"  # noqa: E501

@@ -308,7 +308,7 @@ def _find_columns(texts: list[str]) -> list[Cell] | None:
     for text in texts:
         used |= int(text.encode("latin-1", "replace").translate(_USED).ljust(width, b"0"), 2)
     spans = [match.span() for match in re.finditer("1+", f"{used:0{width}b}")]
-    # One blank may part columns only where most lines have a number beside it: names of two words line up by
+    # One blank may part columns only where most lines have a number next to it: names of two words line up by
     # chance.
     merged: list[Cell] = []
     for span in spans:
@@ -455,7 +455,7 @@ _SCALE = re.compile(
     r"(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)",
     re.IGNORECASE,
 )
-# What a text beside its tables says of all their amounts: "(in millions)", "amounts in thousands".
+# What a text around its tables says of all their amounts: "(in millions)", "amounts in thousands".
 _COMMON_SCALE = re.compile(
     r"(?:\(|\b(?:amounts?|dollars?|figures|values|stated|expressed|shown|reported|presented)\b)\W{0,2}"
     r"(?:[\w.$€£]+\W{1,2}){0,3}?in\s(?:\w+\s){0,2}?(?P<scale>thousands|millions|billions)\b",

@@ -78,7 +78,7 @@ def read_element(text: str, at: int) -> Element | None:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the next place behind comments, instructions and a document type."""
+    """Return where the text goes on after comments, instructions and a document type."""
     while (skipped := next((end for start, end in _SKIPPED if text.startswith(start, at)), None)) is not None:
         end = text.find(skipped, at)
         at = text.find("<", end) if end >= 0 else -1
@@ -160,7 +160,7 @@ def _read_html_rows(text: str, at: int) -> tuple[list[list[Cell]], int, bool]:
 
 
 def _find_html_cell(text: str, at: int) -> Cell:
-    """Return what is written behind the tag of a cell, without marks before it."""
+    """Return what is written after the tag of a cell, without marks before it."""
     marks = _MARKS_BEFORE.match(text, at)
     start = marks.end() if marks is not None else at
     stop = text.find("<", start)

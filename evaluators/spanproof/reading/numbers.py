@@ -31,7 +31,7 @@ from spanproof.reading.values import Kind, Mention, Value
 
 MAX_MENTIONS = 20_000
 
-# A letter of a script that parts words: Chinese and Japanese write numbers right behind words.
+# A letter of a script that parts words: Chinese and Japanese write numbers right after words.
 _CJK = r"\u3040-\u30ff\u4e00-\u9fff"
 _LETTER = rf"[^\W\d_{_CJK}½¼¾⅓⅔]"
 _WORD = rf"[^\W{_CJK}]"
@@ -43,7 +43,7 @@ _UNIT = build_word_pattern(UNITS)
 _BEGINS = build_word_pattern(
     {**MONTHS, **dict.fromkeys(SPELLED_WORDS, 0), **dict.fromkeys(filter(str.isalpha, CURRENCIES), 0)}
 )
-# Words behind a number that may belong to it.
+# Words after a number that may belong to it.
 _NUMBER_TAILS = str.split(
     "am pm a.m p.m per percent percentage prozent prozentpunkte basis bp pp of de us u.s x and h"
 )
@@ -88,7 +88,7 @@ _MENTION = re.compile(
     re.VERBOSE,
 )
 _NO_VALUE = frozenset(("skip", "rest"))
-# Kinds of which one says what a number beside it is of.
+# Kinds of which one says what a number next to it measures.
 _RELATED = frozenset((Kind.DATE, Kind.QUANTITY, Kind.MONEY, Kind.PERCENT))
 _NAMED_MONTHS = frozenset(("named_date", "month_date", "cjk_date"))
 _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
@@ -380,7 +380,7 @@ def _share_months(text: str, mentions: list[Mention]) -> list[Mention]:
 
 
 def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
-    """Make a plain number a date of the month of the mention beside it, where it is a day of that."""
+    """Make a plain number a date of the month of the mention next to it, where it is a day of that."""
     date, day = found[dated].value.date, found[bare]
     if date is None or date[1] is None or date[2] is None:
         return

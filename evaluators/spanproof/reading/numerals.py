@@ -87,7 +87,7 @@ def read_numeral(text: str) -> tuple[float, float, float | None]:
 
 
 def read_power(text: str) -> float:
-    """Return a power of ten as it is written behind `10`: `⁻¹⁵`, `^-15`."""
+    """Return a power of ten as it is written after `10`: `⁻¹⁵`, `^-15`."""
     return float(f"1e{int(text.translate(_SUPERSCRIPTS).lstrip('^*{ ').rstrip('} '))}")
 
 

@@ -1,4 +1,4 @@
-"""What code prints only because it is written there: `print("$54.00")` bears nothing out.
+"""What code prints only because it is written there: `print("$54.00")` supports nothing.
 
 In: an output and the source that gave it. Out: the output without the lines that a `print` of nothing but
 literals writes, or of names bound once to a literal. Results of calls and of any computation stay. The source

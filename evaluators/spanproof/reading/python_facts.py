@@ -77,7 +77,7 @@ class PythonFacts:
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
-        """The names that imports bind, with the top module behind each."""
+        """The names that imports bind, with the top module of each."""
         found = {}
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -116,7 +116,7 @@ class PythonFacts:
 
     @cached_property
     def attributes(self) -> frozenset[str]:
-        """The names behind a dot."""
+        """The names after a dot."""
         return frozenset(node.attr for node in self.nodes if isinstance(node, ast.Attribute))
 
     @cached_property

@@ -38,7 +38,7 @@ _DATE_CALL = re.compile(
     r"(?:datetime\.)?(?:date|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
     r"(?:, (?P<hour>\d{1,2}), (?P<minute>\d{1,2})(?:, (?P<second>\d{1,2}))?)?[^)]*\)*"
 )
-# `1.234` is another number in German: three decimals behind one to three digits.
+# `1.234` is another number in German: three decimals after one to three digits.
 _AMBIGUOUS_DECIMALS = 3
 
 

@@ -24,8 +24,8 @@ _MAX_TASK_NUMBERS = 30
 _NOTATIONS = re.compile(
     r"\d(?<![\w.,]\d)(?:\d{0,2}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d*(?:[.,]\d+)?(?=[^\W\d_]))"
 )
-# What is before and behind a number without a sign, a separator, a letter or a further digit beside it.
-# Two characters say what is before: a blank behind a digit may group digits.
+# What comes before and after a number without a sign, a separator, a letter or a further digit next to it.
+# Two characters say what is before: a blank after a digit may group digits.
 _ALONE_BEFORE = re.compile(r"(?:.*[^\w.,+'’\-\s]|.*[^\d]\s|\s|)\Z", re.DOTALL)
 _ALONE_BEHIND = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
 _WHOLE_ENDS = re.compile(_ALONE_BEHIND)
@@ -145,7 +145,7 @@ class SourceValues:
 
 
 def _is_written(number: str, texts: Sequence[str]) -> bool:
-    """Whether a text has a number as it is, where nothing beside it could make it another one."""
+    """Whether a text has a number as it is, where nothing next to it could make it another one."""
     return any(_has_alone(text, number) for text in texts)
 
 

@@ -47,7 +47,7 @@ def parse_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) 
 
 
 def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
-    """Return the table that a decoded result is: records, rows beside their columns, or columns of values."""
+    """Return the table that a decoded result is: records, rows with their columns, or columns of values."""
     if isinstance(value, dict):
         return _parse_object(value, columns)
     if not isinstance(value, list) or not value:
@@ -70,7 +70,7 @@ def _parse_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Ta
 
 
 def _parse_object(value: dict[str, JsonValue], columns: Sequence[str]) -> Table | None:
-    """Return the table of an object that holds rows, beside their columns or not, or columns of values."""
+    """Return the table of an object that holds rows, with their columns or without, or columns of values."""
     heads = value.get("columns")
     if isinstance(heads, list) and heads and all(isinstance(head, str) for head in heads):
         columns = [str(head) for head in heads]

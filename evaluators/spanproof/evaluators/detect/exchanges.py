@@ -1,7 +1,7 @@
 """Code of agents that write it into their words, and are shown its outcome in the next message.
 
 Where no span records the step, the conversation does: a model call says code, the next call of the same agent
-holds these words, and behind them an observation. In: the model calls of one agent, in order. Out: the code
+holds these words, followed by an observation. In: the model calls of one agent, in order. Out: the code
 that ran, with what the agent was shown.
 """
 
@@ -47,7 +47,7 @@ class Exchange:
 
 
 def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
-    """Yield the code that each of these calls said and that the call after it shows to have run."""
+    """Yield the code that each of these calls wrote and that the call after it shows to have run."""
     for call, following in pairwise(calls):
         replies = [message for message in call.output_messages if message.role == "assistant"]
         reply = replies[-1] if replies else None
@@ -67,7 +67,7 @@ def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
 
 
 def _find_shown(request: Message, history: Sequence[Message]) -> str | None:
-    """Return the observation right behind these words; None where there is none."""
+    """Return the observation right after these words; None where there is none."""
     wanted = request.text.strip()
     for index in range(len(history) - 1, -1, -1):
         message = history[index]

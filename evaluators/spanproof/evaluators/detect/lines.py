@@ -1,4 +1,4 @@
-"""What each line of a text is by itself and beside its neighbours: code, prose, or either.
+"""What each line of a text is, by itself and by its neighbours: code, prose, or either.
 
 Prose is recognised by its form (a sentence, a list item, a heading), code by its beginning or ending. What a
 line does not show its neighbours may: a comment or docstring that goes on, an indented line below code, a

@@ -201,7 +201,7 @@ def _leave_open_before_unknown(outcome: Scored, steps: list[_Step | None]) -> Sc
 
 
 def _describe_empty(steps: list[_Step]) -> str:
-    """Name the steps that brought nothing."""
+    """Name the steps that gave no result."""
     names = [step.name for step in steps if step.outcome.state is State.EMPTY]
     if not names:
         return ""

@@ -202,7 +202,7 @@ def _find_absence_claims(
 
 
 def _list_lacks(account: Account) -> list[int]:
-    """Return the numbers of the steps whose failure was not recovered, or that brought nothing."""
+    """Return the numbers of the steps whose failure was not recovered, or that gave no result."""
     lasting = [found for found in account.recoveries if found.status is not RecoveryStatus.RECOVERED]
     lacking = [found.failure.step for found in lasting]
     return lacking + [

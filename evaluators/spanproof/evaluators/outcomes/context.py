@@ -49,20 +49,20 @@ class RunContext:
         has_data_tools: it had a tool that brings data.
         failed_topics: topics of the tools all of whose calls failed.
         answered_topics: topics of the tools that gave something.
-        first_lack: the first step whose failure was not recovered, or that brought nothing.
+        first_lack: the first step whose failure was not recovered, or that gave no result.
         first_source: the first step after it in which a look-up gave something.
         has_prompt: what the model was given before it wrote its first code is on the trace.
         allows_invention: the task wants values to be made up.
         gives_numbers: the task itself gives the numbers to work with.
         answer_reports_failure: the answer says that something failed.
-        is_own_matter: the task speaks of what is ours.
+        is_own_matter: the task is about something of the user's own.
         records_calls: calls of tools, had there been any, would be on this trace.
         records_results: what calls and code gave is on this trace, or a replay gave it.
-        continues_talk: turns before it are not on the trace as steps; what they did is not known.
+        continues_talk: earlier turns are not on the trace as steps, so what they did is unknown.
         runs_programs: the agent wrote code or ran a shell, which may do what no call shows.
-        nothing_worked: it did something beside answering, and nothing of it gave anything.
-        all_failed: of this, nothing came back empty either.
-        did_nothing: it did nothing beside answering.
+        nothing_worked: it did more than answer, and none of that gave a result.
+        all_failed: all of that failed; none came back empty.
+        did_nothing: it did nothing but answer.
         has_source: some tool call or other source gave it something.
         has_report: a program that failed printed figures all the same, as a run of tests does.
     """
@@ -140,8 +140,8 @@ def build_context(
         run: that is judged.
         account: how its parts ended.
         calls: of the run, in order.
-        handed_over: ids of snippets that bear nothing out.
-        first_lack: the first step that brought nothing.
+        handed_over: ids of snippets that support no value.
+        first_lack: the first step that gave no result.
     """
     task = run.task or ""
     offered = frozenset(_iter_offered_tools(spans, run)) - ANSWER_TOOLS
@@ -210,7 +210,7 @@ def _has_report(programs: Sequence[Snippet], account: Account) -> bool:
 
 
 def _has_figures(printed: str) -> bool:
-    """Whether what a program printed has figures beside the lines that a traceback names."""
+    """Whether what a program printed has figures outside the lines of a traceback."""
     lines = printed[:_MAX_TEXT].splitlines()
     return sum(bool(find_numbers(line)) and not _OF_TRACEBACK.match(line) for line in lines) >= _FEWEST_LINES
 

@@ -1,6 +1,6 @@
-"""Ways around a failure that bring nothing: code that runs because it no longer does what failed.
+"""Ways around a failure that recover nothing: code that runs because it no longer does what failed.
 
-In: what failed, beside the code that succeeded after it. Out: in words why that is no recovery, None where
+In: what failed, and the code that succeeded after it. Out: in words why that is no recovery, None where
 nothing says so: it may be one. Each way is recognised by what the code does and by its output.
 """
 
@@ -185,7 +185,7 @@ def _is_in_text(value: str, text: str) -> bool:
 
 
 def _changes_only_checks(before: ast.Module | None, after: ast.Module) -> bool:
-    """Whether two pieces of code do the same beside their assertions and what they print."""
+    """Whether two pieces of code do the same apart from their assertions and what they print."""
     return before is not None and _dump_without_checks(before) == _dump_without_checks(after)
 
 

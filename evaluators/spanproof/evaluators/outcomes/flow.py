@@ -1,4 +1,4 @@
-"""Data flow over the Python of a run: what each value that code shows rests on.
+"""Data flow over the Python of a run: the sources and literals that each shown value comes from.
 
 In: executed snippets in order, and what the sources hold. Out: `ShownValue`s with their `ValueRoot`s: a
 source, or the literals, draws and clock readings they rest on. Control flow is followed on every path, so a
@@ -67,7 +67,7 @@ class CodeStep:
         is_query: it is SQL made of constants alone.
         swallows_failure: a tool failed in it, and it went on to a good end.
         found_nothing: a tool that it called came back empty.
-        hands_over: it only hands over an answer written down in it, which bears nothing out.
+        hands_over: it only hands over an answer written down in it, which supports no value.
     """
 
     step: int
@@ -328,7 +328,7 @@ class DataFlow:
             case ast.IfExp():
                 return self._find_roots(node.body) | self._find_default_roots([node.orelse])
             case ast.JoinedStr():
-                # A number of the task in the words around a value bears nothing out of that value.
+                # A number of the task in the words around a value does not support that value.
                 words = [part for part in node.values if isinstance(part, ast.Constant)]
                 values = _list_variable(node.values)
                 of_words = _join_roots(map(self._find_roots, words))

@@ -42,7 +42,7 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     if not (isinstance(outcome, Scored) and outcome.label is Label.PASS):
         return judgement
     if account.unsettled:
-        # What code prints of its own literals bears nothing out.
+        # What code prints of its own literals supports nothing.
         origin = account.unsettled[0]
         sentence = f"{explain_origin(origin)}, and no source holds it"
         return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)

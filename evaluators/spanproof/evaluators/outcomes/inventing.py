@@ -1,7 +1,7 @@
 """Which data of code is invented: the values that a run should have looked up and wrote down instead.
 
 In: a `ValueRoot` and the `RunContext`: its task, the tools it was offered, what failed. Out: whether the mark
-is an invention. It takes a sign: a look-up that failed or brought nothing before, a tool for it that the
+is an invention. It takes a sign: an earlier look-up that failed or came back empty, a tool for it that the
 agent did not use, code that calls its own values made up, or a matter that no model knows by heart.
 """
 
@@ -52,7 +52,7 @@ def _needs_look_up(mark: ValueRoot, context: RunContext) -> bool:
 
 
 def replaces_source(mark: ValueRoot, context: RunContext) -> bool:
-    """Whether a mark is an invention even beside a source: it takes the place of what a tool gives."""
+    """Whether a mark is an invention even next to a source: it takes the place of what a tool gives."""
     if mark.kind is OriginKind.SOURCE or context.allows_invention or mark.role in {Role.TEXT, Role.CLOCK}:
         return False
     if mark.instead:

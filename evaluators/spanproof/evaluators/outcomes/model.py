@@ -21,7 +21,7 @@ from spanproof.trace import Refusal, Snippet, Step
 class State(StrEnum):
     """How something ended.
 
-    `empty`: it worked and brought nothing; `refused`: by what it ran in; `stopped`: by a limit or a signal;
+    `empty`: it worked and gave nothing; `refused`: by what it ran in; `stopped`: by a limit or a signal;
     `blocked`: a guard, a budget or a guardrail refused it, so that it neither worked nor failed.
     """
 
@@ -87,7 +87,7 @@ class StepOutcome:
 
     @property
     def words(self) -> str:
-        """The class, with the exception behind it: `exception (KeyError)`; or the refusal."""
+        """The class, with its exception: `exception (KeyError)`; or the refusal."""
         if self.refusal is not None:
             return format_refusal(self.refusal)
         name = f" ({self.error_type})" if self.error_type is not None else ""

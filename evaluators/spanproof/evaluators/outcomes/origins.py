@@ -30,7 +30,7 @@ from spanproof.reading.numerals import find_numbers, gives_number, iter_numbers,
 from spanproof.reading.source_values import SourceValues
 
 _MAX_ANSWER = 20_000
-# A small number and the two words behind it.
+# A small number and the two words after it.
 _COUNTED = re.compile(r"(?<![\w.,:/-])(?P<number>\d{1,2}) (?P<things>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)")
 
 # Numbers of a task from which people reckon others.
@@ -199,7 +199,7 @@ class _Tracer:
         return None
 
     def _find_drawn_origin(self, number: str, written: str) -> Origin | None:
-        """Return the draw behind a number that the task or a prompt happens to hold, and no tool gave."""
+        """Return the random draw of a number that the task or a prompt happens to hold, and no tool gave."""
         if self.flow.sources.gave(number) or self.context.allows_invention:
             return None
         giving = [shown for code in self.steps for shown in self._select_computed_values(code, number)]
@@ -296,7 +296,7 @@ class _Tracer:
         return mark.role in _COMPUTED and is_invention
 
     def _has_brought_nothing(self) -> bool:
-        """Whether some step brought nothing, none brought a number, and the task has none to reckon with."""
+        """Whether some step gave no result, none gave a number, and the task has none to calculate with."""
         of = self.context
         if of.first_lack is None or of.allows_invention or self.flow.sources.gave_values:
             return False
@@ -333,7 +333,7 @@ class _Tracer:
         return is_made_up(roots, self.context) or self._fills_in(roots)
 
     def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
-        """Whether a value is invented, a default, or only written down: its print bears nothing out."""
+        """Whether a value is invented, a default, or only written down: its output supports nothing."""
         defaults = [mark for mark in roots if mark.kind is OriginKind.DEFAULT]
         if any(number in find_numbers(code.printed) for mark in defaults for number in mark.numbers):
             return True

@@ -1,4 +1,4 @@
-"""The texts of a run that bear values out, and the code, queries and tables among them.
+"""The texts of a run that support values, and the code, queries and tables among them.
 
 In: a trace, a run and how its parts ended. Out: what the run was given, what its tools returned, and what its
 code showed. Nothing is judged.
@@ -27,7 +27,7 @@ _ALTERS_TABLES = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 
 
 def iter_given_texts(spans: Sequence[Span], run: Run, account: Account) -> Iterator[str]:
-    """Yield the texts given to the run that bear values out: the task, prompts, users' words, errors."""
+    """Yield the texts given to the run that support values: the task, prompts, users' words, errors."""
     yield run.task or ""
     for span in spans:
         if span.kind is SpanKind.LLM:
@@ -121,7 +121,7 @@ def derive_schema(spans: Sequence[Span], run: Run, account: Account, calls: Sequ
 
 
 def _iter_results(run: Run, account: Account, calls: Sequence[MadeCall]) -> Iterator[Result]:
-    """Yield what the queries, tools and code of a run gave, each with the query or the code behind it."""
+    """Yield what the queries, tools and code of a run gave, each with its query or its code."""
     for made in calls:
         result = made.call.result
         if account.calls[made.key].state is State.OK and result is not None:

@@ -1,7 +1,7 @@
 """Doings that an answer claims and that were not done, item by item.
 
 In: the calls of a run that were to change something, its task and its answer. Out: an `Origin` for a claim
-that no call bears out. Three items required and two done make "all are done" untrue; a success for one
+that no call supports. Three items required and two done make "all are done" untrue; a success for one
 target makes good no failure for another, a later try for the same target does. Where the answer says of an
 item that it was not done there is no such claim.
 """
@@ -205,7 +205,7 @@ def _iter_batch_items(
 
 
 def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) -> Iterator[UndoneItem]:
-    """Yield what a task names beside what was done, and what no call was for.
+    """Yield what a task names along with what was done, and what no call was for.
 
     Of `Cancel A-14, A-15 and A-16` two calls cancelled the first two.
     """

@@ -153,7 +153,7 @@ def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> b
 
 
 class _Ends(NamedTuple):
-    """The tokens of a text before and behind its cut; of a whole text, all of them in both places."""
+    """The tokens of a text before and after its cut; of a whole text, all of them in both."""
 
     head: _Tokens
     tail: _Tokens
@@ -341,5 +341,5 @@ def _is_same_number(left: float, right: float) -> bool:
         return left == right
     try:
         return left == right or math.isclose(left, right, rel_tol=_RELATIVE)
-    except OverflowError:  # an integer beyond the largest float beside a float
+    except OverflowError:  # an integer beyond the largest float next to a float
         return False

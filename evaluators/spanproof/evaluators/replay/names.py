@@ -128,7 +128,7 @@ def find_unbound_calls(snippets: Iterable[Names]) -> frozenset[str]:
 def trim_to_final_answer(source: str) -> str:
     """Return the source up to its first statement that gives the final answer whatever happens.
 
-    `final_answer` ends the snippet in the frameworks that have it, so what is behind it did not run.
+    `final_answer` ends the snippet in the frameworks that have it, so what comes after it did not run.
     """
     tree = _parse_source(source)
     for statement in tree.body if tree is not None else ():

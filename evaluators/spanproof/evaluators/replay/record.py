@@ -1,7 +1,7 @@
 """What the record says became of a snippet: its failure class, what it printed, and its value.
 
 Takes a snippet as detected; gives the recorded side of the comparison with a replay. The class comes from the
-error's type and the chain of exceptions behind it, and, where a framework wraps every error in one type of
+error's type and the chain of its exceptions, and, where a framework wraps every error in one type of
 its own, from the fixed form of that framework's message, or from the exit status that a tool gave back; never
 from words in an output.
 """
@@ -43,7 +43,7 @@ _RAISED_FORM = re.compile(
     r"^Code execution failed at line '.*?' due to: (?P<type>[A-Za-z_][\w.]*): ?", re.DOTALL
 )
 
-# How smolagents words an error out of E2B: behind it are the type, the value and the traceback.
+# How smolagents words an error out of E2B: after it come the type, the value and the traceback.
 _REMOTE_FORM = "Executing code yielded an error:\n"
 
 _TRACEBACK = re.compile(

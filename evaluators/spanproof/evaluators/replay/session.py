@@ -1,4 +1,4 @@
-"""One run's snippets, in order, in a sandbox, each beside its record.
+"""One run's snippets, in order, in a sandbox, each compared with its record.
 
 Takes a run, the scans of its snippets, its fixtures and a sandbox; gives a `Replay`. Python snippets share
 one session, so that variables carry over as in the agent's interpreter; other languages run one by one.

@@ -137,7 +137,7 @@ def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
 
 
 def _ends_in_calls(spoken: Sequence[Message]) -> bool:
-    """Whether the last that was said are calls to be made, with no word beside them."""
+    """Whether the last message requests calls and has no text."""
     last = next((message for message in reversed(spoken) if message.role == "assistant"), None)
     return last is not None and bool(last.tool_calls) and not last.text and spoken[-1] is last
 

@@ -107,7 +107,7 @@ def _iter_code_roots(trace: Trace, agents: Sequence[Span], coded: Collection[str
 
 
 def _repeats_its_parent(trace: Trace, span: Span) -> bool:
-    """Whether an agent's span is a second one for the agent around it: same name, and nothing beside it."""
+    """Whether an agent's span repeats that of the agent around it: the same name, and no other work in it."""
     outer = next((above for above in trace.ancestors(span.span_id) if above.kind is not SpanKind.CHAIN), None)
     if outer is None or outer.kind is not SpanKind.AGENT or outer.agent is None or outer.agent != span.agent:
         return False

@@ -97,7 +97,7 @@ def _parse_equations(line: Line) -> Iterator[tuple[str, Cell]]:
 
 
 def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
-    """Yield the parts of a line with their names, which stand before or behind the values."""
+    """Yield the parts of a line with their names, which come before or after the values."""
     text = line.text.rstrip(" =*#-")
     for match in [*_PARTS.finditer(text, start), None]:
         end = match.start() if match else len(text)

@@ -1,4 +1,4 @@
-"""What a case says of the code beside the record: its tests and its budget.
+"""What a case says of the code apart from the record: its tests and its budget.
 
 Takes the evidence of a run whose case has tests; gives `tests_pass`, `inputs_unchanged` and `within_budget`.
 Explanations hold counts and the name of the first test that failed: what a test expects is never revealed.

@@ -1,6 +1,6 @@
 """The trajectory layer: how the run went, whatever it answered.
 
-In: the evidence about one run. Out: the composite as the layer's judgement, each metric beside it, and the
+In: the evidence about one run. Out: the composite as the layer's judgement, each metric next to it, and the
 run's steps, tokens and dollars as metrics. Code inside steps counts as action.
 """
 

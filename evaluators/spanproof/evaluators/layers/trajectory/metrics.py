@@ -43,7 +43,7 @@ def measure(
         answer: what it answered.
         task: of the user, in words.
         turns: its steps, those without an action included; None takes them from the actions.
-        model_input: all that the model read beside the task and its steps' outputs.
+        model_input: all that the model read apart from the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
         judges_code: whether code that the scan denies fails `action_safety`; not where the boundary layer
             judges the same code, as one cause counts in one layer.
@@ -71,7 +71,7 @@ def measure(
 
 
 def find_wasted(actions: Sequence[Action]) -> list[Action]:
-    """Return actions that brought nothing: failed, or repeated an earlier one with the same outcome."""
+    """Return the actions without a new result: failed, or repeated an earlier one with the same outcome."""
     seen: set[tuple[str, str | None]] = set()
     found: list[Action] = []
     for action in actions:

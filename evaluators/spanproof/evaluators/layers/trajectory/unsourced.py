@@ -3,7 +3,7 @@
 In: the turns of a run in order, what the model said, did and was shown, and the task with whatever else the
 model was given. Out: the first turn that states several such numbers. A price list "found" without a search,
 distances "checked" without a call: an agent that invents its data raises no error. What an output repeats
-because the code that printed it had it written down bears nothing out; what is worked out in plain sight
+because the code that printed it had it written down supports nothing; what is worked out in plain sight
 (`= 45`) states nothing new. Nothing is executed.
 """
 
