@@ -39,6 +39,7 @@ PACKAGES = (
     "evaluators/spanproof/experiments",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
+    "evaluators/spanproof/evaluators/runs",
     "evaluators/spanproof/suites",
     "evaluators/spanproof/testing",
 )

@@ -11,7 +11,7 @@ from spanproof.evaluators.casetests import CaseTests, build_patched_files, build
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
@@ -132,7 +132,7 @@ def load_trace(path: Path) -> Trace | None:
 
 def _find_root(trace: Trace) -> Run | None:
     """Return the run that no other run called; of several the first."""
-    runs = runs_of(trace, detect(trace))
+    runs = list_runs(trace, detect(trace))
     return next((run for run in runs if run.parent_span_id is None), None)
 
 

@@ -15,7 +15,7 @@ from spanproof.evaluators.engine import Engine, describe_subject
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites.case import Case
@@ -54,7 +54,7 @@ def get_frozen_run(case: Case) -> tuple[Trace, Run]:
         SuiteError: the case holds no run.
     """
     if case.trace is not None and case.origin is not None:
-        for run in runs_of(case.trace, detect(case.trace)):
+        for run in list_runs(case.trace, detect(case.trace)):
             if run.span_id == case.origin.run_span_id:
                 return case.trace, run
     raise SuiteError(f"case {case.id} holds no frozen run")

@@ -25,7 +25,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.runs.fragments import find_split_runs
+from spanproof.evaluators.runs.fragments import list_split_runs
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.trace import DEFECT_WORDS, Trace
 
@@ -116,7 +116,7 @@ def command(
 
 
 def _warn_of_split_runs(traces: Sequence[Trace]) -> None:
-    for split in find_split_runs(traces):
+    for split in list_split_runs(traces):
         ids = ", ".join(trace_id[:8] for trace_id in split.trace_ids[:_MOST_IDS])
         more = ", …" if len(split.trace_ids) > _MOST_IDS else ""
         warn(f"traces {ids}{more} are parts of one run, conversation {split.conversation}: {_JOIN_HINT}")

@@ -1,7 +1,7 @@
 """What the record says became of a snippet: its failure class, what it printed, and its value.
 
 Takes a snippet as detected; gives the recorded side of the comparison with a replay. The class comes from the
-error's type and the chain of exceptions behind it, and, where a framework wraps every error in one type of
+error's type and the chain of its exceptions, and, where a framework wraps every error in one type of
 its own, from the fixed form of that framework's message, or from the exit status that a tool gave back; never
 from words in an output.
 """
@@ -43,7 +43,7 @@ _RAISED_FORM = re.compile(
     r"^Code execution failed at line '.*?' due to: (?P<type>[A-Za-z_][\w.]*): ?", re.DOTALL
 )
 
-# How smolagents words an error out of E2B: behind it are the type, the value and the traceback.
+# How smolagents words an error out of E2B: after it come the type, the value and the traceback.
 _REMOTE_FORM = "Executing code yielded an error:\n"
 
 _TRACEBACK = re.compile(
@@ -116,8 +116,8 @@ def recorded_class(error: SpanError | None) -> FailureClass:
         return FailureClass.SYNTAX_ERROR
     if find_raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
-    known = _BY_TYPE.get(find_raised_type(error) or "")
-    return FailureClass.EXCEPTION if known is None else known
+    by_type = _BY_TYPE.get(find_raised_type(error) or "")
+    return FailureClass.EXCEPTION if by_type is None else by_type
 
 
 def classify_execution(record: Record, execution: Execution) -> FailureClass:
@@ -151,9 +151,9 @@ def _parse_worded_type(message: str) -> str | None:
     local = _RAISED_FORM.match(message)
     if local is not None:
         return local["type"].rsplit(".", 1)[-1]
-    _, remote, behind = message.rpartition(_REMOTE_FORM)
+    _, remote, remote_error = message.rpartition(_REMOTE_FORM)
     if remote:
-        line = behind.partition("\n")[0]
+        line = remote_error.partition("\n")[0]
     else:
         plain = _COLOUR.sub("", message)
         line = plain.rstrip().rpartition("\n")[2] if _TRACEBACK.search(plain) else ""
@@ -197,10 +197,10 @@ def _decode_document(shown: str | None) -> JsonValue:
     return document
 
 
-def _classify_exit(given: JsonValue) -> FailureClass:
+def _classify_exit(value: JsonValue) -> FailureClass:
     """Return the class of an exit status among what a tool gave back; `ok` where there is none."""
     status = (
-        next((given[name] for name in _EXIT_STATUS if name in given), 0) if isinstance(given, dict) else 0
+        next((value[name] for name in _EXIT_STATUS if name in value), 0) if isinstance(value, dict) else 0
     )
     if isinstance(status, bool) or not isinstance(status, int) or status == 0:
         return FailureClass.OK
