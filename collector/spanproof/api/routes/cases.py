@@ -127,12 +127,12 @@ def search_cases(
     """Return cases of any suite whose id or task has a text, ignoring case."""
     workspace = find_workspace(request)
     suites = workspace.suites().items() if workspace else ()
-    found = (
+    cases = (
         FoundCase(suite=name, id=case.id, task=pages.clean_text(case.task or ""))
         for name, folder in suites
         for case in _load_valid_cases(folder)
-        if text.casefold() in f"{case.id} {case.task or ''}".casefold()
     )
+    found = (case for case in cases if text.casefold() in f"{case.id} {case.task}".casefold())
     return FoundCases(cases=list(islice(found, limit)))
 
 
