@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.output.console import inform, warn
+from spanproof.cli.output.console import write_remark, write_warning
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
@@ -62,9 +62,9 @@ def opened_engine(
             yield build(sandbox)
             return
         reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
-        warn(f"no replay: {reason}")
+        write_warning(f"no replay: {reason}")
         if missing[0].remedy:
-            inform(f"  remedy: {missing[0].remedy}")
+            write_remark(f"  remedy: {missing[0].remedy}")
         yield build(None, reason)
 
 
@@ -79,7 +79,7 @@ def compute_config_digest(config: Config, policy_file: Path | None = None) -> st
     return digest(config.model_dump_json(), text, *code)
 
 
-def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
+def write_silent_evaluators(config: Config, given: Collection[str]) -> None:
     """Warn of the user's functions that gave no score although there were scores: a rule may be misspelt."""
     for each in config.evaluators:
         if not given or each.name in given:
@@ -88,4 +88,4 @@ def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
         why = f"nothing here fits `attach` ({', '.join(f'{key}: {value}' for key, value in rule.items())})"
         if each.layer not in config.evaluation.layers:
             why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
-        warn(f"the evaluator {each.name!r} gave no score: {why}")
+        write_warning(f"the evaluator {each.name!r} gave no score: {why}")

@@ -14,8 +14,8 @@ from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.benchmark import BenchOptions
-from spanproof.cli.output.console import console, encode_json_line, inform, print_json
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, encode_json_line, write_json, write_remark
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -62,17 +62,17 @@ def run_security(
         ]
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(b"".join(encode_json_line(row) for row in rows))
-        inform(f"wrote {out}")
+        write_remark(f"wrote {out}")
     rates = [{"cwe": cwe, **counts} for cwe, counts in compute_rates_by_cwe(found)]
     if as_json:
-        print_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
+        write_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
     else:
         console.print(_build_table(rates))
     return EXIT_PASS
 
 
 def _build_table(rates: list[dict[str, Any]]) -> Table:
-    table = make_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
+    table = build_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
     for each in rates:
         name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"
         rate = "–" if each["unsafe_rate"] is None else f"{each['unsafe_rate']:.1%}"

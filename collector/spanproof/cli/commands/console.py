@@ -12,7 +12,7 @@ from spanproof.api.server import collect_garbage_seldom
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, write_json
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.hosts import is_loopback
 
@@ -72,11 +72,11 @@ def command(
     settings = ConsoleSettings(
         tokens, writers, workspace=workspace, open_sandbox=lambda: open_backend(DEFAULT_BACKEND, {})
     )
-    show_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
+    run_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
     return EXIT_PASS
 
 
-def show_console(
+def run_console(
     location: str,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -98,7 +98,7 @@ def show_console(
         ) as server,
     ):
         if as_json:
-            print_json({"url": server.url, "store": store.name})
+            write_json({"url": server.url, "store": store.name})
         else:
             console.print(f"console  {server.url}")
             console.print("Ctrl-C ends it.", style="dim")

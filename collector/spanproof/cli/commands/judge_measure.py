@@ -17,9 +17,9 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
-from spanproof.cli.output.console import console, inform, make_progress, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import build_progress, console, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.added_evaluators import build_judge, build_local_model
@@ -67,11 +67,13 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
     shown = [each for each in measured if weekly or not each.week]
     if as_json:
         for each in shown:
-            print_json(_to_row(each, config))
+            write_json(_to_row(each, config))
     elif shown:
         console.print(_build_table(shown, config))
     else:
-        inform("no run has both a person's label and a judge's ruling; label some in the console's review")
+        write_remark(
+            "no run has both a person's label and a judge's ruling; label some in the console's review"
+        )
     return EXIT_GATE_FAILED if below else EXIT_PASS
 
 
@@ -100,11 +102,11 @@ def _to_share_row(share: Share) -> dict[str, Any] | None:
 
 
 def _build_table(measured: Sequence[JudgeMeasurement], config: Config) -> Table:
-    table = make_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
+    table = build_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
     for each in measured:
         table.add_row(
             each.layer.value,
-            clean_line(each.judge),
+            format_line(each.judge),
             each.week or "all",
             str(each.labels),
             str(each.undecided),
@@ -162,7 +164,7 @@ def compare_command(
             "there is no labelled answer to compare judges on",
             "Label runs on groundedness in the console's review, or give --answers.",
         )
-    with make_progress(as_json=as_json) as bar:
+    with build_progress(as_json=as_json) as bar:
         task = bar.add_task("judging", total=2 * len(labelled))
         judged = [
             judge_answers(judge, labelled, config.judge.at_once, lambda: bar.advance(task))
@@ -170,13 +172,13 @@ def compare_command(
         ]
     found = compare_judges((first, second), labelled, judged[0], judged[1])
     if as_json:
-        print_json(_to_comparison_row(found))
+        write_json(_to_comparison_row(found))
         return EXIT_PASS
-    _show_comparison(found)
+    _write_comparison(found)
     errors = [each.error for answers_of in judged for each in answers_of if each.error]
     if errors:
         replies = format_count(len(errors), "answer")
-        console.print(Text(f"no usable reply on {replies}: {clean_line(errors[0])}", style="yellow"))
+        console.print(Text(f"no usable reply on {replies}: {format_line(errors[0])}", style="yellow"))
     return EXIT_PASS
 
 
@@ -227,12 +229,12 @@ def _to_figures_row(figures: JudgeFigures) -> dict[str, Any]:
     }
 
 
-def _show_comparison(found: Comparison) -> None:
+def _write_comparison(found: Comparison) -> None:
     names = ("judge", "decided", "right", "precision of its fails", "recall of fails", "cost")
-    table = make_listing(*names)
+    table = build_listing(*names)
     for each in (found.first, found.second):
         shares = (each.decided, each.right, each.precision, each.recall)
-        table.add_row(clean_line(each.name), *map(_format_share, shares), f"${each.dollars:.4f}")
+        table.add_row(format_line(each.name), *map(_format_share, shares), f"${each.dollars:.4f}")
     console.print(table)
     console.print(
         f"both right {found.both_right}, only A {found.only_first_right}, only B {found.only_second_right},"
@@ -242,4 +244,4 @@ def _show_comparison(found: Comparison) -> None:
         console.print(f"the difference may be chance (p = {found.p_value:.2f})")
         return
     better = found.first if found.only_first_right > found.only_second_right else found.second
-    console.print(f"{clean_line(better.name)} is right more often (p = {found.p_value:.3f})")
+    console.print(f"{format_line(better.name)} is right more often (p = {found.p_value:.3f})")

@@ -12,9 +12,9 @@ import yaml
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.output.console import console, inform, print_json, write_report
-from spanproof.cli.output.hostile import clean_line, escape_controls
-from spanproof.cli.output.listing import make_pairs
+from spanproof.cli.output.console import console, write_json, write_remark, write_report
+from spanproof.cli.output.hostile import format_controls, format_line
+from spanproof.cli.output.listing import build_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.suites import (
@@ -54,15 +54,15 @@ def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
     version, balance = compute_version(suite), _compute_balance(cases)
     if as_json:
         rows = [_to_row(case) for case in cases]
-        print_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
+        write_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
         return EXIT_PASS
-    grid = make_pairs(4)
+    grid = build_pairs(4)
     for case in cases:
         grid.add_row(
             Text(case.id, style="bold"),
             _describe_kind(case),
             " ".join(case.tags),
-            clean_line(case.task or ""),
+            format_line(case.task or ""),
         )
     if cases:
         console.print(grid)
@@ -82,18 +82,18 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
 
     CASE is its id or the start of it.
     """
-    found = find_case(suite, case)
+    found = get_case(suite, case)
     if as_json:
-        print_json(_to_row(found) | encode_record(found))
+        write_json(_to_row(found) | encode_record(found))
         return EXIT_PASS
     console.print(Text.assemble((found.id, "bold"), f"  {_describe_kind(found)}"), soft_wrap=True)
     text = yaml.safe_dump(encode_record(found), sort_keys=False, allow_unicode=True, width=100)
-    console.print(Text(escape_controls(text).rstrip()), soft_wrap=True)
+    console.print(Text(format_controls(text).rstrip()), soft_wrap=True)
     for each in found.expectations:
         if each.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
             console.print(Text.assemble((f"{each.verdict:8}", style), f"{each.layer.value}: "), end="")
-            console.print(clean_line(each.explanation), soft_wrap=True)
+            console.print(format_line(each.explanation), soft_wrap=True)
     return EXIT_PASS
 
 
@@ -114,7 +114,7 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
 
     What the editor leaves is checked before it is written. Options write the file anew, without comments.
     """
-    found = find_case(suite, case)
+    found = get_case(suite, case)
     folder = suite / "cases" / found.id
     if any(given.values()):
         entries = {name: tuple(_parse_entry(each) for each in given[name]) for name in ("must", "must_not")}
@@ -126,7 +126,7 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
             update_case_text(folder, after)
     changed = load_case(folder)
     if as_json:
-        print_json(_to_row(changed) | encode_record(changed))
+        write_json(_to_row(changed) | encode_record(changed))
     else:
         console.print(
             f"{folder / 'case.yaml'}: {'unchanged' if changed == found else 'changed'}", soft_wrap=True
@@ -143,11 +143,11 @@ def remove(suite: Path, cases: tuple[str, ...], as_json: bool) -> int:
 
     Each CASE is an id or the start of one.
     """
-    ids = list(dict.fromkeys(find_case(suite, each).id for each in cases))
+    ids = list(dict.fromkeys(get_case(suite, each).id for each in cases))
     for each in ids:
         remove_case(suite, each)
     if as_json:
-        print_json({"removed": ids})
+        write_json({"removed": ids})
     else:
         console.print(f"removed {', '.join(ids)}", soft_wrap=True)
     return EXIT_PASS
@@ -218,7 +218,7 @@ def import_cases(
     cases = [case for file in files for case in iter_dataset(file, how)]
     added = add_cases(suite, cases, replace=replace)
     if as_json:
-        print_json(added.to_json())
+        write_json(added.to_json())
     else:
         console.print(
             f"{format_count(len(cases), 'item')}: {len(added.added)} added, {len(added.known)} known,"
@@ -226,7 +226,7 @@ def import_cases(
             soft_wrap=True,
         )
         if added.added and not any(case.requirements for case in cases):
-            inform("no item has an expected answer: a run of the agent passes where no layer fails")
+            write_remark("no item has an expected answer: a run of the agent passes where no layer fails")
     return EXIT_PASS
 
 
@@ -241,7 +241,7 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
     """
     found = compare_suites(before, now)
     if as_json:
-        print_json(found.to_json())
+        write_json(found.to_json())
         return EXIT_PASS
     for case in found.added:
         console.print(Text.assemble(("added    ", "green"), case), soft_wrap=True)
@@ -251,9 +251,9 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
         console.print(Text.assemble(("changed  ", "yellow"), case), soft_wrap=True)
         for each in keys:
             line = Text(f"  {each.key}: ")
-            line.append_text(clean_line(_format_value(each.before), style="red"))
+            line.append_text(format_line(_format_value(each.before), style="red"))
             line.append(" → ")
-            line.append_text(clean_line(_format_value(each.now), style="green"))
+            line.append_text(format_line(_format_value(each.now), style="green"))
             console.print(line, soft_wrap=True)
     if found.is_empty:
         console.print("no difference")
@@ -263,7 +263,7 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
 COMMANDS = (list_cases, show_case, edit, remove, export, import_cases, diff)
 
 
-def find_case(suite: Path, given: str) -> Case:
+def get_case(suite: Path, given: str) -> Case:
     """Return the case whose id starts so; raises UsageProblem where none or several do."""
     cases = load_suite(suite)
     exact = [case for case in cases if case.id == given]

@@ -8,7 +8,7 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.console import console, write_json, write_remark
 from spanproof.cli.output.words import format_count
 from spanproof.suites import iter_mined
 from spanproof.suites.editing import add_cases
@@ -51,12 +51,12 @@ def mine_cases(
         for each in iter_mined(repository, sandbox, since=since, limit=limit):
             found.append(each)
             if each.reason:
-                inform(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")
+                write_remark(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")
     cases = [each.case for each in found if each.case is not None]
     added = add_cases(suite, cases)
     if as_json:
         left_out = [{"commit": each.commit, "reason": each.reason} for each in found if each.reason]
-        print_json({**added.to_json(), "left_out": left_out})
+        write_json({**added.to_json(), "left_out": left_out})
     else:
         commits = format_count(len(found), "bug-fix commit")
         console.print(

@@ -152,7 +152,7 @@ def with_agent_options(command: Command) -> Command:
         if image is not None and names != ["command"]:
             raise UsageProblem("--image is given without --command", "A container runs a program: name it.")
         options = AgentOptions(
-            agent=_select_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
+            agent=_find_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
             settings=Settings(
                 trials=given.pop("trials"),
                 jobs=given.pop("jobs"),
@@ -164,7 +164,7 @@ def with_agent_options(command: Command) -> Command:
                 max_tokens=given.pop("max_tokens"),
                 max_cost_usd=given.pop("max_cost"),
             ),
-            continuation=_choose_continuation(
+            continuation=_get_continuation(
                 given["out"], resume=given.pop("resume"), fresh=given.pop("fresh")
             ),
             folder=given.pop("out") or choose_folder(),
@@ -188,7 +188,7 @@ def with_agent_options(command: Command) -> Command:
     return decorated  # type: ignore[no-any-return]
 
 
-def _choose_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continuation:
+def _get_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continuation:
     if resume and fresh:
         raise UsageProblem("--resume is given with --fresh", "Go on, or start anew: give one of both.")
     if resume and out is None:
@@ -207,7 +207,7 @@ def _check_rescore(options: AgentOptions) -> None:
         )
 
 
-def _select_agent(
+def _find_agent(
     module: str | None, command: str | None, url: str | None, image: str
 ) -> AgentUnderTest | None:
     if module is not None:

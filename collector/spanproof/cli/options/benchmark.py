@@ -59,7 +59,7 @@ class BenchOptions:
     judge_endpoint: str | None
     judgements: Path | None
 
-    def source(self, problems: Path) -> Source:
+    def build_source(self, problems: Path) -> Source:
         """Return the local files that belong to these problems."""
         return Source(problems, self.answers, self.databases, self.image)
 

@@ -111,7 +111,7 @@ def with_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def describe_reached_limit(execution: Execution, limits: Limits) -> Mapping[str, object] | None:
+def find_reached(execution: Execution, limits: Limits) -> Mapping[str, object] | None:
     """Return the limit that a program reached: its name, its value, and the option that raises it."""
     reached = find_reached_limit(execution, limits)
     if reached is None:

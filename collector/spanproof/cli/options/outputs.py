@@ -67,7 +67,7 @@ class Outputs:
                 write_report(path, form(table))
         if self.github:
             print(format_annotations(table), end="", file=sys.stderr if as_json else sys.stdout, flush=True)
-            _append_summary(format_markdown(table))
+            _write_summary(format_markdown(table))
 
 
 def with_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +96,7 @@ _OPTIONS = (
 )
 
 
-def _append_summary(text: str) -> None:
+def _write_summary(text: str) -> None:
     """Add to the step's summary; without the file, as outside of GitHub Actions, there is none."""
     name = os.environ.get(SUMMARY)
     if not name:
