@@ -28,13 +28,14 @@ else:
 
 # Packages whose names hold the rule. The list may only grow.
 PACKAGES = (
-    "collector/spanproof/api/models",
     "collector/spanproof/alerts/notifiers",
+    "collector/spanproof/api",
     "collector/spanproof/cli/commands",
     "collector/spanproof/cli/demo",
     "collector/spanproof/cli/input",
     "collector/spanproof/cli/options",
     "collector/spanproof/cli/output",
+    "collector/spanproof/config",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
     "evaluators/spanproof/suites",

@@ -16,7 +16,7 @@ PREFIX: Final = "/api/v1"
 """What every path of the API begins with."""
 
 
-def refuse_unknown_parameters(request: Request) -> None:
+def check_parameters(request: Request) -> None:
     """Refuse a request with a parameter that its path does not have.
 
     Raises:

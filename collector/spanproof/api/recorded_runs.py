@@ -47,7 +47,7 @@ def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvalu
     return _build_evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
 
 
-def build_case_evaluation(case: Case) -> TraceEvaluation | None:
+def find_case_evaluation(case: Case) -> TraceEvaluation | None:
     """Return the frozen run of a case with the verdicts it was promoted with; None where it holds no run."""
     if case.trace is None or case.origin is None:
         return None
@@ -60,17 +60,17 @@ def _build_evaluation(
     trace: Trace, runs: Iterable[Run], scores: Mapping[str, list[Score]], replay: NoReplay
 ) -> TraceEvaluation:
     found = tuple(
-        RunEvaluation(run, _scan_snippets(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs
+        RunEvaluation(run, _build_scans(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs
     )
     return TraceEvaluation(trace, found, ())
 
 
-def _scan_snippets(run: Run) -> dict[str, Scan]:
-    return {each.id: _make_pipeline().scan(each.language.value, each.source) for each in run.snippets}
+def _build_scans(run: Run) -> dict[str, Scan]:
+    return {each.id: _build_pipeline().scan(each.language.value, each.source) for each in run.snippets}
 
 
 @cache
-def _make_pipeline() -> Pipeline:
+def _build_pipeline() -> Pipeline:
     return Pipeline()
 
 

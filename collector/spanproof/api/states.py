@@ -51,10 +51,10 @@ def get_case_state(result: CaseResult) -> State:
 
 def get_table_state(table: ResultTable) -> State:
     """Return the state of a report: the gravest of its rows, and not `pass` where it did not pass."""
-    return combine_with_result(table.passed, (parse_state(row.verdict.value) for row in table.rows))
+    return compute_state_with_result(table.passed, (parse_state(row.verdict.value) for row in table.rows))
 
 
-def combine_with_result(passed: bool, states: Iterable[State]) -> State:
+def compute_state_with_result(passed: bool, states: Iterable[State]) -> State:
     """Return what rows are together, and `fail` where the whole did not pass and no row says why."""
     state = fold_states(states)
     return State.FAIL if not passed and state in (State.PASS, State.SKIPPED) else state

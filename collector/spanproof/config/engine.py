@@ -69,13 +69,13 @@ def open_engine(config: Config) -> OpenEngine:
     """
     # First: a wrong policy is reported before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
-    sandbox, no_replay = _start_sandbox(config)
+    sandbox, no_replay = _build_sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
     try:
         engine = build_engine(config, pipeline, sandbox, no_replay)
         if sandbox is not None:
-            _build_packages(_load_fixtures(config), _load_user_functions(config), sandbox)
+            _start_packages(_load_fixtures(config), _load_user_functions(config), sandbox)
         return OpenEngine(engine, sandbox, no_replay)
     except BaseException:
         if sandbox is not None:
@@ -144,7 +144,7 @@ def _load_user_functions(config: Config) -> list[Function]:
     return [each for each in load_functions(config) if isinstance(each, Function)]
 
 
-def _build_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
+def _start_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
     """Build the package sets of fixtures and own evaluators now, not while some trace waits for them.
 
     One that cannot be had is logged; what needs it is skipped with that reason.
@@ -200,7 +200,7 @@ def build_evaluators(
     return [*load_installed(), *optional, *build_added_evaluators(config, sandbox)]
 
 
-def _start_sandbox(config: Config) -> tuple[Sandbox | None, str]:
+def _build_sandbox(config: Config) -> tuple[Sandbox | None, str]:
     if not config.evaluation.replay:
         return None, "replay is switched off by evaluation.replay"
     choice = config.sandbox

@@ -22,14 +22,14 @@ from spanproof.sandbox import Limits
 from spanproof.trace import Cohort, Layer, SpanKind
 
 
-def _check_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
+def _parse_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
     known = [dimension.name for dimension in fields(Cohort)]
     if unknown := sorted(cohort.keys() - set(known)):
         raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
     return cohort
 
 
-def _check_price(price: Any) -> Any:
+def _parse_price(price: Any) -> Any:
     """Return a price as it is written; raises ValueError with the form that it should have."""
     numbers = price if isinstance(price, list | tuple) and len(price) == 2 else ()
     if not numbers or not all(isinstance(each, int | float) and 0 <= each < inf for each in numbers):
@@ -39,9 +39,9 @@ def _check_price(price: Any) -> Any:
     return price
 
 
-ModelPrice = Annotated[tuple[float, float], BeforeValidator(_check_price)]
+ModelPrice = Annotated[tuple[float, float], BeforeValidator(_parse_price)]
 ModelName = Annotated[str, BeforeValidator(str)]
-Cohorted = Annotated[Mapping[str, str], AfterValidator(_check_dimensions)]
+Cohorted = Annotated[Mapping[str, str], AfterValidator(_parse_dimensions)]
 
 
 class Sample(Section):

@@ -13,15 +13,15 @@ from spanproof.api import models, pages
 from spanproof.api.access import WRITER
 from spanproof.api.editing import AlteredCase, EditableCall, EditableCode, list_editable, open_replay_sandbox
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.problems import describe_problem
-from spanproof.api.recorded_runs import build_case_evaluation
+from spanproof.api.problems import build_problem
+from spanproof.api.recorded_runs import find_case_evaluation
 from spanproof.api.routes.suites import (
     CaseRow,
     Cell,
     build_case_row,
-    build_cell,
-    collect_results,
-    find_suite,
+    find_cell,
+    get_suite,
+    group_results,
     load_cases,
 )
 from spanproof.api.settings import ConsoleSettings
@@ -36,12 +36,12 @@ from spanproof.suites.what_if import Alteration, get_frozen_run, run_altered
 from spanproof.trace import State
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: describe_problem("this request may not write"),
-    409: describe_problem("nothing can be run here, or another replay is running"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    409: build_problem("nothing can be run here, or another replay is running"),
+    415: build_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
 _MOST_EXPERIMENTS: Final = 50
@@ -104,14 +104,14 @@ class AlteredReplay(Answer):
 @router.get("/suites/{name:path}/cases/{case}", responses=_MISSING)
 def case_page(name: str, case: str, request: Request) -> CasePage:
     """Return one case with what became of it in every experiment."""
-    workspace, folder = find_suite(request, name)
-    found = _find_case(load_cases(folder), case, name)
+    workspace, folder = get_suite(request, name)
+    found = _get_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
-    evaluation = build_case_evaluation(found)
+    evaluation = find_case_evaluation(found)
     frozen = pages.build_run(evaluation.runs[0]) if evaluation and evaluation.runs else None
     code, calls = _list_editable_of(found)
-    experiments = workspace.experiments(folder)[:_MOST_EXPERIMENTS]
-    built = (_build_history(found, experiment) for experiment in experiments)
+    experiments = workspace.list_experiments(folder)[:_MOST_EXPERIMENTS]
+    built = (_find_history(found, experiment) for experiment in experiments)
     return CasePage(
         suite=name,
         case=build_case_row(found),
@@ -129,15 +129,15 @@ def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> A
 
     Nothing is judged, and nothing is written.
     """
-    _, folder = find_suite(request, name)
-    found = _find_case(load_cases(folder), case, name)
+    _, folder = get_suite(request, name)
+    found = _get_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
     try:
         with open_replay_sandbox(settings) as sandbox:
             change = Alteration(given.sources, given.results)
             evaluation = run_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
     return _build_altered_replay(evaluation)
 
 
@@ -152,23 +152,23 @@ def _build_pipeline(settings: ConsoleSettings) -> Pipeline:
     return Pipeline(parse_policy(document, "of this service")) if document else Pipeline()
 
 
-def _find_case(cases: list[Case], wanted: str, suite: str) -> Case:
+def _get_case(cases: list[Case], wanted: str, suite: str) -> Case:
     found = next((each for each in cases if each.id == wanted), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"suite {suite[:200]!r} has no case {wanted[:200]!r}")
     return found
 
 
-def _build_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
-    result = collect_results([case], experiment, None).get(case.id)
+def _find_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
+    result = group_results([case], experiment, None).get(case.id)
     if result is None:
         return None
-    shown = build_cell(result)
+    shown = find_cell(result)
     assert shown is not None, "the case was run"
     agent = experiment.head.get("agent")
     return CaseHistory(
         experiment=experiment.name,
-        agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        agent=pages.format_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
         written_ns=experiment.written_ns,
         result=shown,
         trials=[_build_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
@@ -180,9 +180,9 @@ def _build_trial(trial: Trial) -> TrialRow:
         number=trial.number,
         state=get_trial_state(trial),
         verdict=trial.verdict.value,
-        reason=pages.clean_text(trial.reason),
+        reason=pages.format_text(trial.reason),
         layers=dict(trial.layers),
-        answer=pages.clean_text(trial.answer or "")[:2000],
+        answer=pages.format_text(trial.answer or "")[:2000],
         wall_s=trial.wall_s,
         tokens=trial.tokens,
         cost_usd=trial.cost_usd,
@@ -190,9 +190,9 @@ def _build_trial(trial: Trial) -> TrialRow:
         has_trace=bool(trial.trace_file),
         requirements=[
             Requirement(
-                requirement=pages.clean_text(each.requirement),
+                requirement=pages.format_text(each.requirement),
                 holds=each.holds,
-                reason=pages.clean_text(each.reason),
+                reason=pages.format_text(each.reason),
             )
             for each in trial.findings
         ],

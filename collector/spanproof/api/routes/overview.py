@@ -42,9 +42,9 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        layers={layer: pages.build_rate(_sum_rates(rates)) for layer, rates in of_layer.items()},
+        layers={layer: pages.build_rate(_compute_rate_sum(rates)) for layer, rates in of_layer.items()},
         timeline=rows,
-        releases=_find_new_releases(store, cohort, start, end, bucket) if rows else [],
+        releases=_list_new_releases(store, cohort, start, end, bucket) if rows else [],
         not_judged=[pages.build_reason(cause) for cause in causes],
     )
 
@@ -82,8 +82,8 @@ def usage(
         ],
         shares=[
             models.UsageShare(
-                agent=pages.clean_text(share.agent),
-                model=pages.clean_text(share.model),
+                agent=pages.format_text(share.agent),
+                model=pages.format_text(share.model),
                 runs=share.runs,
                 tokens=share.tokens,
                 cost_usd=share.cost_usd,
@@ -117,7 +117,7 @@ def projects(request: Request, store: Opened) -> models.Projects:
     """Return the projects that the reader's token reads."""
     own: str | None = request.state.project
     found = store.browse.values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
-    names = sorted(pages.clean_text(each) for each in found if each)
+    names = sorted(pages.format_text(each) for each in found if each)
     return models.Projects(projects=names if own is None else [own], every=own is None)
 
 
@@ -131,7 +131,7 @@ def values(
 ) -> models.Values:
     """Return the commonest values of a dimension, to complete a filter."""
     found = store.browse.values(dimension, compute_window(hours)[0], prefix, limit)
-    return models.Values(dimension=dimension, values=[pages.clean_text(each) for each in found])
+    return models.Values(dimension=dimension, values=[pages.format_text(each) for each in found])
 
 
 @router.get("/timelines")
@@ -169,7 +169,7 @@ def timelines(
     )
 
 
-def _find_new_releases(
+def _list_new_releases(
     store: Store, cohort: Mapping[str, str], start: int, end: int, bucket: int
 ) -> list[models.NewRelease]:
     """Return the releases whose first run is in the window, but not in its first stretch."""
@@ -188,11 +188,11 @@ def _find_new_releases(
         first.setdefault(group.values[0], group.start_ns)
     began = min(first.values(), default=0)
     return [
-        models.NewRelease(release=pages.clean_text(release), first_ns=max(0, at))
+        models.NewRelease(release=pages.format_text(release), first_ns=max(0, at))
         for release, at in first.items()
         if release and at > began
     ][:_MOST_RELEASES]
 
 
-def _sum_rates(rates: Sequence[FailRate]) -> FailRate:
+def _compute_rate_sum(rates: Sequence[FailRate]) -> FailRate:
     return FailRate(*(sum(getattr(rate, name) for rate in rates) for name in VERDICT_COUNTS))

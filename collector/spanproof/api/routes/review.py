@@ -34,13 +34,13 @@ from spanproof.api.parameters import (
     Hours,
     Limit,
     OfProject,
+    build_not_found_error,
     compute_window,
-    decode_cursor,
     encode_cursor,
-    find_trace_id,
-    make_not_found_error,
+    find_cursor,
+    get_trace_id,
 )
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.judge.sentences import list_open_sentences
@@ -54,10 +54,10 @@ from spanproof.trace.project import TraceKey, get_score_key
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    404: describe_problem("there is none"),
-    409: describe_problem("several projects have a trace with this id"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    404: build_problem("there is none"),
+    409: build_problem("several projects have a trace with this id"),
+    415: build_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
 # Of the queue, among which those of one person are looked for.
@@ -109,10 +109,10 @@ def queue(
 @router.post("/review/assignments", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
 def assign(given: NewAssignment, store: Opened) -> Assigned:
     """Assign a verdict to a person, or take it back."""
-    trace_id = find_trace_id(store, given.trace_id, given.project)
+    trace_id = get_trace_id(store, given.trace_id, given.project)
     evaluation = store.evaluation(trace_id, given.project)
     if evaluation is None:
-        raise make_not_found_error(given.trace_id)
+        raise build_not_found_error(given.trace_id)
     written = Assignment(
         evaluation.key.project, trace_id, given.run_span_id, given.layer.value, given.assignee, given.due_ns,
         given.author, time.time_ns(),
@@ -167,22 +167,22 @@ def labels(
 ) -> LabelList:
     """Return people's verdicts, newest first."""
     rows = store.browse.labels(
-        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=decode_cursor(cursor)
+        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=find_cursor(cursor)
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return LabelList(
         labels=[_build_label(row) for row in rows[:limit]],
-        next=encode_cursor(max(0, last.given_ns), _make_key(last)) if last else None,
+        next=encode_cursor(max(0, last.given_ns), _format_key(last)) if last else None,
     )
 
 
 @router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
 def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     """Write a person's verdict, and the right answer where one is given."""
-    trace_id = find_trace_id(store, given.trace_id, given.project)
+    trace_id = get_trace_id(store, given.trace_id, given.project)
     evaluation = store.evaluation(trace_id, given.project)
     if evaluation is None:
-        raise make_not_found_error(given.trace_id)
+        raise build_not_found_error(given.trace_id)
     run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
     if run is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
@@ -231,12 +231,12 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         run_span_id=given.run_span_id,
         layer=given.layer,
         author=given.author,
-        agent=pages.clean_text(run.run.name),
+        agent=pages.format_text(run.run.name),
         verdict=given.verdict,
-        note=pages.clean_text(given.note),
+        note=pages.format_text(given.note),
         given_ns=now,
         ours=ours.value if ours is not None and ours.is_judged else None,
-        project=pages.clean_text(evaluation.key.project),
+        project=pages.format_text(evaluation.key.project),
     )
 
 
@@ -314,18 +314,18 @@ def _build_waiting(
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
-        agent=pages.clean_text(score.cohort.agent),
-        release=pages.clean_text(score.cohort.release),
+        agent=pages.format_text(score.cohort.agent),
+        release=pages.format_text(score.cohort.release),
         started_ns=max(0, score.span_time_ns),
         layer=score.layer,
         outcome=pages.build_outcome(score.outcome),
         state=get_state(score.outcome),
         cause=cause,
         cause_words=words,
-        task=pages.clean_optional(task),
-        answer=pages.clean_optional(answer),
+        task=pages.find_text(task),
+        answer=pages.find_text(answer),
         evidence=pages.build_facts(score),
-        project=pages.clean_text(score.cohort.project),
+        project=pages.format_text(score.cohort.project),
         assignee=assigned.assignee if assigned else "",
         due_ns=assigned.due_ns if assigned else 0,
         sentences=sentences,
@@ -339,8 +339,8 @@ def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingS
         WaitingSentence(
             start=each.start,
             end=each.end,
-            text=pages.clean_text(each.text),
-            bindings=[pages.clean_text(binding) for binding in each.bindings],
+            text=pages.format_text(each.text),
+            bindings=[pages.format_text(binding) for binding in each.bindings],
         )
         for each in list_open_sentences(answer, outcome)
     ]
@@ -348,7 +348,7 @@ def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingS
 
 def _describe_cause(cause: Cause, detail: str) -> str:
     words = CAUSE_WORDS[cause][0]
-    return f"{words}: {pages.clean_text(detail)}" if detail else words
+    return f"{words}: {pages.format_text(detail)}" if detail else words
 
 
 def _build_label(row: LabelRow) -> PersonsLabel:
@@ -357,14 +357,14 @@ def _build_label(row: LabelRow) -> PersonsLabel:
         run_span_id=row.run_span_id,
         layer=row.layer,
         author=row.source,
-        agent=pages.clean_text(row.agent),
+        agent=pages.format_text(row.agent),
         verdict=row.label.value if row.label else "",
-        note=pages.clean_text(row.note),
+        note=pages.format_text(row.note),
         given_ns=max(0, row.given_ns),
         ours=row.ours.value if row.ours else None,
-        project=pages.clean_text(row.project),
+        project=pages.format_text(row.project),
     )
 
 
-def _make_key(row: LabelRow) -> str:
+def _format_key(row: LabelRow) -> str:
     return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}/{row.project}"

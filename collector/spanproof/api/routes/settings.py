@@ -106,7 +106,9 @@ def settings(request: Request, store: Opened) -> Settings:
     """Return how this installation is set up, with secrets masked."""
     known = request.app.state.settings
     tokens = [
-        TokenRow(name=pages.clean_text(each.name or ""), roles=sorted(each.roles), project=each.project or "")
+        TokenRow(
+            name=pages.format_text(each.name or ""), roles=sorted(each.roles), project=each.project or ""
+        )
         for each in list(known.read_grants())[:_MOST_TOKENS]
     ]
     stored = [spec for spec in SCORES if spec.stored]
@@ -121,11 +123,11 @@ def settings(request: Request, store: Opened) -> Settings:
         otlp_http=known.otlp_http,
         otlp_grpc=known.otlp_grpc,
         settings=[
-            Setting(key=key, value=pages.clean_text(value), origin=origin)
+            Setting(key=key, value=pages.format_text(value), origin=origin)
             for key, value, origin in known.configured
         ],
         scores=[BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory) for spec in stored],
-        policy=pages.clean_text(known.policy),
+        policy=pages.format_text(known.policy),
     )
 
 
@@ -134,7 +136,7 @@ def doctor(request: Request) -> Doctor:
     """Return which sandboxes this machine can run; looked at once in five minutes."""
     kept = request.app.state.doctor
     if kept is None or time.monotonic() - kept[0] > _KEPT_S:
-        kept = request.app.state.doctor = (time.monotonic(), Doctor(backends=_probe()))
+        kept = request.app.state.doctor = (time.monotonic(), Doctor(backends=_list_backends()))
     found: Doctor = kept[1]
     return found
 
@@ -150,7 +152,7 @@ def health(request: Request) -> Health:
     )
 
 
-def _probe() -> list[Backend]:
+def _list_backends() -> list[Backend]:
     found = []
     for name in list_backends():
         with open_sandbox(name) as sandbox:
@@ -165,8 +167,8 @@ def _probe() -> list[Backend]:
                         name=each.name,
                         present=each.present,
                         required=each.required,
-                        detail=pages.clean_text(each.detail),
-                        remedy=pages.clean_text(each.remedy),
+                        detail=pages.format_text(each.detail),
+                        remedy=pages.format_text(each.remedy),
                     )
                     for each in seen.features
                 ],

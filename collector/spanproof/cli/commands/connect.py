@@ -93,7 +93,7 @@ def build_sink(entry: dict[str, str]) -> Sink:
 
 def check_keys(sink: Sink) -> None:
     """Raise UsageProblem where the variables with the product's keys are not set."""
-    if missing := sink.missing_keys():
+    if missing := sink.list_missing_keys():
         raise UsageProblem(
             f"{sink.kind}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
             f"export {' '.join(f'{name}=…' for name in missing)}",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from spanproof.api import READ_BY_ALL, ConsoleServer, ConsoleSettings
-from spanproof.api.server import collect_garbage_seldom
+from spanproof.api.server import update_garbage_thresholds
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend
 from spanproof.cli.options.store import opened_store, store_option
@@ -94,7 +94,7 @@ def run_console(
     with (
         opened_store(location, writing=True) as store,
         ConsoleServer(
-            lambda: store, host, port, settings, fall_back=False, on_load=collect_garbage_seldom
+            lambda: store, host, port, settings, fall_back=False, on_load=update_garbage_thresholds
         ) as server,
     ):
         if as_json:

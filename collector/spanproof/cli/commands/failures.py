@@ -187,9 +187,9 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
     The server does the same every 15 min. Exit code 1 if the judge gave no usable reply.
     """
     from spanproof.collector.cluster_advice import MIN_RUNS, ClusterAdvising
-    from spanproof.config.added_evaluators import build_judge
+    from spanproof.config.added_evaluators import find_judge
 
-    judge = build_judge(config.judge)
+    judge = find_judge(config.judge)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     start_ns, end_ns = _parse_window(since)

@@ -24,7 +24,7 @@ from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.verdicts import write_confusion
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import build_judge
+from spanproof.config.added_evaluators import find_judge
 from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.judge import Judge, load_rubrics
 from spanproof.evaluators.judge.calibration import Calibration, calibrate, read_labels
@@ -132,7 +132,7 @@ def prefer_command(jsonl: bool, config: Config) -> int:
 
 
 def _open_judge(choice: JudgeChoice) -> Judge:
-    judge = build_judge(choice)
+    judge = find_judge(choice)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     if judge.warning:

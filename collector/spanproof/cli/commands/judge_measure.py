@@ -22,7 +22,7 @@ from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import build_judge, build_local_model
+from spanproof.config.added_evaluators import build_local_model, find_judge
 from spanproof.config.model import Config
 from spanproof.evaluators.evaluator import Evaluator
 from spanproof.evaluators.judge import SentenceJudge, load_rubrics
@@ -191,7 +191,7 @@ def build_named_judge(name: str, config: Config) -> Evaluator:
     """
     if name.startswith(LOCAL_PREFIX):
         return build_local_model(config, Path(name.removeprefix(LOCAL_PREFIX)), verify_passed=True)
-    judge = build_judge(config.judge.model_copy(update={"model": name}))
+    judge = find_judge(config.judge.model_copy(update={"model": name}))
     assert judge is not None, "its model is named"
     return SentenceJudge(judge, load_rubrics(config.judge.rubrics)["Groundedness"], verify_passed=1.0)
 

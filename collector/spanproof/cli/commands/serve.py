@@ -21,7 +21,7 @@ from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.notifiers import build_notifier
 from spanproof.alerts.tickets import TicketUpdater
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
-from spanproof.api.server import bind_console, collect_garbage_seldom
+from spanproof.api.server import open_console_socket, update_garbage_thresholds
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
@@ -35,7 +35,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.stages.evaluate import locate_judge_directory, share_judge
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
-from spanproof.config.added_evaluators import build_judge
+from spanproof.config.added_evaluators import find_judge
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.sandbox.policy import Policy
@@ -106,7 +106,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
                 url = stack.enter_context(server).url
                 endpoints = _build_moved_endpoints(endpoints, config, bound)
             _write_endpoints(endpoints, config, url, as_json)
-            collect_garbage_seldom()
+            update_garbage_thresholds()
 
         return _run_collector(collector, on_ready)
 
@@ -130,7 +130,7 @@ def _open_console_socket(config: Config) -> socket.socket:
     """
     where = config.console
     try:
-        return bind_console(where.host, where.port, fall_back=config.receivers.fallback_port)
+        return open_console_socket(where.host, where.port, fall_back=config.receivers.fallback_port)
     except OSError as problem:
         raise UsageProblem(
             f"the console {problem.strerror or problem}",
@@ -156,8 +156,8 @@ def _build_console_server(
     settings = ConsoleSettings(
         tokens=tuple(token.get_secret_value() for token in where.tokens),
         writers=tuple(token.get_secret_value() for token in where.writers),
-        accepts=holders.accept if config.readers_are_checked else None,
-        read_grants=holders.grants,
+        accepts=holders.find_grant if config.readers_are_checked else None,
+        read_grants=holders.list_grants,
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,
@@ -178,7 +178,7 @@ def _build_console_server(
         settings,
         bound=bound,
         tls=where.tls,
-        on_load=collect_garbage_seldom,
+        on_load=update_garbage_thresholds,
     )
 
 
@@ -231,7 +231,7 @@ def build_collector(config: Config, role: Role = Role.ALL) -> Collector:
         return updater.start_due
 
     def advise_on_clusters(store: Store) -> Watcher:
-        judge = build_judge(share_judge(config))
+        judge = find_judge(share_judge(config))
         assert judge is not None, "a model is configured"
         advising = PeriodicTask("spanproof-advice", ADVICE_EVERY_S, ClusterAdvising(store, judge).run)
         collector.on_stop("advice", advising.close)
