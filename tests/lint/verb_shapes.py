@@ -39,6 +39,7 @@ PACKAGES = (
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
     "evaluators/spanproof/suites",
+    "evaluators/spanproof/trace/dialects/[a-z]*.py",
 )
 
 

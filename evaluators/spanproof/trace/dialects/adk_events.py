@@ -45,10 +45,10 @@ def find_event_text(given: Payload | None) -> EventText | None:
     value = given.value
     if isinstance(value, list) and value and all(_find_content(item) is not None for item in value):
         texts = [_read_text(item) for item in value]
-        return EventText(_make_payload(texts[-1]))
+        return EventText(_find_payload(texts[-1]))
     if _find_content(value) is None:
         return None
-    return EventText(_make_payload(_read_text(value)))
+    return EventText(_find_payload(_read_text(value)))
 
 
 def find_response(given: Payload | None) -> Payload | None:
@@ -86,5 +86,5 @@ def _read_text(value: JsonValue) -> str:
     return "\n".join(message.text for message in said if message.role != "tool" and message.text)
 
 
-def _make_payload(text: str) -> Payload | None:
+def _find_payload(text: str) -> Payload | None:
     return Payload(text, text, typed=True) if text.strip() else None

@@ -34,7 +34,7 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     if not runs:
         return list(spans)
     numbers: Counter[tuple[str, str]] = Counter()
-    steps = _find_steps(spans)
+    steps = _group_steps(spans)
     made: dict[tuple[str, str], Span] = {}
     for span in sorted(spans, key=lambda each: each.start_ns):
         run = (span.trace_id, span.parent_id or "")
@@ -45,7 +45,7 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     return [made.get((span.trace_id, span.span_id), span) for span in spans]
 
 
-def _find_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
+def _group_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
     """Return the span around the last model call within each span, by the latter."""
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     found: dict[tuple[str, str], Span] = {}

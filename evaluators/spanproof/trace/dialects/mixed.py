@@ -15,7 +15,7 @@ from spanproof.trace import AttributeValue, Message, Payload, SpanKind
 from spanproof.trace.dialects import genai, langfuse
 from spanproof.trace.dialects.decode import decode_document, to_payload
 from spanproof.trace.dialects.flattened import read_flattened_messages
-from spanproof.trace.dialects.frameworks import select_call_messages, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.frameworks import read_arguments, read_result, select_call_messages
 from spanproof.trace.dialects.messages import read_messages
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
@@ -30,16 +30,16 @@ _TEXTS = {
 _DIALECTS = frozenset({"otel_genai", "openinference", "pydantic_ai", "google_adk", "generic"})
 
 
-def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
+def read_with_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     """Return the reading with what other conventions hold of this span and its own dialect does not."""
     if dialect != langfuse.DIALECT.name and langfuse.DIALECT.owns_attributes(raw):
-        reading = _fill_from_langfuse(raw, reading, dialect)
+        reading = _read_with_langfuse(raw, reading, dialect)
     if dialect not in _DIALECTS or reading.hidden:
         return reading
-    value, result = _find_values(raw, reading, dialect)
+    value, result = _get_values(raw, reading, dialect)
     if reading.kind is SpanKind.TOOL:
-        return _fill_call(raw, reading, value, result)
-    sent, received = _find_messages(raw, reading)
+        return _read_call(raw, reading, value, result)
+    sent, received = _get_messages(raw, reading)
     if reading.kind is SpanKind.LLM:
         sent = sent or select_call_messages((), value, "user")
         received = received or select_call_messages((), result, "assistant")
@@ -50,7 +50,7 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     return replace(reading, input=value, output=result, input_messages=sent, output_messages=received)
 
 
-def _find_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload | None, Payload | None]:
+def _get_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload | None, Payload | None]:
     """Return input and output, of OpenInference's values where the span's own dialect read none."""
     if dialect == "openinference":  # what it did not take of its values is none
         return reading.input, reading.output
@@ -60,7 +60,7 @@ def _find_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload 
     )
 
 
-def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+def _get_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Return the messages to and from the model, of GenAI's conventions where none were read."""
     sent, received = reading.input_messages, reading.output_messages
     if sent and received:
@@ -71,9 +71,9 @@ def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...],
     return sent, received
 
 
-def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
+def _read_with_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     """Return the reading with what Langfuse says of it: all of that where the producer names no kind."""
-    held = langfuse.read(raw)
+    held = langfuse.read_span(raw)
     if reading.kind is SpanKind.OTHER:
         agent = reading.agent if held.kind is SpanKind.AGENT else None
         return replace(held, agent=agent or held.agent, model=reading.model or held.model)
@@ -90,19 +90,19 @@ def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading
     )
 
 
-def _fill_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
+def _read_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
     """Return the call with arguments and result; a result that a tool reports as failed is its error."""
     tool, failed = reading.tool, None
-    given = given or to_payload(raw.first(TOOL_CALL_ARGUMENTS))
+    given = given or to_payload(raw.get_first(TOOL_CALL_ARGUMENTS))
     if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=unwrap_arguments(given.value))
+        tool = replace(tool, arguments=read_arguments(given.value))
     if reading.output is None:
-        result, failed = unwrap_result(result or to_payload(raw.first(TOOL_CALL_RESULT)))
+        result, failed = read_result(result or to_payload(raw.get_first(TOOL_CALL_RESULT)))
     return replace(reading, tool=tool, input=given, output=result, error=reading.error or failed)
 
 
 def _read_value(raw: RawSpan, value: str, mime_type: str) -> tuple[AttributeValue, str | None]:
-    return raw.first(value), raw.text(mime_type)
+    return raw.get_first(value), raw.find_text(mime_type)
 
 
 def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
@@ -118,7 +118,7 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages behind the system's instructions, which GenAI keeps apart."""
-    value = genai.find_value(raw, _SYSTEM) or raw.first(_STRANDS_SYSTEM)
+    value = genai.get_value(raw, _SYSTEM) or raw.get_first(_STRANDS_SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
     given = read_messages(decode_document(value), "system")
@@ -126,4 +126,4 @@ def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message
     return (Message("system", text), *sent) if text else sent
 
 
-__all__ = ["fill_from_others"]
+__all__ = ["read_with_others"]
