@@ -40,6 +40,10 @@ PACKAGES = (
     "evaluators/spanproof/gate",
     "evaluators/spanproof/suites",
     "evaluators/spanproof/trace/dialects/[a-z]*.py",
+    "instrumentors/spanproof/instrumentors/content/[d-z]*.py",
+    "instrumentors/spanproof/instrumentors/frameworks/*/*.py",
+    "instrumentors/spanproof/instrumentors/frameworks/[e-z]*.py",
+    "instrumentors/spanproof/instrumentors/provider",
 )
 
 

@@ -31,7 +31,7 @@ from opentelemetry import trace
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.budgets import Budgets, Exceeded
-from spanproof.instrumentors.content.code_tools import bind, list_argument_names, read_parameters
+from spanproof.instrumentors.content.code_tools import build_bound, find_argument_names, read_parameters
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.spans.cohort import get_cohort_attributes
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, build_unscanned
@@ -263,7 +263,9 @@ class Guard:
             if argument is None:
                 return
             try:
-                self._check_texts(bind(names, args, kwargs).named.get(argument), language, tool=tool.name)
+                self._check_texts(
+                    build_bound(names, args, kwargs).named.get(argument), language, tool=tool.name
+                )
             except CodeRefused as refused:
                 raise ToolException(str(refused)) from refused
 
@@ -359,14 +361,14 @@ class Guard:
         """
 
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
-            names, parameters = list_argument_names(function), read_parameters(function)
+            names, parameters = find_argument_names(function), read_parameters(function)
             if names is not None:
                 _check_argument(names, function.__name__, argument)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
                 if argument is not None:
-                    code = parameters.bind(args, kwargs).named.get(argument)
+                    code = parameters.build_bound(args, kwargs).named.get(argument)
                     self._check_texts(code, language, tool=function.__name__)
                 result = function(*args, **kwargs)
                 self._check_result(result, tool=function.__name__)

@@ -18,7 +18,7 @@ from opentelemetry.trace import (
 )
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.span_start import make_start
+from spanproof.instrumentors.spans.span_start import build_start
 from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.instrumentors.trace import get_current_tracing
 from spanproof.semconv import spanproof as ours
@@ -59,7 +59,7 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
             Link(SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED)))
         )
     # An empty context: whatever goes on now, it is not what the feedback is about.
-    start = make_start("feedback", "UNKNOWN", facts)
+    start = build_start("feedback", "UNKNOWN", facts)
     opened = get_current_tracing().open(OpenSpan, start, Context(), links=links)
     if comment is not None:
         opened.text(ours.FEEDBACK_COMMENT, comment)

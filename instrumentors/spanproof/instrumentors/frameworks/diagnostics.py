@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 
-def make_lock() -> threading.RLock:
+def build_lock() -> threading.RLock:
     """Return a reentrant lock that a forked child finds free; the thread that holds it may not be there."""
     lock: Any = threading.RLock()
     if hasattr(os, "register_at_fork"):
@@ -35,7 +35,7 @@ def make_lock() -> threading.RLock:
     return lock  # type: ignore[no-any-return]
 
 
-_lock = make_lock()
+_lock = build_lock()
 _counts: dict[str, int] = {}
 _last: dict[str, str] = {}
 
@@ -64,7 +64,7 @@ def diagnostics() -> Diagnostics:
         return Diagnostics(dict(_counts), dict(_last))
 
 
-def reset_diagnostics() -> None:
+def remove_diagnostics() -> None:
     """Reset all counts."""
     with _lock:
         _counts.clear()

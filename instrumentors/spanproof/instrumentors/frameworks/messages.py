@@ -68,29 +68,29 @@ class Message:
         return any(part["type"] == "tool_call" for part in self.parts)
 
 
-def make_message(
+def build_message(
     role: str, text: str, calls: Sequence[tuple[str, object, str | None]] = (), name: str | None = None
 ) -> Message:
     """Return a message of a text and calls of tools (name, arguments, id), and of the speaker's name."""
-    parts = [make_text_part(text)] if text else []
-    parts += [make_tool_call_part(*call) for call in calls]
+    parts = [build_text_part(text)] if text else []
+    parts += [build_tool_call_part(*call) for call in calls]
     document: dict[str, Any] = {"role": role, "parts": parts}
     if name is not None:
         document["name"] = name
     return Message(document, (role, text, *((called, call_id) for called, _, call_id in calls)))
 
 
-def make_text_part(text: str) -> dict[str, Any]:
+def build_text_part(text: str) -> dict[str, Any]:
     """Return a part that is text."""
     return {"type": "text", "content": text}
 
 
-def make_tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
+def build_tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
     """Return a part in which the model calls a tool."""
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
-def make_tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
+def build_tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     """Return a part that answers a tool call."""
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
@@ -101,7 +101,7 @@ class History:
     def __init__(self) -> None:
         self._calls: tuple[tuple[Span, list[Hashable]], ...] = ()
 
-    def find_new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
+    def get_common_start(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
         """Return how many leading messages an earlier call was given too, and its span.
 
         The list of keys is kept.
@@ -143,7 +143,7 @@ def record_input(
     omitted, base = 0, None
     if history is not None:
         keys = [key_of(each) or read(each).key for each in given]
-        omitted, base = history.find_new(content.span, keys)
+        omitted, base = history.get_common_start(content.span, keys)
     new = [read(each) for each in given[omitted:]]
     _record_messages(content, genai.INPUT_MESSAGES, [each.document for each in new])
     if new and new[-1].document["role"] == "tool":
@@ -165,7 +165,7 @@ def record_usage(content: Content, given: object, written: object) -> None:
         content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
 
 
-def name_finish(reason: str | None, tool_calls: object) -> str:
+def get_finish_reason(reason: str | None, tool_calls: object) -> str:
     """Return why a model stopped in the words of the conventions, by its calls where it does not say."""
     if reason is not None:
         return _FINISH_REASONS.get(reason, reason)
