@@ -49,9 +49,9 @@ def list_step_pairs(before: Sequence[Step], after: Sequence[Step]) -> list[StepP
         for i, j in _list_pairs(old, new)
     ]
     rest_old, rest_new = before[_MOST:], after[_MOST:]
-    for place in range(max(len(rest_old), len(rest_new))):
-        left = rest_old[place] if place < len(rest_old) else None
-        right = rest_new[place] if place < len(rest_new) else None
+    for position in range(max(len(rest_old), len(rest_new))):
+        left = rest_old[position] if position < len(rest_old) else None
+        right = rest_new[position] if position < len(rest_new) else None
         pairs.append(_build_step_pair(left, right))
     return pairs
 
@@ -72,8 +72,8 @@ def _list_pairs(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | No
         else:
             found.append((None, j))
             j += 1
-    found += [(place, None) for place in range(i, len(old))]
-    found += [(None, place) for place in range(j, len(new))]
+    found += [(position, None) for position in range(i, len(old))]
+    found += [(None, position) for position in range(j, len(new))]
     return found
 
 
@@ -110,7 +110,7 @@ def _build_step_pair(before: Step | None, after: Step | None) -> StepPair:
 def _list_code(step: Step) -> list[object]:
     calls = [(call.tool, call.args, dict(call.kwargs)) for call in step.calls]
     return [
-        [(each.language, each.source, each.executed) for each in step.snippets],
+        [(snippet.language, snippet.source, snippet.executed) for snippet in step.snippets],
         calls if not step.snippets else [],
     ]
 

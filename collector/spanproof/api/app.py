@@ -69,9 +69,9 @@ def build_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_
             raise HTTPException(
                 HTTPStatus.NOT_FOUND, f"/{path} is no path of the API; /api/v1/openapi.json lists them"
             )
-        known = {each.name: each for each in STATIC.glob("*.*")}
+        assets = {item.name: item for item in STATIC.glob("*.*")}
         # Every other path is a view of the console, which reads the address itself.
-        file = known.get(path, STATIC / "index.html")
+        file = assets.get(path, STATIC / "index.html")
         return FileResponse(file, media_type=_TYPES.get(file.suffix))
 
     @app.middleware("http")

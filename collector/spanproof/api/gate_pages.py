@@ -40,30 +40,30 @@ def build_gate_page(
         open_counts_as=str(report.get("open_counts_as") or OpenPolicy.NOT_PASSED),
         cut=cut,
         assertions=[
-            _build_assertion(each, marks[index] if index < len(marks) else ())
-            for index, each in enumerate(report["assertions"][:_MOST_ASSERTIONS])
+            _build_assertion(assertion, marks[index] if index < len(marks) else ())
+            for index, assertion in enumerate(report["assertions"][:_MOST_ASSERTIONS])
         ],
     )
 
 
 def get_report_state(report: Mapping[str, Any]) -> State:
     """Return the state of a report of the gate."""
-    states = (parse_state(str(each["verdict"])) for each in report["assertions"])
+    states = (parse_state(str(item["verdict"])) for item in report["assertions"])
     return compute_state_with_result(bool(report["passed"]), states)
 
 
-def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
-    low, high = given.get("interval") or (None, None)
+def _build_assertion(row: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
+    low, high = row.get("interval") or (None, None)
     return GateAssertion(
-        assertion=pages.format_text(str(given["assertion"])),
-        layer=str(given["layer"] or ""),
-        state=parse_state(str(given["verdict"])),
-        verdict=str(given["verdict"]),
-        reason=pages.format_text(str(given.get("reason", ""))),
-        judged=given.get("judged", 0),
-        satisfied=given.get("satisfied", 0),
-        open=given.get("open", 0),
-        share=given.get("share"),
+        assertion=pages.format_text(str(row["assertion"])),
+        layer=str(row["layer"] or ""),
+        state=parse_state(str(row["verdict"])),
+        verdict=str(row["verdict"]),
+        reason=pages.format_text(str(row.get("reason", ""))),
+        judged=row.get("judged", 0),
+        satisfied=row.get("satisfied", 0),
+        open=row.get("open", 0),
+        share=row.get("share"),
         low=low,
         high=high,
         failing=[
@@ -75,9 +75,9 @@ def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> Gat
                 value=case["value"],
                 explanation=pages.format_text(str(case["explanation"])),
             )
-            for case in given.get("failing", [])[:_MOST_CASES]
+            for case in row.get("failing", [])[:_MOST_CASES]
         ],
-        marks=[build_mark(each) for each in marks],
+        marks=[build_mark(mark) for mark in marks],
     )
 
 

@@ -71,8 +71,10 @@ def build_failure_cluster(
     found: FailureCluster, trends: Mapping[str, Sequence[int]]
 ) -> models.FailureCluster:
     """Return a cluster of failures with what is known about it."""
-    known = found.explanation
-    kind, category = (known.kind.id, known.kind.category) if known.kind is not None else ("", "")
+    explanation = found.explanation
+    kind, category = (
+        (explanation.kind.id, explanation.kind.category) if explanation.kind is not None else ("", "")
+    )
     return models.FailureCluster(
         id=found.id,
         name=mask_formats(found.name),
@@ -80,8 +82,8 @@ def build_failure_cluster(
         state=found.state,
         note=found.note,
         link=found.link,
-        cause=known.cause,
-        fix=known.fix,
+        cause=explanation.cause,
+        fix=explanation.fix,
         judge_fix=found.judge_fix,
         judge_model=found.judge_model,
         kind=kind,
@@ -92,7 +94,12 @@ def build_failure_cluster(
         last_seen_ns=found.last_seen_ns,
         new_since=found.new_since,
         fingerprints=list(found.fingerprints),
-        trend=[sum(parts) for parts in zip(*(trends.get(each, _NO_TREND) for each in found.fingerprints))],  # noqa: B905
+        trend=[
+            sum(parts)
+            for parts in zip(
+                *(trends.get(fingerprint, _NO_TREND) for fingerprint in found.fingerprints), strict=False
+            )
+        ],
     )
 
 
@@ -347,7 +354,7 @@ def _build_layer(evaluation: RunEvaluation, score: Score) -> models.Score:
     """Return a layer's own score, with a person's verdict in its place where there is one."""
     shown = _build_score(score)
     counting = evaluation.layers[score.layer]
-    person = next((each for each in evaluation.scores if each.outcome is counting), None)
+    person = next((item for item in evaluation.scores if item.outcome is counting), None)
     if person is None or not is_person_verdict(person):
         return shown
     return shown.model_copy(
@@ -437,19 +444,19 @@ def _build_step(evaluation: RunEvaluation, step: Step) -> models.Step:
 
 def _format_thought(step: Step) -> str:
     """Return what the model wrote before its code: the code is shown as code."""
-    said = step.text
+    thought = step.text
     for snippet in step.snippets:
-        said = said.partition(snippet.source.strip())[0] if snippet.source.strip() else said
-    return _CODE_OPENS.sub("", said).strip()
+        thought = thought.partition(snippet.source.strip())[0] if snippet.source.strip() else thought
+    return _CODE_OPENS.sub("", thought).strip()
 
 
 def format_arguments(call: RecordedCall) -> str:
     """Return the arguments of a tool call, as they would be written."""
-    given = [
+    arguments = [
         *map(_format_value, call.args),
         *(f"{name}={_format_value(value)}" for name, value in call.kwargs.items()),
     ]
-    return format_text(", ".join(given))
+    return format_text(", ".join(arguments))
 
 
 def _build_call(call: RecordedCall) -> models.Call:
@@ -484,14 +491,14 @@ def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippe
         scan=scan.verdict.value,
         findings=[
             models.Finding(
-                rule=each.rule,
-                severity=each.severity.value,
-                verdict=each.verdict.value,
-                line=each.line,
-                message=format_text(each.message),
-                remedy=format_text(each.remedy),
+                rule=finding.rule,
+                severity=finding.severity.value,
+                verdict=finding.verdict.value,
+                line=finding.line,
+                message=format_text(finding.message),
+                remedy=format_text(finding.remedy),
             )
-            for each in scan.findings
+            for finding in scan.findings
         ],
         recorded=recorded,
         replayed=replayed,
@@ -525,9 +532,12 @@ def _build_replayed(step: ReplayedStep) -> models.Replayed:
         peak_memory_bytes=ran.peak_memory_bytes,
         attempts=[
             models.Attempt(
-                kind=each.kind.value, target=format_text(each.target), allowed=each.allowed, count=each.count
+                kind=attempt.kind.value,
+                target=format_text(attempt.target),
+                allowed=attempt.allowed,
+                count=attempt.count,
             )
-            for each in ran.attempts
+            for attempt in ran.attempts
         ],
         files={format_text(path): size for path, size in list(ran.files.items())[:200]},
     )
@@ -556,12 +566,12 @@ def _format_value(value: JsonValue) -> str:
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
-def find_text(given: str | None) -> str | None:
+def find_text(text: str | None) -> str | None:
     """Return text as `format_text` does, and None as it is."""
-    return None if given is None else format_text(given)
+    return None if text is None else format_text(text)
 
 
-def format_text(given: str) -> str:
+def format_text(text: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
-    cut = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return mask_formats(cut.encode("utf-8", "replace").decode())

@@ -35,9 +35,9 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def of_request(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, RequestValidationError)
         faults = (
-            f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
+            f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in failure.errors()
         )
-        is_of_body = any(each["loc"][0] == "body" for each in failure.errors())
+        is_of_body = any(error["loc"][0] == "body" for error in failure.errors())
         status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
         return build_problem_response(status, "; ".join(faults))
 

@@ -115,7 +115,7 @@ class _Provider:
 
 def _has_claims(claims: Mapping[str, Any], required: Mapping[str, str]) -> bool:
     for name, wanted in required.items():
-        given = claims.get(name)
-        if wanted not in (given if isinstance(given, list) else [given]):
+        claim = claims.get(name)
+        if wanted not in (claim if isinstance(claim, list) else [claim]):
             return False
     return True

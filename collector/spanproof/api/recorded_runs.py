@@ -52,7 +52,9 @@ def find_case_evaluation(case: Case) -> TraceEvaluation | None:
     if case.trace is None or case.origin is None:
         return None
     runs = [run for run in runs_of(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id]
-    scores = [_build_score(case, each, position) for position, each in enumerate(case.expectations)]
+    scores = [
+        _build_score(case, expectation, position) for position, expectation in enumerate(case.expectations)
+    ]
     return _build_evaluation(case.trace, runs, {case.origin.run_span_id: scores}, _FROZEN)
 
 
@@ -66,7 +68,9 @@ def _build_evaluation(
 
 
 def _build_scans(run: Run) -> dict[str, Scan]:
-    return {each.id: _build_pipeline().scan(each.language.value, each.source) for each in run.snippets}
+    return {
+        snippet.id: _build_pipeline().scan(snippet.language.value, snippet.source) for snippet in run.snippets
+    }
 
 
 @cache

@@ -113,7 +113,7 @@ class _Traces:
         if self._count >= _MOST_TRACES or self._bytes >= _MOST_BYTES:
             return False
         found = _build_answers(path, evaluation)
-        self._bytes += sum(len(each.model_dump_json()) for each in found.values())
+        self._bytes += sum(len(item.model_dump_json()) for item in found.values())
         if self._bytes > _MOST_BYTES:
             return False
         self._count += 1

@@ -122,10 +122,10 @@ def _build_case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
         state=parse_state(row.verdict.value),
         verdict=row.verdict.value,
         reason=pages.format_text(row.reason),
-        details=[pages.format_text(each) for each in row.details[:_MOST_DETAILS]],
+        details=[pages.format_text(detail) for detail in row.details[:_MOST_DETAILS]],
         layer=row.layer,
         file=pages.format_text(row.file),
         wall_s=row.wall_s,
-        marks=[build_mark(each) for each in row.marks],
+        marks=[build_mark(mark) for mark in row.marks],
         runs=list(runs),
     )

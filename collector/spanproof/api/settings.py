@@ -100,9 +100,9 @@ class ConsoleSettings:
         grant = self._find_grant(token, Role.WRITE)
         return (grant.name if grant else None) or "(a token without a name)"
 
-    def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
+    def _is_one_of(self, token: str, tokens: Sequence[str]) -> bool:
         # Each is compared, so that the time says nothing about which one was near.
-        fits = [hmac.compare_digest(token.encode(), each.encode()) for each in known]
+        fits = [hmac.compare_digest(token.encode(), item.encode()) for item in tokens]
         return any(fits)
 
     def _find_grant(self, token: str, *roles: Role) -> Grant | None:

@@ -62,7 +62,9 @@ def compute_state_with_result(passed: bool, states: Iterable[State]) -> State:
 
 def get_frozen_state(case: Case) -> State:
     """Return the state of the run that a case was promoted from; skipped where it holds none."""
-    return fold_outcomes(build_expected_outcome(each) for each in case.expectations if each.is_of_layer)
+    return fold_outcomes(
+        build_expected_outcome(expectation) for expectation in case.expectations if expectation.is_of_layer
+    )
 
 
 def build_expected_outcome(expected: Expectation) -> Outcome:

@@ -45,7 +45,7 @@ def build_trace_page(
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
-        runs=[build_run(each, steps) for each in evaluation.runs],
+        runs=[build_run(run, steps) for run in evaluation.runs],
         feedback=[_build_feedback(opinion) for opinion in feedback],
         images=_build_images(evaluation),
     )

@@ -64,16 +64,16 @@ class Workspace:
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
             found.append(ExperimentFiles(self._get_name(folder), results, head, trials, written))
-        return sorted(found, key=lambda each: (-each.written_ns, each.name))
+        return sorted(found, key=lambda experiment: (-experiment.written_ns, experiment.name))
 
     def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
         """Return a trial with its row, and its experiment; None where there is none."""
-        for each in self.list_experiments():
-            if each.name != experiment:
+        for item in self.list_experiments():
+            if item.name != experiment:
                 continue
-            for trial in each.trials:
+            for trial in item.trials:
                 if (trial.case, trial.number) == (case, number):
-                    return each, replace(trial, row=each.results.read_row(trial))
+                    return item, replace(trial, row=item.results.read_row(trial))
         return None
 
     def group_gate_reports(self) -> dict[str, Path]:
@@ -92,14 +92,14 @@ class Workspace:
     def _iter_folders(self) -> Iterator[tuple[Path, frozenset[str]]]:
         """Yield folders with their files; links are not followed."""
         for seen, (folder, below, files) in enumerate(os.walk(self.root), start=1):
-            place = Path(folder)
-            depth = len(place.relative_to(self.root).parts)
+            path = Path(folder)
+            depth = len(path.relative_to(self.root).parts)
             is_leaf = depth >= _DEEPEST or "experiment.json" in files
             # The cases of a suite are read with it.
             skipped = "cases" if "suite.yaml" in files else None
-            known = sorted(name for name in below if not name.startswith(".") and name != skipped)
-            below[:] = [] if is_leaf else known
-            yield place, frozenset(files)
+            names = sorted(name for name in below if not name.startswith(".") and name != skipped)
+            below[:] = [] if is_leaf else names
+            yield path, frozenset(files)
             if seen >= _MOST_FOLDERS:
                 return
 

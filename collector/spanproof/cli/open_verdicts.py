@@ -41,17 +41,17 @@ def write_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) ->
         found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
         undelivered = _list_undelivered(store, end - _WINDOW_NS)
     if as_json:
-        layers = [_to_row(each) for each in found]
-        missing = [select_attributes(each, "rule target state attempts error") for each in undelivered]
+        layers = [_to_row(item) for item in found]
+        missing = [select_attributes(item, "rule target state attempts error") for item in undelivered]
         write_json(
             {"judge": choice.model or None, "priced_as": model, "layers": layers, "undelivered": missing}
         )
         return
     names = ("layer", "open", "settled by a judge", "a judge of it, for 1,000 runs")
     table = build_listing(*names, title="open verdicts of the last 7 days", gap=2)
-    for each in found:
+    for item in found:
         table.add_row(
-            each.layer.value, _format_share(each.open), _format_share(each.settled), _format_dollars(each)
+            item.layer.value, _format_share(item.open), _format_share(item.settled), _format_dollars(item)
         )
     console.print(table)
     console.print(Text(_describe_judge(choice, model)), soft_wrap=True)

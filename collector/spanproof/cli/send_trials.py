@@ -50,6 +50,6 @@ def send_trials(experiment: Experiment, endpoint: str) -> int:
 
 
 def _write_fixture_set(request: ExportTraceServiceRequest, suite: str) -> None:
-    for resource in (each.resource for each in request.resource_spans):
+    for resource in (span.resource for span in request.resource_spans):
         if all(attribute.key != COHORT_FIXTURE_SET for attribute in resource.attributes):
             resource.attributes.add(key=COHORT_FIXTURE_SET).value.string_value = suite

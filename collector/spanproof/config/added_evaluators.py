@@ -142,9 +142,9 @@ def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
             raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-            place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
+            folder = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
             raise EvaluatorError(
-                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{place}"
+                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{folder}"
             ) from problem
     ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
     pins = choice.packages or (() if language == "python" else pins_of_imports(language, source))

@@ -382,7 +382,7 @@ def _find_unknown_problem(
     score = rule.watched
     if score.spec is not None:
         return None
-    own = {(each.layer, each.name): each for each in evaluators}
+    own = {(item.layer, item.name): item for item in evaluators}
     if evaluator := own.get((score.layer, score.name)):
         if evaluator.pass_at is None and rule.fails_when is None and rule.measure.needs_verdicts:
             return f"{score} has no verdict: set pass_at of the evaluator, or fails_when of this rule"

@@ -119,8 +119,8 @@ def build_engine(
 
 def build_replay_limits(config: Config) -> ReplayLimits:
     """Return the bounds of code that is run again."""
-    given = config.sandbox.limits.model_dump(exclude={"wall_s"})
-    return ReplayLimits(Limits(**given), config.sandbox.limits.wall_s)
+    limits = config.sandbox.limits.model_dump(exclude={"wall_s"})
+    return ReplayLimits(Limits(**limits), config.sandbox.limits.wall_s)
 
 
 def _load_fixtures(config: Config) -> FixtureBook:
@@ -141,7 +141,7 @@ def _load_user_functions(config: Config) -> list[Function]:
     from spanproof.config.added_evaluators import load_functions
     from spanproof.evaluators.custom import Function
 
-    return [each for each in load_functions(config) if isinstance(each, Function)]
+    return [function for function in load_functions(config) if isinstance(function, Function)]
 
 
 def _start_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
@@ -150,9 +150,9 @@ def _start_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbo
     One that cannot be had is logged; what needs it is skipped with that reason.
     """
     wanted = [
-        (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
+        (f"runs with the fixtures {item.name!r} are not replayed", item.packages) for item in fixtures.sets
     ]
-    wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in functions]
+    wanted += [(f"the evaluator {function.name!r} does not run", function.packages) for function in functions]
     for without, packages in wanted:
         if packages is None:
             continue

@@ -64,7 +64,7 @@ class Gathered:
 
     def describe_origin(self, key: str) -> str:
         """Return where this key was set, or what is below it, or the nearest one above it."""
-        below = next((place for known, place in self.origins.items() if known.startswith(f"{key}.")), "")
+        below = next((origin for other, origin in self.origins.items() if other.startswith(f"{key}.")), "")
         while key and key not in self.origins and not below:
             key = key.rpartition(".")[0]
         return self.origins.get(key, below)
@@ -104,11 +104,11 @@ def parse_tree(
 
 def _build_location(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
     """Return where an error is, in keys that users write: pydantic adds the kind of a union's member."""
-    known, kept, at = set(iter_keys(model)), list[int | str](), tree
+    keys, kept, at = set(iter_keys(model)), list[int | str](), tree
     for part in loc:
-        general = ".".join("*" if isinstance(each, int) else each for each in (*kept, part))
+        general = ".".join("*" if isinstance(item, int) else item for item in (*kept, part))
         there = (isinstance(at, Mapping) and part in at) or (isinstance(at, list) and isinstance(part, int))
-        if there or general in known:
+        if there or general in keys:
             kept.append(part)
             at = at[part] if there and not (isinstance(at, list) and int(part) >= len(at)) else None
     return tuple(kept)
@@ -152,8 +152,8 @@ def _add_file(path: Path, gathered: Gathered) -> None:
 
 
 def _build_yaml_problem(path: Path, problem: MalformedYamlError) -> Problem:
-    place = f"{path}:{problem.line}" if problem.line else str(path)
-    return Problem(place, "", f"not valid YAML: {problem.reason}")
+    origin = f"{path}:{problem.line}" if problem.line else str(path)
+    return Problem(origin, "", f"not valid YAML: {problem.reason}")
 
 
 def _record_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -> None:
@@ -165,15 +165,15 @@ def _record_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered)
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             key = f"{under}{name.value}"
-            place = f"{path}:{name.start_mark.line + 1}"
+            origin = f"{path}:{name.start_mark.line + 1}"
             if key in gathered.origins:
                 first = gathered.origins[key]
-                gathered.problems.append(Problem(place, key, f"written twice, first at {first}"))
-            gathered.origins[key] = place
+                gathered.problems.append(Problem(origin, key, f"written twice, first at {first}"))
+            gathered.origins[key] = origin
             _record_origins(value, f"{key}.", path, gathered)
 
 
-def _update_key(gathered: Gathered, key: str, text: str, place: str) -> None:
+def _update_key(gathered: Gathered, key: str, text: str, origin: str) -> None:
     """Set one dotted key; digits address an item of a list."""
     parts = key.split(".")
     at: Any = gathered.tree
@@ -181,9 +181,9 @@ def _update_key(gathered: Gathered, key: str, text: str, place: str) -> None:
         following = parts[depth + 1]
         at = _get_child(at, part, [] if following.isdigit() else {})
         if at is None:
-            gathered.problems.append(Problem(place, key, f"{'.'.join(parts[: depth + 1])} is not a section"))
+            gathered.problems.append(Problem(origin, key, f"{'.'.join(parts[: depth + 1])} is not a section"))
             return
-    gathered.origins[key] = place
+    gathered.origins[key] = origin
     if isinstance(at, list):
         _get_item(at, parts[-1], None)
         at[min(int(parts[-1]), len(at) - 1)] = _parse_value(text)

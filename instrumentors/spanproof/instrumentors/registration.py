@@ -218,8 +218,8 @@ def instrument_mcp(
 def uninstrument() -> None:
     """Restore every original of every framework. The provider and its exporters stay."""
     with _lock:
-        for each in _instrumented.values():
-            each.uninstrument()
+        for item in _instrumented.values():
+            item.uninstrument()
         _instrumented.clear()
         remove_import_actions()
 
@@ -245,8 +245,8 @@ def _set_policy(content: ContentPolicy | None) -> None:
     """Use a policy from now on, also for what is instrumented already; None changes nothing."""
     global _content
     _content = content or _content
-    for each in _instrumented.values():
-        each.tracing.change(None, content)
+    for item in _instrumented.values():
+        item.tracing.change(None, content)
 
 
 def _warn_of_name(provider: TracerProvider, wanted: str | None) -> None:
@@ -297,12 +297,12 @@ def _instrument_framework(
     import_module(_PACKAGES[framework])
     with _lock:
         own_provider = own_provider and provider is not None
-        known = _instrumented.get(framework)
-        if known is not None:
-            known.tracing.change(provider if own_provider or not known.own_provider else None, content)
-            known.own_provider = own_provider or known.own_provider
-            known.instrument()
-            return known
+        earlier = _instrumented.get(framework)
+        if earlier is not None:
+            earlier.tracing.change(provider if own_provider or not earlier.own_provider else None, content)
+            earlier.own_provider = own_provider or earlier.own_provider
+            earlier.instrument()
+            return earlier
         module = framework.replace("-", "_")
         tracing = Tracing(module, provider, content or _content)
         made = import_module(f"spanproof.instrumentors.frameworks.{module}.instrumentor").Instrumentor(

@@ -169,10 +169,10 @@ class Block:
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
         context = current()
-        for each in reversed(self._not_left):
-            if each.context is context:
-                self._not_left.remove(each)
-                return each
+        for item in reversed(self._not_left):
+            if item.context is context:
+                self._not_left.remove(item)
+                return item
         return self._not_left.pop()
 
 

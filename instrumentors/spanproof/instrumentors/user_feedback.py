@@ -66,11 +66,11 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
     opened.close()
 
 
-def _parse_id(name: str, given: str | int, digits: int) -> int:
+def _parse_id(name: str, value: str | int, digits: int) -> int:
     try:
-        number = int(given, 16) if isinstance(given, str) and len(given) == digits else given
+        number = int(value, 16) if isinstance(value, str) and len(value) == digits else value
     except ValueError:
-        number = given
+        number = value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 16**digits:
-        raise ValueError(f"{name}={given!r} is no id; give {digits} hexadecimal digits that are not all 0")
+        raise ValueError(f"{name}={value!r} is no id; give {digits} hexadecimal digits that are not all 0")
     return number

@@ -58,7 +58,14 @@ def alerts(
     """Return the rules, the alerts that fire or are pending, and the silences in force."""
     log = store.alerts
     events = [event for event in log.states() if every or event.status in (PENDING, FIRING)]
-    taken = {(each.rule, each.fingerprint, each.episode_ns): each.author for each in log.acknowledgements()}
+    taken = {
+        (
+            acknowledgement.rule,
+            acknowledgement.fingerprint,
+            acknowledgement.episode_ns,
+        ): acknowledgement.author
+        for acknowledgement in log.acknowledgements()
+    }
     waiting: dict[str, list[str]] = {}
     for delivery in log.deliveries(limit=1000):
         if delivery.state in ("trying", "undelivered", "given_up"):
@@ -83,7 +90,7 @@ def alerts(
     return AlertList(
         rules=rules,
         alerts=rows,
-        silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
+        silences=[_build_silence(item) for item in log.silences(time.time_ns())[:limit]],
         made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
         targets=[pages.format_text(name) for name in collect_targets(configured)],
     )
@@ -101,28 +108,28 @@ def deliveries(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 200) 
     return DeliveryList(
         deliveries=[
             DeliveryRow(
-                notification=each.notification,
-                rule=pages.format_text(each.rule),
-                target=pages.format_text(each.target),
-                state=each.state,
-                attempts=each.attempts,
-                error=pages.format_text(each.error),
-                at_ns=each.at_ns,
+                notification=delivery.notification,
+                rule=pages.format_text(delivery.rule),
+                target=pages.format_text(delivery.target),
+                state=delivery.state,
+                attempts=delivery.attempts,
+                error=pages.format_text(delivery.error),
+                at_ns=delivery.at_ns,
             )
-            for each in store.alerts.deliveries(limit=limit)
+            for delivery in store.alerts.deliveries(limit=limit)
         ]
     )
 
 
 @router.post("/alerts/rules", status_code=201, responses=_TAKEN, dependencies=[WRITER])
-def save_rule(given: NewRule, request: Request, store: Opened) -> MadeRuleRow:
+def save_rule(new_rule: NewRule, request: Request, store: Opened) -> MadeRuleRow:
     """Keep a rule: `serve` watches it from its next reading on."""
-    rule = read_rule(request, given.rule)
-    if any(each.name == rule.name for each in request.app.state.settings.rules):
+    rule = read_rule(request, new_rule.rule)
+    if any(item.name == rule.name for item in request.app.state.settings.rules):
         raise HTTPException(
             HTTPStatus.CONFLICT, f"the configuration has a rule {rule.name[:200]!r}: change it there"
         )
-    made = MadeRule(rule.name, given.rule, given.author, time.time_ns())
+    made = MadeRule(rule.name, new_rule.rule, new_rule.author, time.time_ns())
     store.alerts.save_rule(made)
     return _build_made_rule(made, "")
 
@@ -138,7 +145,7 @@ def remove_rule(name: str, store: Opened) -> MadeRuleRow:
 
 
 @router.post("/alerts/{alert_id}/acknowledgement", responses=_REFUSED, dependencies=[WRITER])
-def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> AlertRow:
+def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opened) -> AlertRow:
     """Take care of an alert that fires: it is not sent again until it has ended."""
     for event in store.alerts.states():
         if event.status == FIRING and decode(Alert, event.document).id == alert_id:
@@ -147,21 +154,26 @@ def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> Aler
                     event.rule,
                     event.fingerprint,
                     event.episode_ns,
-                    given.author,
-                    given.comment,
+                    acknowledgement.author,
+                    acknowledgement.comment,
                     time.time_ns(),
                 )
             )
-            return _build_row(event, given.author, [])
+            return _build_row(event, acknowledgement.author, [])
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no alert {alert_id[:64]!r} fires")
 
 
 @router.post("/silences", status_code=201, responses=_REFUSED, dependencies=[WRITER])
-def silence(given: NewSilence, store: Opened) -> SilenceRow:
+def silence(new_silence: NewSilence, store: Opened) -> SilenceRow:
     """Silence alerts whose labels fit, from now on for some hours."""
     now = time.time_ns()
     written = Silence(
-        uuid4().hex, given.matchers, now, now + int(given.hours * HOUR_NS), given.author, given.comment
+        uuid4().hex,
+        new_silence.matchers,
+        now,
+        now + int(new_silence.hours * HOUR_NS),
+        new_silence.author,
+        new_silence.comment,
     )
     store.alerts.write_silence(written)
     return _build_silence(written)
@@ -171,9 +183,9 @@ def silence(given: NewSilence, store: Opened) -> SilenceRow:
 def end_silence(silence_id: str, store: Opened) -> SilenceRow:
     """End a silence now."""
     now = time.time_ns()
-    for each in store.alerts.silences(now):
-        if each.id == silence_id:
-            ended = replace(each, ends_ns=now)
+    for item in store.alerts.silences(now):
+        if item.id == silence_id:
+            ended = replace(item, ends_ns=now)
             store.alerts.write_silence(ended)
             return _build_silence(ended)
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no silence {silence_id[:64]!r} is in force")
@@ -241,17 +253,18 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
         acknowledged_by=pages.format_text(acknowledged_by),
         undelivered=undelivered,
         failures=[
-            AlertFailure(text=pages.format_text(each.text), count=each.count) for each in alert.failures
+            AlertFailure(text=pages.format_text(failure.text), count=failure.count)
+            for failure in alert.failures
         ],
         scores=[
             AlertScore(
-                trace_id=each.trace_id,
-                run_span_id=each.run_span_id,
-                agent=pages.format_text(each.agent),
-                value=each.value,
-                explanation=pages.format_text(each.explanation),
+                trace_id=score.trace_id,
+                run_span_id=score.run_span_id,
+                agent=pages.format_text(score.agent),
+                value=score.value,
+                explanation=pages.format_text(score.explanation),
             )
-            for each in alert.scores
+            for score in alert.scores
         ],
     )
 
@@ -267,5 +280,5 @@ def _build_silence(silence: Silence) -> SilenceRow:
     )
 
 
-def _build_texts(given: Mapping[str, str]) -> dict[str, str]:
-    return {pages.format_text(name): pages.format_text(value) for name, value in given.items()}
+def _build_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    return {pages.format_text(name): pages.format_text(value) for name, value in texts.items()}

@@ -108,18 +108,18 @@ def boundary(
 
 
 @router.post("/policy/dry-run", responses=_REFUSED, dependencies=[WRITER])
-def try_policy(given: DryRun, store: Opened) -> DryRunResult:
+def try_policy(dry_run: DryRun, store: Opened) -> DryRunResult:
     """Scan stored code by another policy and return what would change. Nothing is run or written.
 
     The policy cannot name files of the server (`scanner_files`).
     """
-    pipeline = _build_pipeline(given.policy)
-    sources = store.browse.sources(start_ns=compute_window(given.hours)[0], limit=given.limit + 1)
+    pipeline = _build_pipeline(dry_run.policy)
+    sources = store.browse.sources(start_ns=compute_window(dry_run.hours)[0], limit=dry_run.limit + 1)
     before, after = Counter[str](), Counter[str]()
     changes: list[Change] = []
     deadline = time.monotonic() + _DRY_RUN_S
     scanned = 0
-    for row in sources[: given.limit]:
+    for row in sources[: dry_run.limit]:
         if time.monotonic() > deadline:
             break
         scan = pipeline.scan(row.language, row.source)
@@ -127,7 +127,9 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
         before[row.verdict] += row.times
         after[scan.verdict.value] += row.times
         if scan.verdict.value != row.verdict:
-            reasons = [pages.format_text(f"line {each.line}: {each.message}") for each in scan.findings[:5]]
+            reasons = [
+                pages.format_text(f"line {finding.line}: {finding.message}") for finding in scan.findings[:5]
+            ]
             changes.append(
                 Change(
                     before=row.verdict,
@@ -139,7 +141,7 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
                     reasons=reasons,
                 )
             )
-    changes.sort(key=lambda each: -each.times)
+    changes.sort(key=lambda change: -change.times)
     return DryRunResult(
         pieces=scanned,
         left_out=scanned < len(sources),
@@ -169,5 +171,5 @@ def _parse_policy(document: object) -> dict[Any, Any]:
 
 
 def _read_overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
-    given = document.get("overrides")
-    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    overrides = document.get("overrides")
+    return [item for item in overrides if isinstance(item, dict)] if isinstance(overrides, list) else []

@@ -124,7 +124,7 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
 
 
 @router.post("/suites/{name:path}/cases/{case}/replay", responses=_REFUSED, dependencies=[WRITER])
-def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> AlteredReplay:
+def replay_case(name: str, case: str, altered: AlteredCase, request: Request) -> AlteredReplay:
     """Replay the frozen run of a case with other code or other tool results, in the sandbox.
 
     Nothing is judged, and nothing is written.
@@ -134,7 +134,7 @@ def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> A
     settings: ConsoleSettings = request.app.state.settings
     try:
         with open_replay_sandbox(settings) as sandbox:
-            change = Alteration(given.sources, given.results)
+            change = Alteration(altered.sources, altered.results)
             evaluation = run_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
@@ -153,7 +153,7 @@ def _build_pipeline(settings: ConsoleSettings) -> Pipeline:
 
 
 def _get_case(cases: list[Case], wanted: str, suite: str) -> Case:
-    found = next((each for each in cases if each.id == wanted), None)
+    found = next((case for case in cases if case.id == wanted), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"suite {suite[:200]!r} has no case {wanted[:200]!r}")
     return found
@@ -190,11 +190,11 @@ def _build_trial(trial: Trial) -> TrialRow:
         has_trace=bool(trial.trace_file),
         requirements=[
             Requirement(
-                requirement=pages.format_text(each.requirement),
-                holds=each.holds,
-                reason=pages.format_text(each.reason),
+                requirement=pages.format_text(finding.requirement),
+                holds=finding.holds,
+                reason=pages.format_text(finding.reason),
             )
-            for each in trial.findings
+            for finding in trial.findings
         ],
     )
 

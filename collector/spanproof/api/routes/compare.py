@@ -42,7 +42,7 @@ def compare(
             HTTPStatus.BAD_REQUEST, f"before, after: give two values of {dimension} to compare"
         )
     else:
-        sides = [({**cohort, dimension: each}, start, end) for each in (before, after)]
+        sides = [({**cohort, dimension: item}, start, end) for item in (before, after)]
     found: dict[str, dict[Layer, list[FailRate]]] = {}
     totals = {layer: [_NONE, _NONE] for layer in Layer}
     for side, (chosen, first, last) in enumerate(sides):

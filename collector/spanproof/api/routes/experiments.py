@@ -123,12 +123,12 @@ def experiment(
     """Return an experiment's cases with their verdicts and trials, beside those of a baseline."""
     workspace = find_workspace(request)
     listed = workspace.list_experiments() if workspace else []
-    files = next((each for each in listed if each.name == name), None)
+    files = next((item for item in listed if item.name == name), None)
     if workspace is None or files is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no experiment is named {name[:200]!r}")
     suite, folder = _get_suite(workspace, files)
-    same_suite = [each for each in listed if each.head.get("suite") == files.head.get("suite")]
-    others = [each for each in same_suite if each is not files]
+    same_suite = [item for item in listed if item.head.get("suite") == files.head.get("suite")]
+    others = [item for item in same_suite if item is not files]
     before = _find_baseline(files, others, baseline)
     ran = {trial.case for trial in files.trials}
     cases = [case for case in load_cases(folder) if case.id in ran]
@@ -142,7 +142,7 @@ def experiment(
         suite=suite,
         column=build_column(files, results, base),
         baseline=before.name if before else "",
-        baselines=[each.name for each in others],
+        baselines=[other.name for other in others],
         rows=_build_grid(results, base or {})[:_MOST_ROWS],
     )
 
@@ -161,8 +161,8 @@ def _find_baseline(
 ) -> ExperimentFiles | None:
     """Return the experiment to compare with: the one that is named, or the latest that is older."""
     if baseline is None:
-        return next((each for each in others if each.written_ns < files.written_ns), None)
-    named = next((each for each in others if each.name == baseline), None)
+        return next((other for other in others if other.written_ns < files.written_ns), None)
+    named = next((other for other in others if other.name == baseline), None)
     if baseline and named is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     return named
@@ -170,7 +170,7 @@ def _find_baseline(
 
 def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFiles]) -> list[ExperimentRow]:
     """Return the experiments of a suite, the latest first, each beside the next older one."""
-    results = [group_results(cases, each, None) for each in listed]
+    results = [group_results(cases, item, None) for item in listed]
     rows = []
     for at, files in enumerate(listed):
         base = results[at + 1] if at + 1 < len(listed) else None
@@ -194,7 +194,7 @@ def _build_grid(results: Mapping[str, CaseResult], base: Mapping[str, CaseResult
                 case=build_case_row(result.case),
                 state=state,
                 status=result.status,
-                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda each: each.number)],
+                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda item: item.number)],
                 before=before,
                 flipped=is_other or len(set(map(get_trial_state, result.trials))) > 1,
             )

@@ -74,8 +74,8 @@ def judges(request: Request, store: Opened, cohort: Cohort, hours: Hours = 24.0 
         model=pages.format_text(choice.model),
         endpoint=pages.format_text(choice.endpoint),
         priced_as=priced_as,
-        layers=[_build_layer(each) for each in found],
-        judges=[_build_judge(each, choice.least_precision) for each in measured],
+        layers=[_build_layer(item) for item in found],
+        judges=[_build_judge(item, choice.least_precision) for item in measured],
     )
 
 

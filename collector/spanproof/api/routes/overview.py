@@ -32,11 +32,12 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
     bucket = max(1, (end - start) // _POINTS)
     counted = store.verdict_timeline(start_ns=start, end_ns=end, bucket_ns=bucket, cohort=cohort)
     rows = [
-        models.Bucket(layer=layer, start_ns=at, rate=pages.build_rate(each)) for layer, at, each in counted
+        models.Bucket(layer=layer, start_ns=at, rate=pages.build_rate(counts))
+        for layer, at, counts in counted
     ]
     of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
-    for layer, _, each in counted:
-        of_layer[layer].append(each)
+    for layer, _, counts in counted:
+        of_layer[layer].append(counts)
     causes = store.causes(start_ns=start, end_ns=end, cohort=cohort)
     return models.Overview(
         start_ns=start,
@@ -117,7 +118,7 @@ def projects(request: Request, store: Opened) -> models.Projects:
     """Return the projects that the reader's token reads."""
     own: str | None = request.state.project
     found = store.browse.values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
-    names = sorted(pages.format_text(each) for each in found if each)
+    names = sorted(pages.format_text(item) for item in found if item)
     return models.Projects(projects=names if own is None else [own], every=own is None)
 
 
@@ -131,7 +132,7 @@ def values(
 ) -> models.Values:
     """Return the commonest values of a dimension, to complete a filter."""
     found = store.browse.values(dimension, compute_window(hours)[0], prefix, limit)
-    return models.Values(dimension=dimension, values=[pages.format_text(each) for each in found])
+    return models.Values(dimension=dimension, values=[pages.format_text(item) for item in found])
 
 
 @router.get("/timelines")

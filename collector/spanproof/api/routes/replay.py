@@ -100,18 +100,18 @@ def editable(
 
 
 @router.post("/traces/{trace_id}/replay", responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) -> JudgedReplay:
+def replay(trace_id: str, altered: AlteredRun, request: Request, store: Opened) -> JudgedReplay:
     """Run a stored run again with other code or other results of tools, in the sandbox, and judge it.
 
     The limits and the policy are those of evaluation. The trace stays as it is; the request is audited.
     """
     settings: ConsoleSettings = request.app.state.settings
     token = read_token(request)
-    if given.suite is not None and not settings.may_write(token):
+    if altered.suite is not None and not settings.may_write(token):
         raise HTTPException(HTTPStatus.FORBIDDEN, "suites are for writers of all projects")
-    suite = get_new_suite(request, given.suite) if given.suite is not None else None
-    evaluation, found = _get_run(store, trace_id, given.run_span_id, given.project)
-    change = Alteration(given.sources, given.results)
+    suite = get_new_suite(request, altered.suite) if altered.suite is not None else None
+    evaluation, found = _get_run(store, trace_id, altered.run_span_id, altered.project)
+    change = Alteration(altered.sources, altered.results)
     event = AuditEvent(
         id=uuid4().hex,
         at_ns=time.time_ns(),
@@ -119,7 +119,7 @@ def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) ->
         actor=settings.get_token_name(token),
         action="replay" if suite is None else "replay and save",
         subject=evaluation.trace.trace_id,
-        detail=_describe_change(change, given.suite),
+        detail=_describe_change(change, altered.suite),
     )
     # Before anything runs: what is not audited is not run.
     request.app.state.open_store().audit.write(event)
@@ -169,7 +169,7 @@ def _get_run(
     evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     if evaluation is None:
         raise build_not_found_error(trace_id)
-    found = next((each for each in evaluation.runs if run in (None, each.run.span_id)), None)
+    found = next((item for item in evaluation.runs if run in (None, item.run.span_id)), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:32]!r} has no run {(run or '')[:16]!r}")
     return evaluation, found

@@ -81,13 +81,13 @@ def queue(
 ) -> Queue:
     """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
     start = compute_window(hours)[0]
-    assigned = {each.verdict: each for each in store.assignments.list_assignments()}
+    assigned = {assignment.verdict: assignment for assignment in store.assignments.list_assignments()}
     most = limit if assignee is None else _MOST_SEARCHED
     found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=most)
     if assignee is None:
         total = store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort)
     else:
-        own = {verdict for verdict, each in assigned.items() if each.assignee == assignee}
+        own = {verdict for verdict, row in assigned.items() if row.assignee == assignee}
         found = [score for score in found if _get_verdict_key(score) in own]
         found.sort(key=lambda score: assigned[_get_verdict_key(score)].due_ns or math.inf)
         total = len(found)
@@ -107,23 +107,29 @@ def queue(
 
 
 @router.post("/review/assignments", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def assign(given: NewAssignment, store: Opened) -> Assigned:
+def assign(new_assignment: NewAssignment, store: Opened) -> Assigned:
     """Assign a verdict to a person, or take it back."""
-    trace_id = get_trace_id(store, given.trace_id, given.project)
-    evaluation = store.evaluation(trace_id, given.project)
+    trace_id = get_trace_id(store, new_assignment.trace_id, new_assignment.project)
+    evaluation = store.evaluation(trace_id, new_assignment.project)
     if evaluation is None:
-        raise build_not_found_error(given.trace_id)
+        raise build_not_found_error(new_assignment.trace_id)
     written = Assignment(
-        evaluation.key.project, trace_id, given.run_span_id, given.layer.value, given.assignee, given.due_ns,
-        given.author, time.time_ns(),
-    )  # fmt: skip
+        evaluation.key.project,
+        trace_id,
+        new_assignment.run_span_id,
+        new_assignment.layer.value,
+        new_assignment.assignee,
+        new_assignment.due_ns,
+        new_assignment.author,
+        time.time_ns(),
+    )
     store.assignments.save(written)
     return Assigned(
         trace_id=trace_id,
-        run_span_id=given.run_span_id,
-        layer=given.layer,
-        assignee=given.assignee,
-        due_ns=given.due_ns,
+        run_span_id=new_assignment.run_span_id,
+        layer=new_assignment.layer,
+        assignee=new_assignment.assignee,
+        due_ns=new_assignment.due_ns,
     )
 
 
@@ -150,9 +156,9 @@ def _read_texts(
         if (key, span_id) in wanted and SHOWN_CHARACTERS in (len(summary.task), len(summary.answer))
     }
     for evaluation in store.evaluations(sorted(cut)) if cut else ():
-        for each in evaluation.runs:
-            answer = each.run.answer.text if each.run.answer is not None else None
-            texts[evaluation.key, each.run.span_id] = (each.run.task, answer)
+        for item in evaluation.runs:
+            answer = item.run.answer.text if item.run.answer is not None else None
+            texts[evaluation.key, item.run.span_id] = (item.run.task, answer)
     return texts
 
 
@@ -177,37 +183,39 @@ def labels(
 
 
 @router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
+def write_label(new_label: NewLabel, store: Opened) -> PersonsLabel:
     """Write a person's verdict, and the right answer where one is given."""
-    trace_id = get_trace_id(store, given.trace_id, given.project)
-    evaluation = store.evaluation(trace_id, given.project)
+    trace_id = get_trace_id(store, new_label.trace_id, new_label.project)
+    evaluation = store.evaluation(trace_id, new_label.project)
     if evaluation is None:
-        raise build_not_found_error(given.trace_id)
-    run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
+        raise build_not_found_error(new_label.trace_id)
+    run = next((item for item in evaluation.runs if item.run.span_id == new_label.run_span_id), None)
     if run is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
-    now, label = time.time_ns(), Label(given.verdict)
+        raise HTTPException(
+            HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {new_label.run_span_id[:16]!r}"
+        )
+    now, label = time.time_ns(), Label(new_label.verdict)
     value = 1.0 if label is Label.PASS else 0.0
     verdict = ExternalScore(
         trace_id=trace_id,
-        span_id=given.run_span_id,
-        layer=given.layer,
+        span_id=new_label.run_span_id,
+        layer=new_label.layer,
         name=PERSON_VERDICT,
-        source=given.author,
+        source=new_label.author,
         value=value,
         label=label,
-        explanation=given.note,
+        explanation=new_label.note,
         raw=None,
         unit="",
         given_ns=now,
         project=evaluation.key.project,
     )
     written = [verdict]
-    if given.correction is not None:
+    if new_label.correction is not None:
         # Advice: it counts in no rate.
-        written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=given.correction))
+        written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=new_label.correction))
     answer = run.run.answer.text if run.run.answer is not None else ""
-    for sentence in given.sentences:
+    for sentence in new_label.sentences:
         # Advice as well; the name has the place, so that a later ruling replaces it.
         ruling = replace(
             verdict,
@@ -222,18 +230,18 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         (
             pages.build_outcome(score.outcome).verdict
             for score in run.scores
-            if score.layer is given.layer and score.name == given.layer.value
+            if score.layer is new_label.layer and score.name == new_label.layer.value
         ),
         None,
     )
     return PersonsLabel(
         trace_id=trace_id,
-        run_span_id=given.run_span_id,
-        layer=given.layer,
-        author=given.author,
+        run_span_id=new_label.run_span_id,
+        layer=new_label.layer,
+        author=new_label.author,
         agent=pages.format_text(run.run.name),
-        verdict=given.verdict,
-        note=pages.format_text(given.note),
+        verdict=new_label.verdict,
+        note=pages.format_text(new_label.note),
         given_ns=now,
         ours=ours.value if ours is not None and ours.is_judged else None,
         project=pages.format_text(evaluation.key.project),
@@ -337,12 +345,12 @@ def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingS
         return []
     return [
         WaitingSentence(
-            start=each.start,
-            end=each.end,
-            text=pages.format_text(each.text),
-            bindings=[pages.format_text(binding) for binding in each.bindings],
+            start=sentence.start,
+            end=sentence.end,
+            text=pages.format_text(sentence.text),
+            bindings=[pages.format_text(binding) for binding in sentence.bindings],
         )
-        for each in list_open_sentences(answer, outcome)
+        for sentence in list_open_sentences(answer, outcome)
     ]
 
 

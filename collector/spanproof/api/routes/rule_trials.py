@@ -60,15 +60,15 @@ class RuleTrial(Answer):
 
 
 @router.post("/alerts/trials", responses=_REFUSED, dependencies=[WRITER])
-def try_rule(given: NewTrial, request: Request, store: Opened) -> RuleTrial:
+def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
     """Try a rule over the last days; nothing is sent, and nothing is written."""
-    rule = read_rule(request, given.rule)
+    rule = read_rule(request, new_trial.rule)
     end_ns = time.time_ns()
-    start_ns = end_ns - int(given.hours * HOUR_NS)
-    step_s = max(choose_step_s(rule), given.hours * 3600 / _MOST_READINGS)
+    start_ns = end_ns - int(new_trial.hours * HOUR_NS)
+    step_s = max(choose_step_s(rule), new_trial.hours * 3600 / _MOST_READINGS)
     made = list(iter_notifications(rule, store.measures, start_ns, end_ns, step_s))
-    fired = sum(each.status is Status.FIRING and not each.repeated for each in made)
-    days = f"{given.hours / 24:g} days" if given.hours > 24 else f"{given.hours:g} h"
+    fired = sum(item.status is Status.FIRING and not item.repeated for item in made)
+    days = f"{new_trial.hours / 24:g} days" if new_trial.hours > 24 else f"{new_trial.hours:g} h"
     return RuleTrial(
         name=pages.format_text(rule.name),
         bound=pages.format_text(describe_bound(rule)),
@@ -77,9 +77,9 @@ def try_rule(given: NewTrial, request: Request, store: Opened) -> RuleTrial:
         words=f"would have fired {fired} {'time' if fired == 1 else 'times'} in the last {days}",
         notifications=[
             TrialNotification(
-                at_ns=each.at_ns, status=each.status.value, summary=pages.format_text(each.summary)
+                at_ns=item.at_ns, status=item.status.value, summary=pages.format_text(item.summary)
             )
-            for each in made[:_MOST_SHOWN]
+            for item in made[:_MOST_SHOWN]
         ],
     )
 

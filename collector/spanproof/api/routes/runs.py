@@ -79,7 +79,7 @@ def compare_runs(
         sentence=_describe_difference(shown_old, shown_new, pairs),
         before=ComparedRun(reference=before, trace_id=old_trace, run=shown_old),
         after=ComparedRun(reference=after, trace_id=new_trace, run=shown_new),
-        steps=[AlignedSteps(before=each.before, after=each.after, change=each.change) for each in pairs],
+        steps=[AlignedSteps(before=pair.before, after=pair.after, change=pair.change) for pair in pairs],
     )
 
 
@@ -144,7 +144,7 @@ def _get_run(
         suite, _, case = rest.rpartition("/")
         _, folder = get_suite(request, suite)
         evaluation = next(
-            (find_case_evaluation(each) for each in load_cases(folder) if each.id == case), None
+            (find_case_evaluation(item) for item in load_cases(folder) if item.id == case), None
         )
     else:
         raise HTTPException(
@@ -173,7 +173,7 @@ def _describe_difference(before: models.Run, after: models.Run, pairs: list[Step
         if layer in old and old[layer] is not state
     ]
     verdicts = ", ".join(changes) or "the verdicts are the same"
-    parted = next((each for each in pairs if each.change is not StepChange.SAME), None)
+    parted = next((pair for pair in pairs if pair.change is not StepChange.SAME), None)
     if parted is None:
         return f"{verdicts}; the runs are the same, step by step"
     number = parted.after if parted.after is not None else parted.before

@@ -62,7 +62,7 @@ def sessions(
                 traces=row.traces,
                 spans=row.spans,
                 errors=row.errors,
-                services=[pages.format_text(each) for each in row.services],
+                services=[pages.format_text(service) for service in row.services],
             )
             for row in rows[:limit]
         ],
@@ -96,7 +96,7 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
         value=verdict.value,
         explanation=pages.format_text(verdict.explanation),
         turns=[_build_turn(turn) for turn in verdict.turns],
-        hand_overs=[_build_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
+        hand_overs=[_build_hand_over(over) for over in verdict.hand_overs[:_MOST_HAND_OVERS]],
         first_mistake=first_mistake,
         traces=[list_rows.build_trace_row(row) for row in rows],
         cut=len(ids) == _MOST_TRACES,
@@ -117,20 +117,20 @@ def _build_turn(turn: sessions_model.Turn) -> Turn:
     )
 
 
-def _build_hand_over(given: sessions_model.HandOver) -> HandOver:
+def _build_hand_over(hand_over: sessions_model.HandOver) -> HandOver:
     return HandOver(
-        turn=given.turn,
-        trace_id=given.trace_id,
-        giver=pages.format_text(given.giver),
-        receiver=pages.format_text(given.receiver),
-        receiver_span_id=given.receiver_span_id,
-        lost=[pages.format_text(each) for each in given.lost[:_MOST_FACTS]],
+        turn=hand_over.turn,
+        trace_id=hand_over.trace_id,
+        giver=pages.format_text(hand_over.giver),
+        receiver=pages.format_text(hand_over.receiver),
+        receiver_span_id=hand_over.receiver_span_id,
+        lost=[pages.format_text(item) for item in hand_over.lost[:_MOST_FACTS]],
         replaced=[
-            Replaced(given=pages.format_text(each.given), used=pages.format_text(each.used))
-            for each in given.replaced[:_MOST_FACTS]
+            Replaced(given=pages.format_text(item.given), used=pages.format_text(item.used))
+            for item in hand_over.replaced[:_MOST_FACTS]
         ],
     )
 
 
-def _find_short_text(said: str | None) -> str | None:
-    return None if said is None else pages.format_text(said[:_LONGEST])
+def _find_short_text(text: str | None) -> str | None:
+    return None if text is None else pages.format_text(text[:_LONGEST])

@@ -178,7 +178,7 @@ def suites(request: Request) -> SuiteList:
     experiments = workspace.list_experiments()
     rows = []
     for name, folder in list(workspace.group_suites().items())[:500]:
-        runs = sum(str(each.head.get("suite")) == str(folder.resolve()) for each in experiments)
+        runs = sum(str(experiment.head.get("suite")) == str(folder.resolve()) for experiment in experiments)
         try:
             cases, fault = load_suite(folder), ""
         except SuiteError as problem:
@@ -212,12 +212,12 @@ def suite(
     workspace, folder = get_suite(request, name)
     cases = load_cases(folder)
     experiments = workspace.list_experiments(folder)
-    before = next((each for each in experiments if each.name == baseline), None)
+    before = next((experiment for experiment in experiments if experiment.name == baseline), None)
     if baseline and before is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
     base = group_results(cases, before, None) if before else None
-    results = [group_results(cases, each, base) for each in shown]
+    results = [group_results(cases, item, base) for item in shown]
     rows = [
         MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
         for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
@@ -245,7 +245,7 @@ def gates(request: Request, limit: Limit = 100) -> GateList:
                     name=name,
                     state=get_report_state(report),
                     passed=bool(report["passed"]),
-                    failed_layers=[str(each) for each in report["failed_layers"]],
+                    failed_layers=[str(item) for item in report["failed_layers"]],
                     assertions=len(report["assertions"]),
                     written_ns=path.stat().st_mtime_ns,
                 )
@@ -293,19 +293,19 @@ def try_assertion(
 
 
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
-def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
+def promote(new_cases: NewCases, request: Request, store: Opened) -> Promotions:
     """Add stored runs to a suite as hermetic cases; a run that is there already stays as it is."""
-    suite = get_new_suite(request, given.suite)
+    suite = get_new_suite(request, new_cases.suite)
     runs = []
-    for each in given.runs:
-        evaluation = store.evaluation(get_trace_id(store, each.trace_id, each.project), each.project)
+    for item in new_cases.runs:
+        evaluation = store.evaluation(get_trace_id(store, item.trace_id, item.project), item.project)
         if evaluation is None:
-            raise build_not_found_error(each.trace_id)
-        known = [run.run.span_id for run in evaluation.runs]
-        wanted = each.run_span_id or (known[0] if known else "")
-        if wanted not in known:
+            raise build_not_found_error(item.trace_id)
+        run_span_ids = [run.run.span_id for run in evaluation.runs]
+        wanted = item.run_span_id or (run_span_ids[0] if run_span_ids else "")
+        if wanted not in run_span_ids:
             raise HTTPException(
-                HTTPStatus.NOT_FOUND, f"trace {each.trace_id[:32]!r} has no run {wanted[:16]!r}"
+                HTTPStatus.NOT_FOUND, f"trace {item.trace_id[:32]!r} has no run {wanted[:16]!r}"
             )
         runs.append((evaluation, wanted))
     try:
@@ -313,15 +313,15 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     except (SuiteError, OSError) as problem:
         raise HTTPException(HTTPStatus.CONFLICT, pages.format_text(str(problem))) from problem
     return Promotions(
-        suite=given.suite,
+        suite=new_cases.suite,
         cases=[
             Promoted(
-                case=each.case.id,
-                change=each.change.value,
-                trace_id=each.case.origin.trace_id if each.case.origin else "",
-                same_as=each.same_as,
+                case=item.case.id,
+                change=item.change.value,
+                trace_id=item.case.origin.trace_id if item.case.origin else "",
+                same_as=item.same_as,
             )
-            for each in found
+            for item in found
         ],
     )
 
@@ -387,14 +387,18 @@ def _count_texts(values: Iterable[str]) -> dict[str, int]:
 
 def _get_failed_layer(case: Case) -> str:
     """Return the first layer that the run of a case fails, to see whether the suite is balanced."""
-    failed = (each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail")
+    failed = (
+        expectation.layer.value
+        for expectation in case.expectations
+        if expectation.is_of_layer and expectation.verdict == "fail"
+    )
     return next(failed, "none")
 
 
 def build_case_row(case: Case) -> CaseRow:
     """Return a case as it is listed."""
     expectation: dict[str, str] = {
-        each.layer.value: each.verdict for each in case.expectations if each.is_of_layer
+        item.layer.value: item.verdict for item in case.expectations if item.is_of_layer
     }
     trace_id, run_span_id = (case.origin.trace_id, case.origin.run_span_id) if case.origin else ("", "")
     return CaseRow(
@@ -404,7 +408,7 @@ def build_case_row(case: Case) -> CaseRow:
         tags=[pages.format_text(tag) for tag in case.tags],
         notes=pages.format_text(case.notes),
         snippets=len(case.snippets),
-        requirements=[pages.format_text(str(each)) for each in case.required],
+        requirements=[pages.format_text(str(item)) for item in case.required],
         expectation=expectation,
         state=get_frozen_state(case),
         trace_id=trace_id,
@@ -418,7 +422,7 @@ def group_results(
     """Return the results of the cases that an experiment ran, by id."""
     found = {}
     for case in cases:
-        trials = tuple(each for each in experiment.trials if each.case == case.id)
+        trials = tuple(trial for trial in experiment.trials if trial.case == case.id)
         before = base.get(case.id) if base else None
         rate = before.rate if before else None
         if trials:
@@ -448,8 +452,8 @@ def find_cell(result: CaseResult | None) -> Cell | None:
 
 def _has_flipped(cells: Sequence[Cell | None]) -> bool:
     """Return whether a case changed its state from one experiment to another, or within one."""
-    found = [each for each in cells if each is not None]
-    return len({each.state for each in found}) > 1 or any(each.status is CaseStatus.FLAKY for each in found)
+    found = [cell for cell in cells if cell is not None]
+    return len({item.state for item in found}) > 1 or any(item.status is CaseStatus.FLAKY for item in found)
 
 
 def _compute_mean(values: Collection[float]) -> float | None:

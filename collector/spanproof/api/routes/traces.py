@@ -129,7 +129,7 @@ def spans(
     )
     last = found[limit - 1] if len(found) > limit else None
     return SpanList(
-        spans=[list_rows.build_received_span(each) for each in found[:limit]],
+        spans=[list_rows.build_received_span(item) for item in found[:limit]],
         next=encode_cursor(last.start_ns, last.span_id) if last else None,
     )
 
@@ -139,7 +139,7 @@ def span(trace_id: str, span_id: str, store: Opened, project: Project = None) ->
     """Return one span with its attributes, as they were received."""
     evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     spans = evaluation.trace.spans if evaluation else ()
-    found = next((each for each in spans if each.span_id == span_id), None)
+    found = next((item for item in spans if item.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
     return trace_pages.build_span_page(found)

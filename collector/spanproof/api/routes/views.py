@@ -56,14 +56,14 @@ class NewView(Answer):
 @router.get("/views")
 def views(store: Opened, project: OfProject = None) -> ViewList:
     """Return the views of a project with those of every project, by name."""
-    return ViewList(views=[_build_view(each) for each in store.views.list_views(project)])
+    return ViewList(views=[_build_view(view) for view in store.views.list_views(project)])
 
 
 @router.post("/views", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def save_view(request: Request, given: NewView, store: Opened) -> View:
+def save_view(request: Request, new_view: NewView, store: Opened) -> View:
     """Keep a view for all readers of its project."""
-    project = _get_project(request, given.project)
-    view = SavedView(project, given.name, given.query, given.author, time.time_ns())
+    project = _get_project(request, new_view.project)
+    view = SavedView(project, new_view.name, new_view.query, new_view.author, time.time_ns())
     store.views.save(view)
     return _build_view(view)
 
@@ -79,16 +79,16 @@ def remove_view(request: Request, name: str, store: Opened, project: OfProject =
     raise HTTPException(HTTPStatus.NOT_FOUND, f"{wanted or 'every project'} has no view {name[:100]!r}")
 
 
-def _get_project(request: Request, given: str | None) -> str:
+def _get_project(request: Request, project: str | None) -> str:
     """Return the project of a write; that of the token, where it has one.
 
     Raises:
         HTTPException: 403: another project than that of the token is named.
     """
     own: str | None = request.state.project
-    if own is not None and given not in (None, own):
+    if own is not None and project not in (None, own):
         raise HTTPException(HTTPStatus.FORBIDDEN, "this token writes for one project alone")
-    return own or given or ""
+    return own or project or ""
 
 
 def _build_view(view: SavedView) -> View:

@@ -82,7 +82,7 @@ def command(
     published = read_problems(benchmark, options.build_source(options.problems))
     chosen, subset = _select_problems(published, options)
     if options.endpoint is not None:
-        tasks = {each.id: each.task for each in chosen}
+        tasks = {item.id: item.task for item in chosen}
         options = replace(options, samples=fetch_completions(name, tasks, options, as_json=as_json))
     timeout_s = options.timeout or benchmark.timeout_s
     packages = _load_package_set(options.packages)
@@ -90,7 +90,7 @@ def command(
     journal = _find_journal(name, digest, timeout_s, options, out)
     done = _build_done(journal, resume=resume)
     with open_backend(backend, settings, options.jobs) as sandbox, build_progress(as_json=as_json) as bar:
-        place = Place(
+        grading_place = Place(
             sandbox,
             timeout_s,
             options.memory * 1024**2,
@@ -108,11 +108,11 @@ def command(
         if agent is not None:
             how = Settings(trials=options.trials, jobs=options.jobs, seed=options.seed or 0)
             bar.update(task, total=len(chosen) * options.trials - len(done))
-            graded = run_agent(agent, chosen, place, how, options.turns, report, done)
+            graded = run_agent(agent, chosen, grading_place, how, options.turns, report, done)
         else:
             answers = _read_answers(published, chosen, options.samples)
             bar.update(task, total=len(answers) - len(done))
-            graded = grade_answers(chosen, answers, place, options.jobs, report, done)
+            graded = grade_answers(chosen, answers, grading_place, options.jobs, report, done)
     counts = Counter(answer.answer.problem for answer in graded).values()
     protocol = Protocol(
         benchmark=name,
@@ -182,7 +182,7 @@ def _read_answers(
         found = match_answers(chosen, answers)
         _write_gaps(published, chosen, answers)
         return found
-    found = [each.reference for each in chosen if each.reference is not None]
+    found = [item.reference for item in chosen if item.reference is not None]
     if not found:
         raise UsageProblem("the file holds no published solutions", "Give a model's answers with --samples.")
     return found
@@ -190,11 +190,11 @@ def _read_answers(
 
 def _write_gaps(published: Sequence[Problem], chosen: Sequence[Problem], answers: Sequence[Answer]) -> None:
     """Warn of answers to no problem and of problems without an answer: neither is in a rate."""
-    answered = {each.problem for each in answers}
-    strange = sorted(answered - {each.id for each in published})
+    answered = {answer.problem for answer in answers}
+    strange = sorted(answered - {item.id for item in published})
     if strange:
         write_warning(f"answers to no problem of the file are left out: {format_first(strange)}")
-    silent = [each.id for each in chosen if each.id not in answered]
+    silent = [item.id for item in chosen if item.id not in answered]
     if silent:
         write_warning(f"problems without an answer are in no rate: {format_first(silent)}")
 
@@ -217,16 +217,16 @@ def _select_problems(problems: Sequence[Problem], options: BenchOptions) -> tupl
     """Return the problems that are meant, and which they are, in words."""
     chosen, words = list(problems), []
     if options.only:
-        missing = set(options.only) - {each.id for each in problems}
+        missing = set(options.only) - {problem.id for problem in problems}
         if missing:
             raise UsageProblem(f"--only: there is no problem {min(missing)!r}", f"One is {problems[0].id!r}.")
-        chosen = [each for each in chosen if each.id in options.only]
+        chosen = [item for item in chosen if item.id in options.only]
         words.append(f"only {', '.join(options.only)}")
     if options.since:
-        chosen = [each for each in chosen if each.published and each.published >= options.since]
+        chosen = [item for item in chosen if item.published and item.published >= options.since]
         words.append(f"since {options.since}")
     if options.until:
-        chosen = [each for each in chosen if each.published and each.published < options.until]
+        chosen = [item for item in chosen if item.published and item.published < options.until]
         words.append(f"until {options.until}")
     if options.limit is not None:
         chosen = chosen[: options.limit]
@@ -240,8 +240,8 @@ def _select_problems(problems: Sequence[Problem], options: BenchOptions) -> tupl
 
 
 def _find_agent(options: BenchOptions) -> AgentUnderTest | None:
-    given = [each for each in (options.agent, options.command, options.url) if each is not None]
-    if len(given) > 1:
+    choices = [item for item in (options.agent, options.command, options.url) if item is not None]
+    if len(choices) > 1:
         raise UsageProblem("several agents are given", "Name one of --agent, --command and --url.")
     if options.agent is not None:
         return agent_in_module(options.agent)
@@ -260,8 +260,8 @@ def _load_package_set(path: Path | None) -> PackageSet | None:
 
 
 def _encode_files(path: Path) -> str:
-    files = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
+    files = [path] if path.is_file() else sorted(item for item in path.iterdir() if item.is_file())
     found = hashlib.sha256()
-    for each in files:
-        found.update(each.read_bytes())
+    for file in files:
+        found.update(file.read_bytes())
     return found.hexdigest()

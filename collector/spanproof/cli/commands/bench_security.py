@@ -34,7 +34,7 @@ def run_security(
     prompts = read_security(options.problems)
     samples = options.samples
     if samples is None and options.endpoint is not None:
-        tasks = {each.id: each.task for each in prompts}
+        tasks = {prompt.id: prompt.task for prompt in prompts}
         samples = fetch_completions(SECURITY, tasks, options, as_json=as_json)
     if samples is None:
         raise UsageProblem(
@@ -42,8 +42,8 @@ def run_security(
         )
     answers = list(read_samples(samples))
     with open_backend(backend, settings, options.jobs) as sandbox:
-        place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
-        found = assess(prompts, answers, place, Pipeline(), options.jobs)
+        grading_place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
+        found = assess(prompts, answers, grading_place, Pipeline(), options.jobs)
     if not found:
         raise UsageProblem(
             f"none of the {len(answers)} answers is to one of the {len(prompts)} prompts",
@@ -73,9 +73,9 @@ def run_security(
 
 def _build_table(rates: list[dict[str, Any]]) -> Table:
     table = build_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
-    for each in rates:
-        name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"
-        rate = "–" if each["unsafe_rate"] is None else f"{each['unsafe_rate']:.1%}"
-        interval = "–" if each["interval"] is None else "{:.1%} to {:.1%}".format(*each["interval"])
-        table.add_row(name, *(str(each[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
+    for item in rates:
+        name = "all" if item["cwe"] is None else f"CWE-{item['cwe']}"
+        rate = "–" if item["unsafe_rate"] is None else f"{item['unsafe_rate']:.1%}"
+        interval = "–" if item["interval"] is None else "{:.1%} to {:.1%}".format(*item["interval"])
+        table.add_row(name, *(str(item[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
     return table

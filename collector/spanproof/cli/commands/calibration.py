@@ -45,8 +45,8 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
             for evaluator, people, ours in _iter_verdict_pairs(
                 layer, scores, f"{EXTERNAL_PREFIX}{source}", name
             ):
-                for each in ("", evaluator):
-                    pairs.setdefault((layer.value, each), []).append((people, ours))
+                for item in ("", evaluator):
+                    pairs.setdefault((layer.value, item), []).append((people, ours))
     rows = [_compute_calibration(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]
     if as_json:
         for row in rows:
@@ -72,14 +72,14 @@ def _iter_verdict_pairs(
         state = get_state(score.outcome)
         if not state.is_judged:
             continue
-        place, passes = (score.trace_id, score.run_span_id), state is State.PASS
+        run_key, passes = (score.trace_id, score.run_span_id), state is State.PASS
         if score.name == layer.value:
-            own[place] = (score.evaluator, passes)
+            own[run_key] = (score.evaluator, passes)
         elif score.evaluator == labelled_by and name in (None, score.name):
-            labels.append((place, passes))
-    for place, people in labels:
-        if place in own:
-            evaluator, ours = own[place]
+            labels.append((run_key, passes))
+    for run_key, people in labels:
+        if run_key in own:
+            evaluator, ours = own[run_key]
             yield evaluator, people, ours
 
 

@@ -113,7 +113,7 @@ def _list_trace_ids(
 ) -> list[str]:
     from spanproof.trace.dimensions import Subject
 
-    found = dict.fromkeys(each.strip().lower() for each in traces)
+    found = dict.fromkeys(trace.strip().lower() for trace in traces)
     for subject, value in ((Subject.SESSION, session), (Subject.USER, user)):
         if value is not None:
             found |= dict.fromkeys(store.traces_of(subject, value, project))

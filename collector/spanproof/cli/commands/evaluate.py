@@ -86,7 +86,7 @@ def command(
     evaluations: list[TraceEvaluation] = []
     found: list[Trace] = []
     unreadable = 0
-    given: set[str] = set()
+    score_names: set[str] = set()
     with (
         opened_engine(config, policy_file, replay=not no_replay, runs_before=earlier) as engine,
         build_progress(as_json=as_json) as bar,
@@ -100,7 +100,7 @@ def command(
             found += traces
             for trace in traces:
                 evaluation = engine.evaluate(trace)
-                given |= {score.name for score in evaluation.scores}
+                score_names |= {score.name for score in evaluation.scores}
                 if as_json:
                     write_json(_to_row(evaluation, path))
                 else:
@@ -111,7 +111,7 @@ def command(
     if evaluations:
         _write_evaluations(evaluations)
     _write_split_runs(found)
-    write_silent_evaluators(config, given)
+    write_silent_evaluators(config, score_names)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 

@@ -106,16 +106,16 @@ def command(
     'groundedness.score >= 0.85 for at_least 90% of cases'
     """
     _check_sources(query, scores_file, baseline, window)
-    given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
-    open_policy = get_open_policy(open_as, given.open_policy)
-    of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
+    assertions = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
+    open_policy = get_open_policy(open_as, assertions.open_policy)
+    of_file = LEAST_JUDGED_SHARE if assertions.least_judged is None else assertions.least_judged
     least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
             before = _load_baseline(query, baseline, window)
             report = evaluate_assertions(
-                given.assertions, scores, before, open_policy, least, given.failure_fields
+                assertions.assertions, scores, before, open_policy, least, assertions.failure_fields
             )
     except NoBaseline as problem:
         raise UsageProblem(
@@ -127,9 +127,9 @@ def command(
     if outputs.needs_code and not scores_file:
         failing = _read_failing(query, report)
         runs.update(
-            ((each.trace.trace_id, run.run.span_id), make_run_row(run))
-            for each in failing
-            for run in each.runs
+            ((item.trace.trace_id, run.run.span_id), make_run_row(run))
+            for item in failing
+            for run in item.runs
         )
     outputs.write(
         report.to_table(runs),
@@ -172,17 +172,21 @@ def write_report(report: GateReport) -> None:
 
     An assertion that holds without a case against it is one line.
     """
-    for each in report.assertions:
-        word, style = _STYLES[each.verdict]
-        head = Text.assemble((word, style), "  ", (str(each.assertion), "bold"))
-        if each.verdict is Verdict.PASSED and not each.failing:
-            console.print(head.append_text(Text.assemble(": ", format_line(each.reason))), soft_wrap=True)
+    for assertion in report.assertions:
+        word, style = _STYLES[assertion.verdict]
+        head = Text.assemble((word, style), "  ", (str(assertion.assertion), "bold"))
+        if assertion.verdict is Verdict.PASSED and not assertion.failing:
+            console.print(
+                head.append_text(Text.assemble(": ", format_line(assertion.reason))), soft_wrap=True
+            )
             continue
         console.print(head, soft_wrap=True)
-        console.print(Padding(format_line(each.reason), (0, 0, 0, 6)))
-        for case in _iter_failing_lines(each):
+        console.print(Padding(format_line(assertion.reason), (0, 0, 0, 6)))
+        for case in _iter_failing_lines(assertion):
             # Cases against an assertion that holds all the same are printed dim.
-            console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
+            console.print(
+                Padding(case, (0, 0, 0, 6)), style="dim" if assertion.verdict is Verdict.PASSED else ""
+            )
     if report.open_policy.remark:
         console.print(Text(report.open_policy.remark, style="yellow"))
     if report.passed:
@@ -247,7 +251,7 @@ def _read_window(query: StoreQuery, window: str) -> list[Score]:
 
 def _read_failing(query: StoreQuery, report: GateReport) -> list[TraceEvaluation]:
     """Return the first traces against the assertions, out of the store."""
-    failing = [case for each in report.assertions for case in each.failing]
+    failing = [case for assertion in report.assertions for case in assertion.failing]
     traces = list(dict.fromkeys(case.trace_id for case in failing))[:_MAX_TRACES]
     with opened_store(query.location) as store:
         return list(store.evaluations(traces, query.project))

@@ -89,24 +89,24 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
     """
     choice = config.judge
     judge = _open_judge(choice)
-    known = load_rubrics(choice.rubrics)
-    rows = read_labels(labels, known)
-    labelled = {name: [row for row in rows if row.rubric == name] for name in known}
+    rubrics = load_rubrics(choice.rubrics)
+    rows = read_labels(labels, rubrics)
+    labelled = {name: [row for row in rows if row.rubric == name] for name in rubrics}
     with build_progress(as_json=as_json) as bar:
         task = bar.add_task("calibrating", total=len(rows))
         found = [
-            calibrate(judge, known[name], some, choice.at_once, lambda: bar.advance(task))
+            calibrate(judge, rubrics[name], some, choice.at_once, lambda: bar.advance(task))
             for name, some in labelled.items()
             if some
         ]
     if not found:
         raise UsageProblem(f"{labels.name} holds no labels", "Give one JSON object per line.")
-    for each in found:
+    for item in found:
         if as_json:
-            write_json(_to_row(each))
+            write_json(_to_row(item))
         else:
-            _write_ruling(each)
-    short = at_least is not None and any(not each.agreement.low >= at_least for each in found)
+            _write_ruling(item)
+    short = at_least is not None and any(not item.agreement.low >= at_least for item in found)
     return EXIT_GATE_FAILED if short else EXIT_PASS
 
 

@@ -43,14 +43,14 @@ def command(directory: Path, jsonl: bool, config: Config) -> int:
 def _build_row(model: LocalModel, row: Row) -> Row:
     answer = read_text_field(row, "answer")
     outputs = _read_texts(row, "outputs")
-    given = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
+    chosen = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
     task = read_text_field(row, "task") if row.get("task") is not None else ""
-    sentences = [_get_sentence(answer, text) for text in given]
+    sentences = [_get_sentence(answer, text) for text in chosen]
     support = model.compute_support(task, "\n".join(outputs), answer, sentences)
-    rulings: list[Ruling] = [model.rule_on_support(each).ruling for each in support]
+    rulings: list[Ruling] = [model.rule_on_support(item).ruling for item in support]
     return {
         "id": row.get("id"),
-        "support": [round(each, 4) for each in support],
+        "support": [round(item, 4) for item in support],
         "rulings": [ruling.value for ruling in rulings],
     }
 
@@ -64,7 +64,7 @@ def _get_sentence(answer: str, text: str) -> AnswerSentence:
 
 def _read_texts(row: Row, name: str) -> list[str]:
     value: Any = row.get(name)
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise BadRow(f"field {name!r} must be an array of strings")
     return value
 

@@ -63,11 +63,11 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
         limited = store.limited_to(query.project) if query.project else store
         labels = list_person_labels(limited, since_ns=query.since_ns)
         measured = measure_judges(labels, iter_labelled_scores(limited, labels))
-    below = [each for each in measured if not each.week and _is_below(each, config)]
-    shown = [each for each in measured if weekly or not each.week]
+    below = [item for item in measured if not item.week and _is_below(item, config)]
+    shown = [item for item in measured if weekly or not item.week]
     if as_json:
-        for each in shown:
-            write_json(_to_row(each, config))
+        for item in shown:
+            write_json(_to_row(item, config))
     elif shown:
         console.print(_build_table(shown, config))
     else:
@@ -103,16 +103,16 @@ def _to_share_row(share: Share) -> dict[str, Any] | None:
 
 def _build_table(measured: Sequence[JudgeMeasurement], config: Config) -> Table:
     table = build_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
-    for each in measured:
+    for item in measured:
         table.add_row(
-            each.layer.value,
-            format_line(each.judge),
-            each.week or "all",
-            str(each.labels),
-            str(each.undecided),
-            _format_share(each.precision),
-            _format_share(each.recall),
-            Text("below its bound", style="bold red") if _is_below(each, config) else "",
+            item.layer.value,
+            format_line(item.judge),
+            item.week or "all",
+            str(item.labels),
+            str(item.undecided),
+            _format_share(item.precision),
+            _format_share(item.recall),
+            Text("below its bound", style="bold red") if _is_below(item, config) else "",
         )
     return table
 
@@ -175,7 +175,7 @@ def compare_command(
         write_json(_to_comparison_row(found))
         return EXIT_PASS
     _write_comparison(found)
-    errors = [each.error for answers_of in judged for each in answers_of if each.error]
+    errors = [answer.error for answers_of in judged for answer in answers_of if answer.error]
     if errors:
         replies = format_count(len(errors), "answer")
         console.print(Text(f"no usable reply on {replies}: {format_line(errors[0])}", style="yellow"))
@@ -210,7 +210,7 @@ def _read_labelled_runs(store: Store, since_ns: int | None, limit: int) -> list[
 def _to_comparison_row(found: Comparison) -> dict[str, Any]:
     return {
         "answers": found.answers,
-        "judges": [_to_figures_row(each) for each in (found.first, found.second)],
+        "judges": [_to_figures_row(item) for item in (found.first, found.second)],
         "both_right": found.both_right,
         "only_first_right": found.only_first_right,
         "only_second_right": found.only_second_right,
@@ -232,9 +232,9 @@ def _to_figures_row(figures: JudgeFigures) -> dict[str, Any]:
 def _write_comparison(found: Comparison) -> None:
     names = ("judge", "decided", "right", "precision of its fails", "recall of fails", "cost")
     table = build_listing(*names)
-    for each in (found.first, found.second):
-        shares = (each.decided, each.right, each.precision, each.recall)
-        table.add_row(format_line(each.name), *map(_format_share, shares), f"${each.dollars:.4f}")
+    for item in (found.first, found.second):
+        shares = (item.decided, item.right, item.precision, item.recall)
+        table.add_row(format_line(item.name), *map(_format_share, shares), f"${item.dollars:.4f}")
     console.print(table)
     console.print(
         f"both right {found.both_right}, only A {found.only_first_right}, only B {found.only_second_right},"

@@ -84,7 +84,7 @@ _DEFAULTS = OptimiserSettings(variable="")
 )
 @click.option(
     "--tools",
-    type=click.Choice([each.value for each in Tools]),
+    type=click.Choice([tool.value for tool in Tools]),
     default=Tools.LIVE.value,
     show_default=True,
     help="Call the agent's tools, or return the results recorded in the case.",
@@ -186,8 +186,8 @@ def _write_optimisation(found: Optimised, folder: Path) -> None:
     unsettled = f"{found.before.open} → {found.after.open}"
     table.add_row("all that is required", *_build_row(found.before.rates, found.after.rates), unsettled)
     for layer in Layer:
-        before, after = (each.layers.get(layer, {}) for each in (found.before, found.after))
-        counts = [each.open_layers.get(layer, 0) for each in (found.before, found.after)]
+        before, after = (item.layers.get(layer, {}) for item in (found.before, found.after))
+        counts = [item.open_layers.get(layer, 0) for item in (found.before, found.after)]
         if before or after or any(counts):
             table.add_row(layer.value, *_build_row(before, after), " → ".join(map(str, counts)))
     console.print(table)

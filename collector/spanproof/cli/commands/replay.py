@@ -86,7 +86,7 @@ def _run_files(files: Sequence[Path], config: Config, workers: int, *, as_json: 
     evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION], "replay": True})
     config = config.model_copy(update={"evaluation": evaluation, "evaluators": []})
     with opened_engine(config, workers=workers) as engine, ThreadPoolExecutor(workers) as pool:
-        evaluations = pool.map(lambda each: engine.evaluate(each[1]), found)
+        evaluations = pool.map(lambda pair: engine.evaluate(pair[1]), found)
         for (path, _), evaluated in zip(found, evaluations, strict=True):
             for run in evaluated.runs:
                 if as_json:
@@ -193,7 +193,9 @@ def _parse_tools(row: Row) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(tools, dict):
         raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
     for name, parameters in tools.items():
-        if not isinstance(parameters, list) or not all(isinstance(each, str) for each in parameters):
+        if not isinstance(parameters, list) or not all(
+            isinstance(parameter, str) for parameter in parameters
+        ):
             raise BadRow(f"field 'tools.{name}' must be an array of strings")
     return {name: tuple(parameters) for name, parameters in tools.items()}
 
@@ -205,21 +207,23 @@ def _parse_tape(row: Row) -> list[RecordedCall]:
     return [_parse_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]
 
 
-def _parse_call(entry: object, place: str) -> RecordedCall:
+def _parse_call(entry: object, position: str) -> RecordedCall:
     if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
-        raise BadRow(f"field '{place}' must be an object with a string 'tool'")
+        raise BadRow(f"field '{position}' must be an object with a string 'tool'")
     args = [] if entry.get("args") is None else entry["args"]
     kwargs = {} if entry.get("kwargs") is None else entry["kwargs"]
     if not isinstance(args, list) or not isinstance(kwargs, dict):
-        raise BadRow(f"field '{place}': 'args' must be an array and 'kwargs' an object")
+        raise BadRow(f"field '{position}': 'args' must be an array and 'kwargs' an object")
     raised, result = entry.get("error"), None
     if "result" in entry:
         result = Payload(text=str(entry["result"]), value=entry["result"], typed=True)
     elif raised is None:
-        raise BadRow(f"field '{place}' must have a 'result' (null where the tool gave nothing) or an 'error'")
+        raise BadRow(
+            f"field '{position}' must have a 'result' (null where the tool gave nothing) or an 'error'"
+        )
     error = None
     if raised is not None:
         if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
-            raise BadRow(f"field '{place}.error' must be an object with a string 'type'")
+            raise BadRow(f"field '{position}.error' must be an object with a string 'type'")
         error = SpanError(type=raised["type"], message=str(raised.get("message", "")))
     return RecordedCall(entry["tool"], args=tuple(args), kwargs=kwargs, result=result, error=error)

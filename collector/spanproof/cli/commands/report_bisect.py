@@ -106,14 +106,14 @@ class _Read:
 
 def _add_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str], read: _Read) -> None:
     for evaluation in store.evaluations(ids, cohort.get("project")):
-        for each in evaluation.runs:
-            fits = all(getattr(each.run.cohort, name, value) == value for name, value in cohort.items())
-            state = _get_state(each, wanted)
+        for run in evaluation.runs:
+            fits = all(getattr(run.run.cohort, name, value) == value for name, value in cohort.items())
+            state = _get_state(run, wanted)
             if fits and state.is_judged:
                 passed = state is State.PASS
-                read.observations.append(observe(evaluation.trace, each.run, passed=passed))
+                read.observations.append(observe(evaluation.trace, run.run, passed=passed))
             elif fits and state is State.OPEN:
-                read.open_times_ns.append(each.run.start_ns)
+                read.open_times_ns.append(run.run.start_ns)
 
 
 def _get_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
@@ -148,7 +148,7 @@ def _to_row(found: Bisection) -> dict[str, Any]:
             "difference": _to_interval_row(drop.difference),
         },
         "suspect": found.suspect.dimension.value if found.suspect else None,
-        "dimensions": [_to_change_row(each) for each in found.changes],
+        "dimensions": [_to_change_row(change) for change in found.changes],
     }
 
 
@@ -157,7 +157,7 @@ def _to_change_row(change: Change) -> dict[str, Any]:
         **select_attributes(change, "dimension finding before after"),
         "values": [{"value": value, **_to_rate_row(rate)} for value, rate in change.rates.items()],
         "contrast": _to_contrast_row(change.contrast),
-        "together_with": [each.value for each in change.together_with],
+        "together_with": [item.value for item in change.together_with],
     }
 
 

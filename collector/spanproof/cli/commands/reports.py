@@ -69,9 +69,9 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
         bar.update(task, description="reading traces", total=len(ids))
         found = find_drifts(_iter_runs(store, ids, query.project, lambda: bar.advance(task)))
     if as_json:
-        write_json({"drifts": [_to_drift_row(each) for each in found]})
-    for each in [] if as_json else found:
-        _write_drift(each)
+        write_json({"drifts": [_to_drift_row(item) for item in found]})
+    for item in [] if as_json else found:
+        _write_drift(item)
     if not found and not as_json:
         write_remark("no code ended otherwise where another executor ran it")
     return EXIT_GATE_FAILED if check and found else EXIT_PASS

@@ -132,9 +132,9 @@ def _write_scan(name: str, scan: Scan) -> None:
     verdict = (f"{scan.verdict.value:7}", SCAN_STYLES[scan.verdict])
     console.print(Text.assemble(verdict, name, (f"  {scan.elapsed_us} µs", "dim")), soft_wrap=True)
     for finding in scan.findings:
-        place = f"  {f'{finding.line}:{finding.column}':<8}"
+        position = f"  {f'{finding.line}:{finding.column}':<8}"
         verdict = (f"{finding.verdict.value:7}", SCAN_STYLES[finding.verdict])
         message = format_controls(finding.message)
-        console.print(Text.assemble(place, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
+        console.print(Text.assemble(position, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
         if finding.remedy:
             console.print(Text(f"  {'':15}{format_controls(finding.remedy)}", style="dim"), soft_wrap=True)

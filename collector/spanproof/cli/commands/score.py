@@ -184,8 +184,8 @@ def _read_synonyms(file: Path) -> Synonyms:
         raise UsageProblem(f"{file} cannot be read: {problem}", remedy) from problem
     except ValidationError as problem:
         first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UsageProblem(f"{file}: {place}: {first['msg']}", remedy) from problem
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageProblem(f"{file}: {field}: {first['msg']}", remedy) from problem
 
 
 def evaluate_groundedness(
@@ -198,7 +198,10 @@ def evaluate_groundedness(
     for name in ("task", "system"):
         if row.get(name) is not None and not isinstance(row[name], str):
             raise BadRow(f"field '{name}' must be a string, got {get_json_type(row[name])}")
-    texts = [each if isinstance(each, str) else encode_json_line(each).decode().rstrip() for each in outputs]
+    texts = [
+        output if isinstance(output, str) else encode_json_line(output).decode().rstrip()
+        for output in outputs
+    ]
     ledger = ground(
         texts,
         read_text_field(row, "answer"),

@@ -48,14 +48,14 @@ def mine_cases(
     """
     with open_backend(backend, settings) as sandbox:
         found = []
-        for each in iter_mined(repository, sandbox, since=since, limit=limit):
-            found.append(each)
-            if each.reason:
-                write_remark(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")
-    cases = [each.case for each in found if each.case is not None]
+        for item in iter_mined(repository, sandbox, since=since, limit=limit):
+            found.append(item)
+            if item.reason:
+                write_remark(f"{item.commit[:12]} {item.subject[:60]}: {item.reason}")
+    cases = [item.case for item in found if item.case is not None]
     added = add_cases(suite, cases)
     if as_json:
-        left_out = [{"commit": each.commit, "reason": each.reason} for each in found if each.reason]
+        left_out = [{"commit": item.commit, "reason": item.reason} for item in found if item.reason]
         write_json({**added.to_json(), "left_out": left_out})
     else:
         commits = format_count(len(found), "bug-fix commit")

@@ -96,7 +96,7 @@ def _as_row(report: SegmentReport) -> dict[str, object]:
         "records": report.records,
         "undone": report.undone,
         "torn_bytes": report.torn_bytes,
-        "damaged": [list(each) for each in report.damaged],
+        "damaged": [list(item) for item in report.damaged],
         "skipped": report.skipped,
         "sound": report.sound,
     }

@@ -83,9 +83,14 @@ def run_demo(directory: Path, *, as_json: bool) -> None:
     collected = _run_agents(directory)
     _write_heading("3  The verdicts: a row per run, a column per layer")
     write_runs(
-        console, [line for agent, each in collected.pairs for line in build_run_lines(each, agent.scenario)]
+        console,
+        [
+            line
+            for agent, evaluation in collected.pairs
+            for line in build_run_lines(evaluation, agent.scenario)
+        ],
     )
-    misquote = next(each for agent, each in collected.pairs if agent.scenario == "misquote")
+    misquote = next(evaluation for agent, evaluation in collected.pairs if agent.scenario == "misquote")
     _write_heading("4  One run in detail: it recovered from an error, and misquoted its own result")
     console.print(build_run_page(misquote, misquote.runs[0], name="misquote"))
     _write_alert(collected.alert)

@@ -79,8 +79,8 @@ def run_jsonl(
         out: stdout when None.
         workers: how many rows are handled at once.
     """
-    given = sys.stdin.buffer if lines is None else lines
-    numbered = ((number, line) for number, line in enumerate(given, start=1) if line.strip())
+    stream = sys.stdin.buffer if lines is None else lines
+    numbered = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
     sink = sys.stdout.buffer if out is None else out
     bad = 0
     for answer in _iter_answers(handle, numbered, workers):

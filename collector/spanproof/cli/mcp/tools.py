@@ -91,9 +91,9 @@ class Tools:
         runs = (get_run(evaluation, run),) if run else evaluation.runs
         page = io.StringIO()
         console = Console(file=page, width=_WIDTH, highlight=False, no_color=True, force_terminal=False)
-        for each in runs:
-            about = [said for said in feedback if said.is_about(each.run.span_id)]
-            console.print(build_run_page(evaluation, each, about, full=False))
+        for item in runs:
+            about = [comment for comment in feedback if comment.is_about(item.run.span_id)]
+            console.print(build_run_page(evaluation, item, about, full=False))
         text = page.getvalue() or f"trace {evaluation.trace.trace_id} has no agent run"
         left = len(text) - _LONGEST_PAGE
         return text if left <= 0 else f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
@@ -104,7 +104,8 @@ class Tools:
         """Scan a snippet without running it: allow, review or deny, and each finding with line and remedy."""
         scan = load_pipeline(self.policy_file).scan(language, source)
         findings = [
-            select_attributes(each, "rule severity verdict line message remedy cwe") for each in scan.findings
+            select_attributes(finding, "rule severity verdict line message remedy cwe")
+            for finding in scan.findings
         ]
         return {"verdict": scan.verdict.value, "findings": findings}
 
@@ -114,9 +115,9 @@ class Tools:
             {
                 **select_attributes(case, "id agent task"),
                 "fails": [
-                    each.layer.value
-                    for each in case.expectations
-                    if each.is_of_layer and each.verdict == "fail"
+                    expectation.layer.value
+                    for expectation in case.expectations
+                    if expectation.is_of_layer and expectation.verdict == "fail"
                 ],
             }
             for case in load_suite(self._get_suite_folder(suite))

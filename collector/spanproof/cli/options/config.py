@@ -119,8 +119,8 @@ def load_checked(file: Path | None, environ: Mapping[str, str], overrides: Mappi
     """
     config = load_config(file, environ, overrides)
     if config.sandbox.backend not in list_backends():
-        known = ", ".join(list_backends())
-        what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
+        backends = ", ".join(list_backends())
+        what = f"no backend is named {config.sandbox.backend!r}; known: {backends}"
         raise ConfigError([Problem(str(file or ""), "sandbox.backend", what)])
     return config
 

@@ -105,8 +105,8 @@ def with_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "disk_bytes": disk_bytes,
             "open_files": open_files,
         }
-        given = {name: value for name, value in limits.items() if value is not None}
-        return command(*args, given_limits=given, **kwargs)
+        chosen = {name: value for name, value in limits.items() if value is not None}
+        return command(*args, given_limits=chosen, **kwargs)
 
     return wrapped
 

@@ -74,9 +74,9 @@ def with_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its files; it is called with `outputs`."""
 
     @wraps(command)
-    def wrapped(*args: Any, **given: Any) -> Any:
+    def wrapped(*args: Any, **values: Any) -> Any:
         names = ("junit", "sarif", "html", "markdown", "github")
-        return command(*args, outputs=Outputs(**{name: given.pop(name) for name in names}), **given)
+        return command(*args, outputs=Outputs(**{name: values.pop(name) for name in names}), **values)
 
     decorated: Any = wrapped
     for option in reversed(_OPTIONS):

@@ -52,8 +52,8 @@ def _write_judged(judged: JudgedReport) -> None:
     for better, worse in judged.flips:
         console.print(Text(f"ranked otherwise by the judge: {better} is ahead of {worse} by execution"))
     costs = build_listing("one evaluation", "seconds", "US dollars")
-    for name, each in judged.costs.items():
-        seconds, dollars = each["seconds"], each["usd"]
+    for name, cost in judged.costs.items():
+        seconds, dollars = cost["seconds"], cost["usd"]
         costs.add_row(
             name,
             "–" if seconds is None else f"{seconds:.3f}",
@@ -83,9 +83,9 @@ def _write_signs(report: BenchmarkReport) -> None:
 
 
 def _describe_protocol(protocol: Protocol) -> str:
-    n = "–".join(str(each) for each in sorted(set(protocol.n)))
+    n = "–".join(str(item) for item in sorted(set(protocol.n)))
     subset = f" ({protocol.subset})" if protocol.subset else ""
-    known = [
+    facts = [
         f"{protocol.benchmark}: {protocol.problems} of {format_count(protocol.published, 'problem')}{subset}",
         f"n {n}",
         f"k {', '.join(map(str, protocol.k))}",
@@ -96,7 +96,7 @@ def _describe_protocol(protocol: Protocol) -> str:
         f"sandbox {protocol.sandbox}, {protocol.timeout_s:g} s",
         f"file {protocol.digest[:12]}",
     ]
-    return "; ".join(known)
+    return "; ".join(facts)
 
 
 def _build_cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:

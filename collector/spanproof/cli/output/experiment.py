@@ -77,7 +77,7 @@ def _write_rates(experiment: Experiment) -> None:
     if k > 1 and at is not None and hat is not None:
         line.append(f"; pass@{k} {at:.1%}; pass^{k} {hat:.1%}", style="not bold")
     console.print(line, soft_wrap=True)
-    causes = [cause for each in experiment.cases for cause in each.open_causes]
+    causes = [cause for case in experiment.cases for cause in case.open_causes]
     left_out = [
         f"{layer} is not required by {format_count(cases, 'case')} (requires)"
         for layer, cases in experiment.left_out_layers.items()
@@ -103,7 +103,7 @@ def _write_case(result: CaseResult) -> None:
         reason = Text.assemble(f"trial {first.number}: {layer}", format_line(first.reason))
         console.print(Padding(reason, (0, 0, 0, 6)))
         if first.unknown_calls:
-            names = ", ".join(sorted({str(each["tool"]) for each in first.unknown_calls}))
+            names = ", ".join(sorted({str(call["tool"]) for call in first.unknown_calls}))
             count = format_count(len(first.unknown_calls), "call")
             console.print(
                 Padding(Text(f"{count} without a recorded result: {names}", style="dim"), (0, 0, 0, 6))

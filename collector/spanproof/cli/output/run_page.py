@@ -98,10 +98,10 @@ def build_run_page(
         full: whether layers and sub-scores that pass show their evidence too.
     """
     head = (_format_headline(run, name or run.run.name), _build_facts(evaluation, run), Text())
-    said = map(_format_feedback, feedback)
-    given = (_format_external(score) for score in run.scores if is_external(score))
+    comments = map(_format_feedback, feedback)
+    external = (_format_external(score) for score in run.scores if is_external(score))
     scores = (*_iter_layer_lines(run, full=full), *_iter_structure_lines(run))
-    return Group(*head, *scores, *said, *given, Text(), _build_step_tree(evaluation, run))
+    return Group(*head, *scores, *comments, *external, Text(), _build_step_tree(evaluation, run))
 
 
 def _format_feedback(feedback: Feedback) -> Text:
@@ -140,9 +140,9 @@ def _format_headline(run: RunEvaluation, name: str) -> Text:
     for layer in sort_by_gravity(layers):
         by_state.setdefault(get_state(layers[layer]), []).append(layer.value)
     clauses = [
-        f"{words} {', '.join(by_state[each])}"
-        for each, words in _HEADLINE_WORDS.items()
-        if each in by_state and not (each is State.PASS and state is State.FAIL)
+        f"{words} {', '.join(by_state[other])}"
+        for other, words in _HEADLINE_WORDS.items()
+        if other in by_state and not (other is State.PASS and state is State.FAIL)
     ]
     word = format_state(state)
     return Text.assemble(
@@ -197,9 +197,9 @@ def _describe_layer(outcome: Outcome, own: Score | None) -> Text:
     if own is None or own.outcome is outcome:
         return explained
     before = format_line(describe_outcome(own.outcome))
-    said = Text.assemble(": ", explained) if explained else Text()
+    reason = Text.assemble(": ", explained) if explained else Text()
     return Text.assemble(
-        "a person settled it", said, "; before: ", format_layer_verdict(own.outcome), " ", before
+        "a person settled it", reason, "; before: ", format_layer_verdict(own.outcome), " ", before
     )
 
 
@@ -223,10 +223,10 @@ def _iter_evidence_lines(run: RunEvaluation, layer: Score, explained: str, *, fu
     lines += [(_format_fact(fact), _format_fact(fact).plain) for fact in facts]
     more = 0
     for line, text in lines:
-        said = _list_words(text)
-        if any(said <= earlier for earlier in shown):
+        known_words = _list_words(text)
+        if any(known_words <= earlier for earlier in shown):
             continue
-        shown.append(said | _list_words(line.plain))
+        shown.append(known_words | _list_words(line.plain))
         more += len(shown) > _MAX_FACTS + len(passed)
         if not more:
             yield line
@@ -327,7 +327,7 @@ def _describe_replay(run: RunEvaluation) -> str:
 
 def _format_step(step: Step) -> Text:
     outcomes = [read_record(snippet).failure_class for snippet in step.snippets if snippet.executed]
-    failed = next((each for each in outcomes if each is not None and each is not FailureClass.OK), None)
+    failed = next((item for item in outcomes if item is not None and item is not FailureClass.OK), None)
     if step.refusal is not None:
         outcome = format_line(format_refusal(step.refusal), style=_REFUSED_STYLE)
     elif failed is None and step.error is not None:

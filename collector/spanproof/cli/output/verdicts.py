@@ -158,8 +158,8 @@ def build_own_evaluator_lines(scores: Iterable[Score]) -> list[Text]:
     for score in scores:
         state = find_state(score.layer, score.name, score.outcome)
         if is_own(score) and state in (State.FAIL, State.ERRORED):
-            known = worst.get(score.name)
-            if known is None or GRAVITY.index(state) < GRAVITY.index(known[0]):
+            worst_score = worst.get(score.name)
+            if worst_score is None or GRAVITY.index(state) < GRAVITY.index(worst_score[0]):
                 worst[score.name] = (state, score)
     return [
         Text.assemble(

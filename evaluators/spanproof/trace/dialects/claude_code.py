@@ -52,9 +52,11 @@ def read_span(raw: RawSpan) -> Reading:
 def _read_interaction(raw: RawSpan) -> Reading:
     prompt = raw.find_text("user_prompt")
     hidden = prompt == _REDACTED
-    given = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
+    question = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
     answer = to_payload(raw.get_first("response", "assistant_response", "gen_ai.output.text"))
-    return Reading(SpanKind.AGENT, given, answer, agent="claude-code", hidden=hidden, error=find_error(raw))
+    return Reading(
+        SpanKind.AGENT, question, answer, agent="claude-code", hidden=hidden, error=find_error(raw)
+    )
 
 
 def _read_request(raw: RawSpan) -> Reading:
@@ -75,10 +77,10 @@ def _read_tool(raw: RawSpan) -> Reading:
         (found for event in raw.events if (found := _find_output(event.attributes)) is not None), None
     )
     name = raw.find_text("tool_name", "gen_ai.tool.name") or raw.name.removeprefix(PREFIX)
-    given = Payload(as_text(arguments), arguments, typed=True) if arguments else None
+    arguments_payload = Payload(as_text(arguments), arguments, typed=True) if arguments else None
     return Reading(
         SpanKind.TOOL,
-        given,
+        arguments_payload,
         output or to_payload(raw.get_first("tool.output", "output")),
         tool=ToolCall(name, arguments or None, raw.find_text("tool_use_id", "gen_ai.tool.call.id")),
         error=_find_failure(raw),

@@ -26,11 +26,11 @@ def read_contents(raw: RawSpan, reading: Reading) -> Reading:
         response = find_response(reading.output)
         return reading if response is None else replace(reading, output=response)
     if reading.kind in _SPEAKING:
-        given, said = find_event_text(reading.input), find_event_text(reading.output)
-        if given is not None:
-            reading = replace(reading, input=given.payload)
-        if said is not None:
-            reading = replace(reading, output=said.payload)
+        question, answer = find_event_text(reading.input), find_event_text(reading.output)
+        if question is not None:
+            reading = replace(reading, input=question.payload)
+        if answer is not None:
+            reading = replace(reading, output=answer.payload)
     return with_documents(raw, reading)
 
 

@@ -91,25 +91,25 @@ def _read_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
     return named
 
 
-def read_result(given: Payload | None) -> tuple[Payload | None, SpanError | None]:
+def read_result(payload: Payload | None) -> tuple[Payload | None, SpanError | None]:
     """Return a tool's result out of LangChain's ToolMessage, with the error the message may stand for.
 
     The AI SDK writes the JSON of a result, of a text as well: that text is the result.
     """
-    if given is None:
+    if payload is None:
         return None, None
-    if isinstance(given.value, str) and given.value[:1] == given.value[-1:] == '"':
-        inner = decode_document(given.value)
-        return (to_payload(inner) if isinstance(inner, str) else given), None
-    match given.value:
+    if isinstance(payload.value, str) and payload.value[:1] == payload.value[-1:] == '"':
+        inner = decode_document(payload.value)
+        return (to_payload(inner) if isinstance(inner, str) else payload), None
+    match payload.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
         case {"content": [{"type": "text", "text": str(text)}], **others} if others.keys() <= _MCP_MEMBERS:
             failed = others.get("isError") is True or others.get("is_error") is True
             return Payload(text, text), SpanError(None, text) if failed else None
-    message = find_tool_message(given.value)
+    message = find_tool_message(payload.value)
     if message is None:
-        return given, None
+        return payload, None
     content = message.get("content")
     result = to_payload(content if isinstance(content, str) else as_text(content))
     error = SpanError(None, as_text(content)) if message.get("status") == "error" else None
@@ -134,11 +134,11 @@ def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     return value if is_typed and {"content", "tool_call_id"} <= value.keys() else None
 
 
-def read_state_messages(given: Payload | None, role: str = "user") -> tuple[Message, ...]:
+def read_state_messages(payload: Payload | None, role: str = "user") -> tuple[Message, ...]:
     """Return the messages in a graph's state, or in a list of messages; nothing for any other document."""
-    if given is None:
+    if payload is None:
         return ()
-    value = given.value
+    value = payload.value
     if isinstance(value, str) and find_printed_fields(value) is not None:
         return read_messages(value, role)
     if isinstance(value, dict):
@@ -215,10 +215,10 @@ def select_call_messages(
     if document is None or not isinstance(document.value, dict | list):
         return flattened or _read_plain_message(document, role)
     whole = read_messages(document.value, role)
-    said = any(message.text for message in flattened)
+    has_text = any(message.text for message in flattened)
     calls = sum(len(message.tool_calls) for message in flattened)
     whole_calls = sum(len(message.tool_calls) for message in whole)
-    if whole_calls > calls or (not said and not calls and any(message.text for message in whole)):
+    if whole_calls > calls or (not has_text and not calls and any(message.text for message in whole)):
         return whole
     return flattened
 

@@ -77,7 +77,7 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
     """Return the content of a span whose kind another dialect has set."""
     inputs, outputs = read_conversation(raw)
     if kind is SpanKind.TOOL:
-        given = raw.get_first(genai.TOOL_CALL_ARGUMENTS) or _get_arguments_in_events(raw)
+        arguments = raw.get_first(genai.TOOL_CALL_ARGUMENTS) or _get_arguments_in_events(raw)
         result, failed = read_result(
             to_payload(raw.get_first(genai.TOOL_CALL_RESULT) or _get_result_in_events(outputs))
         )
@@ -85,9 +85,9 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
             failed = failed or _read_reported_error(result.text if result is not None else "")
         return Reading(
             kind,
-            to_payload(given),
+            to_payload(arguments),
             result,
-            tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(given)),
+            tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(arguments)),
             agent=raw.find_text(genai.AGENT_NAME),
             error=find_error(raw) or failed,
         )

@@ -104,15 +104,15 @@ def _find_result(result: Payload | None) -> Payload | None:
 
 def _read_call(raw: RawSpan, reading: Reading) -> Reading:
     """Return the tool call; ADK puts a result that is no object into one, and an error into another."""
-    given, tool = to_payload(raw.get_first(_ARGUMENTS)), reading.tool
-    if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=read_arguments(given.value))
+    arguments, tool = to_payload(raw.get_first(_ARGUMENTS)), reading.tool
+    if tool is not None and tool.arguments is None and arguments is not None:
+        tool = replace(tool, arguments=read_arguments(arguments.value))
     result = _find_result(reading.output or to_payload(raw.get_first(_RESULT)))
     error = reading.error
     match result.value if result is not None else None:
         case {"error": str(message), **others} if not others and error is not None:
             error = SpanError(error.type, message, error.chain)
-    return replace(reading, tool=tool, input=reading.input or given, output=result, error=error)
+    return replace(reading, tool=tool, input=reading.input or arguments, output=result, error=error)
 
 
 def _read_field(document: JsonValue, name: str) -> JsonValue:

@@ -32,7 +32,7 @@ _KINDS = {
 def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by Langfuse's SDK."""
     kind = _KINDS.get((raw.find_text(_PREFIX + "type") or "").lower(), SpanKind.OTHER)
-    given, result = (
+    argument_payload, result = (
         to_payload(raw.get_first(_PREFIX + "input")),
         to_payload(raw.get_first(_PREFIX + "output")),
     )
@@ -40,11 +40,13 @@ def read_span(raw: RawSpan) -> Reading:
     if kind is SpanKind.TOOL:
         shown, failed = read_result(result)
         arguments = read_arguments(raw.get_first(_PREFIX + "input"))
-        return Reading(kind, given, shown, tool=build_call(raw, None, arguments), error=error or failed)
+        return Reading(
+            kind, argument_payload, shown, tool=build_call(raw, None, arguments), error=error or failed
+        )
     if kind is SpanKind.LLM:
         return Reading(
             kind,
-            given,
+            argument_payload,
             result,
             _list_without_definitions(decode_document(raw.get_first(_PREFIX + "input"))),
             read_messages(decode_document(raw.get_first(_PREFIX + "output")), "assistant"),
@@ -54,9 +56,9 @@ def read_span(raw: RawSpan) -> Reading:
         )
     reading = Reading(
         kind,
-        given,
+        argument_payload,
         result,
-        read_state_messages(given),
+        read_state_messages(argument_payload),
         read_state_messages(result, "assistant"),
         agent=raw.name if kind is SpanKind.AGENT else None,
         error=error,

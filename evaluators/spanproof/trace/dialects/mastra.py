@@ -40,11 +40,11 @@ def read_span(raw: RawSpan) -> Reading:
     kind = _classify_span(raw)
     if kind is SpanKind.TOOL:
         return _read_tool(raw)
-    given, made = _get_content(raw, "input"), _get_content(raw, "output")
-    inputs, outputs = _read_inputs(given), _read_outputs(made)
+    inputs_value, made = _get_content(raw, "input"), _get_content(raw, "output")
+    inputs, outputs = _read_inputs(inputs_value), _read_outputs(made)
     task = answer = None
     if kind is not SpanKind.LLM:
-        task = find_last_text(inputs, "user") or to_payload(given)
+        task = find_last_text(inputs, "user") or to_payload(inputs_value)
         answer = find_last_text(outputs, "assistant") or to_payload(made)
     return Reading(
         kind,
@@ -73,8 +73,8 @@ def _get_content(raw: RawSpan, side: str) -> AttributeValue:
     return raw.get_first(f"gen_ai.{side}.messages", f"mastra.{raw.find_text(_TYPE)}.{side}", side)
 
 
-def _read_inputs(given: AttributeValue) -> tuple[Message, ...]:
-    value = decode_document(given)
+def _read_inputs(attribute: AttributeValue) -> tuple[Message, ...]:
+    value = decode_document(attribute)
     if isinstance(value, dict) and isinstance(value.get("body"), dict):
         value = value["body"]  # the request as it went to the model
     if isinstance(value, dict) and "messages" not in value:
@@ -107,14 +107,14 @@ def _get_text(value: dict[str, JsonValue]) -> str:
 
 
 def _read_tool(raw: RawSpan) -> Reading:
-    given = raw.get_first(genai.TOOL_CALL_ARGUMENTS, "gen_ai.tool.input", "input")
+    arguments = raw.get_first(genai.TOOL_CALL_ARGUMENTS, "gen_ai.tool.input", "input")
     made = raw.get_first(genai.TOOL_CALL_RESULT, "gen_ai.tool.output", "output")
     result, failed = read_result(to_payload(made))
     return Reading(
         SpanKind.TOOL,
-        to_payload(given),
+        to_payload(arguments),
         result,
-        tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(given)),
+        tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(arguments)),
         error=find_error(raw) or failed,
     )
 

@@ -249,10 +249,10 @@ class _Collected:
                 answers = self.calls[-1].call_id or answers
             self.results.append(Message("tool", format_result_text(_get_result(members)), (), answers))
             return
-        given = _get_arguments(members)
-        if given is None:
-            given = {name: value for name, value in members.items() if name not in _RESULT_NAMES}
-        self.calls.append(decode_call(tool, given, answers))
+        arguments = _get_arguments(members)
+        if arguments is None:
+            arguments = {name: value for name, value in members.items() if name not in _RESULT_NAMES}
+        self.calls.append(decode_call(tool, arguments, answers))
         if not members.keys().isdisjoint(_OWN_RESULT_NAMES):
             # The provider answers in the object of the call itself.
             self.results.append(Message("tool", format_result_text(_get_result(members)), (), answers))
@@ -388,8 +388,8 @@ def _find_written_parts(text: str, role: str) -> list[JsonValue] | None:
     kinds = [_get_part_kind(part) for part in parts]
     is_answer = role in ("tool", "user") and all(kind in _RESULT_PARTS for kind in kinds)
     is_request = role == "assistant" and any(kind in _CALL_PARTS for kind in kinds)
-    known = all(kind in _PART_TYPES for kind in kinds)
-    return parts if known and (is_answer or is_request) else None
+    are_parts = all(kind in _PART_TYPES for kind in kinds)
+    return parts if are_parts and (is_answer or is_request) else None
 
 
 def _find_written_calls(content: JsonValue) -> list[JsonValue] | None:
@@ -404,8 +404,8 @@ def _find_written_calls(content: JsonValue) -> list[JsonValue] | None:
     except NotDecoded:
         return None
     is_request = isinstance(found, list) and all(
-        isinstance(each, dict) and isinstance(each.get("function"), dict) and is_bare_call(each)
-        for each in found
+        isinstance(item, dict) and isinstance(item.get("function"), dict) and is_bare_call(item)
+        for item in found
     )
     return found if isinstance(found, list) and is_request else None
 

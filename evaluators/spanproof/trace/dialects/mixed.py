@@ -90,15 +90,15 @@ def _read_with_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading
     )
 
 
-def _read_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
+def _read_call(raw: RawSpan, reading: Reading, arguments: Payload | None, result: Payload | None) -> Reading:
     """Return the call with arguments and result; a result that a tool reports as failed is its error."""
     tool, failed = reading.tool, None
-    given = given or to_payload(raw.get_first(TOOL_CALL_ARGUMENTS))
-    if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=read_arguments(given.value))
+    arguments = arguments or to_payload(raw.get_first(TOOL_CALL_ARGUMENTS))
+    if tool is not None and tool.arguments is None and arguments is not None:
+        tool = replace(tool, arguments=read_arguments(arguments.value))
     if reading.output is None:
         result, failed = read_result(result or to_payload(raw.get_first(TOOL_CALL_RESULT)))
-    return replace(reading, tool=tool, input=given, output=result, error=reading.error or failed)
+    return replace(reading, tool=tool, input=arguments, output=result, error=reading.error or failed)
 
 
 def _read_value(raw: RawSpan, value: str, mime_type: str) -> tuple[AttributeValue, str | None]:
@@ -112,7 +112,7 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
     if found:
         return found
     held = [raw.attributes, *(event.attributes for event in raw.events)]
-    value = next((each[key] for each in held for key in _TEXTS[role] if key in each), None)
+    value = next((item[key] for item in held for key in _TEXTS[role] if key in item), None)
     return read_messages(decode_document(value), role) if value is not None else ()
 
 
@@ -121,8 +121,8 @@ def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message
     value = genai.get_value(raw, _SYSTEM) or raw.get_first(_STRANDS_SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
-    given = read_messages(decode_document(value), "system")
-    text = "\n".join(message.text for message in given if message.text)
+    messages = read_messages(decode_document(value), "system")
+    text = "\n".join(message.text for message in messages if message.text)
     return (Message("system", text), *sent) if text else sent
 
 

@@ -34,18 +34,25 @@ _KINDS = {
 def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by MLflow."""
     kind = _KINDS.get(as_text(_decode_attribute(raw, "mlflow.spanType")), SpanKind.OTHER)
-    given, result = _find_payload(raw, "mlflow.spanInputs"), _find_payload(raw, "mlflow.spanOutputs")
+    argument_payload, result = (
+        _find_payload(raw, "mlflow.spanInputs"),
+        _find_payload(raw, "mlflow.spanOutputs"),
+    )
     error = find_error(raw)
     if kind is SpanKind.TOOL:
         shown, failed = read_result(result)
-        arguments = read_arguments(given.value) if given is not None else None
-        return Reading(kind, given, shown, tool=build_call(raw, raw.name, arguments), error=error or failed)
+        arguments = read_arguments(argument_payload.value) if argument_payload is not None else None
+        return Reading(
+            kind, argument_payload, shown, tool=build_call(raw, raw.name, arguments), error=error or failed
+        )
     is_call = kind is SpanKind.LLM
     return Reading(
         kind,
-        given,
+        argument_payload,
         result,
-        read_messages(given.value) if is_call and given is not None else read_state_messages(given),
+        read_messages(argument_payload.value)
+        if is_call and argument_payload is not None
+        else read_state_messages(argument_payload),
         read_messages(result.value, "assistant")
         if is_call and result is not None
         else read_state_messages(result, "assistant"),

@@ -48,9 +48,9 @@ _REDACTED = "__REDACTED__"
 def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written after OpenInference."""
     kind = parse_kind(raw.find_text(oi.SPAN_KIND))
-    given = to_payload(raw.get_first(oi.INPUT_VALUE), raw.find_text(oi.INPUT_MIME_TYPE))
+    arguments = to_payload(raw.get_first(oi.INPUT_VALUE), raw.find_text(oi.INPUT_MIME_TYPE))
     result = to_payload(raw.get_first(oi.OUTPUT_VALUE), raw.find_text(oi.OUTPUT_MIME_TYPE))
-    reading = read_content(raw, kind, given, result, "llm.input_messages", "llm.output_messages")
+    reading = read_content(raw, kind, arguments, result, "llm.input_messages", "llm.output_messages")
     prompt, completion = (
         raw.find_integer(oi.LLM_TOKEN_COUNT_PROMPT),
         raw.find_integer(oi.LLM_TOKEN_COUNT_COMPLETION),
@@ -71,7 +71,7 @@ def find_usage(prompt: int | None, completion: int | None) -> Usage | None:
 def read_content(
     raw: RawSpan,
     kind: SpanKind,
-    given: Payload | None,
+    argument_payload: Payload | None,
     result: Payload | None,
     input_prefix: str,
     output_prefix: str,
@@ -85,24 +85,30 @@ def read_content(
         outputs = read_flattened_messages(raw.attributes, output_prefix, "assistant")
         return Reading(
             kind,
-            given,
+            argument_payload,
             result,
-            input_messages=select_call_messages(inputs, given, "user"),
+            input_messages=select_call_messages(inputs, argument_payload, "user"),
             output_messages=select_call_messages(outputs, result, "assistant"),
             error=error,
         )
     if kind is SpanKind.TOOL:
         value, failed = read_result(result)
         name = raw.find_text(oi.TOOL_NAME, "gen_ai.tool.name")
-        arguments = read_arguments(given.value) if given is not None else None
-        return Reading(kind, given, value, tool=build_call(raw, name, arguments), error=error or failed)
-    task = find_smolagents_task(given.value) if kind is SpanKind.AGENT and given is not None else None
+        arguments = read_arguments(argument_payload.value) if argument_payload is not None else None
+        return Reading(
+            kind, argument_payload, value, tool=build_call(raw, name, arguments), error=error or failed
+        )
+    task = (
+        find_smolagents_task(argument_payload.value)
+        if kind is SpanKind.AGENT and argument_payload is not None
+        else None
+    )
     step = find_smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
     return Reading(
         kind,
-        Payload(task, task, typed=True) if task is not None else given,
+        Payload(task, task, typed=True) if task is not None else argument_payload,
         result,
-        input_messages=read_state_messages(given),
+        input_messages=read_state_messages(argument_payload),
         output_messages=read_state_messages(result, "assistant"),
         observation=result.text if step is not None and result is not None else None,
         step=step,

@@ -108,16 +108,16 @@ def _find_body_model(request: JsonValue) -> str | None:
 
 
 def _read_tool(raw: RawSpan) -> Reading:
-    given = raw.get_first(*_ARGUMENTS)
+    arguments = raw.get_first(*_ARGUMENTS)
     result, failed = read_result(to_payload(raw.get_first(*_RESULT)))
     error = find_error(raw) or failed
     if error is not None and not error.message and result is not None:
         error = replace(error, message=result.text.removesuffix(_RETRY_REQUEST))
     return Reading(
         SpanKind.TOOL,
-        to_payload(given),
+        to_payload(arguments),
         result,
-        tool=build_call(raw, raw.find_text(genai.TOOL_NAME, "tool_name"), read_arguments(given)),
+        tool=build_call(raw, raw.find_text(genai.TOOL_NAME, "tool_name"), read_arguments(arguments)),
         error=error,
     )
 

@@ -169,14 +169,16 @@ def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
     for other in spans:
         if other is span or other.trace_id != span.trace_id or other.kind is not SpanKind.LLM:
             continue
-        known = read_flattened_by_index(other.attributes, prefix, "user")
-        if missing and any(index in known for index in missing) and _are_consistent(own, known):
-            own |= {index: known[index] for index in missing if index in known}
+        others = read_flattened_by_index(other.attributes, prefix, "user")
+        if missing and any(index in others for index in missing) and _are_consistent(own, others):
+            own |= {index: others[index] for index in missing if index in others}
             missing = [index for index in missing if index not in own]
     restored = tuple(message for index in sorted(own) for message in own[index])
     return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
 
 
-def _are_consistent(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
-    shared = own.keys() & known.keys()
-    return bool(shared) and all(own[index] == known[index] for index in shared)
+def _are_consistent(
+    own: Mapping[int, tuple[Message, ...]], others: Mapping[int, tuple[Message, ...]]
+) -> bool:
+    shared = own.keys() & others.keys()
+    return bool(shared) and all(own[index] == others[index] for index in shared)

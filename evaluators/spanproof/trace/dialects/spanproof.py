@@ -38,16 +38,16 @@ def read_span(raw: RawSpan) -> Reading:
     if kind is SpanKind.OTHER:
         kind = OPERATIONS.get(raw.find_text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
     inputs, outputs = read_conversation(raw)
-    given = _find_payload(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
+    arguments = _find_payload(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
     result = _find_payload(raw, oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE)
     if kind is SpanKind.TOOL:
-        given = given or to_payload(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
+        arguments = arguments or to_payload(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
         result = result or to_payload(raw.get_first(genai.TOOL_CALL_RESULT))
     clipped = raw.attributes.get(ours.CONTENT_TRUNCATED)
     code = _find_code(raw)
     return Reading(
         kind,
-        given or _find_outer_text(kind, inputs, "user"),
+        arguments or _find_outer_text(kind, inputs, "user"),
         result or _find_outer_text(kind, outputs, "assistant"),
         inputs,
         outputs,
@@ -112,8 +112,8 @@ def _find_source(raw: RawSpan) -> tuple[str, str] | None:
     if source is not None:
         return source, ours.CODE_SOURCE
     arguments = decode_document(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
-    given = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
-    return (given, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(given, str) else None
+    code = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
+    return (code, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(code, str) else None
 
 
 def _find_code(raw: RawSpan) -> ExecutedCode | None:

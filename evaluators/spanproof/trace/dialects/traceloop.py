@@ -37,7 +37,7 @@ _INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by Traceloop's instrumentors."""
     kind = _KINDS.get(raw.find_text("traceloop.span.kind") or "") or _classify_span(raw)
-    given, result = _find_entity(raw, _INPUT, "inputs"), _find_entity(raw, _OUTPUT, "outputs")
+    arguments, result = _find_entity(raw, _INPUT, "inputs"), _find_entity(raw, _OUTPUT, "outputs")
     if kind is SpanKind.TOOL:
         return _read_tool(raw, result)
     reading = read_as(raw, kind)
@@ -45,9 +45,9 @@ def read_span(raw: RawSpan) -> Reading:
         return _with_old_prompts(raw, reading)
     return replace(
         reading,
-        input=reading.input or given,
+        input=reading.input or arguments,
         output=reading.output or result,
-        input_messages=reading.input_messages or read_state_messages(given),
+        input_messages=reading.input_messages or read_state_messages(arguments),
         output_messages=reading.output_messages or read_state_messages(result, "assistant"),
         agent=reading.agent or raw.find_text("traceloop.entity.name", "traceloop.workflow.name"),
     )
@@ -62,8 +62,10 @@ def _find_entity(raw: RawSpan, key: str, inner: str) -> Payload | None:
     """Return an entity's payload, out of the arguments of the callback that recorded it."""
     whole = to_payload(raw.get_first(key))
     if whole is not None and whole.text.startswith('"'):
-        said = decode_document(whole.text)  # a function's own text, which it serialises as any other value
-        return Payload(said, said, typed=True) if isinstance(said, str) else whole
+        document = decode_document(
+            whole.text
+        )  # a function's own text, which it serialises as any other value
+        return Payload(document, document, typed=True) if isinstance(document, str) else whole
     if whole is None or not isinstance(whole.value, dict) or inner not in whole.value:
         return whole
     value = whole.value[inner]

@@ -82,14 +82,14 @@ def _parse_call(call: dict[str, JsonValue]) -> ToolCall:
 
 
 def _read_tool(raw: RawSpan) -> Reading:
-    given = raw.get_first("ai.toolCall.args", "ai.toolCall.input")
+    arguments = raw.get_first("ai.toolCall.args", "ai.toolCall.input")
     name = raw.find_text("ai.toolCall.name") or raw.name
     result, _ = read_result(to_payload(raw.get_first("ai.toolCall.result", "ai.toolCall.output")))
     return Reading(
         SpanKind.TOOL,
-        to_payload(given),
+        to_payload(arguments),
         result,
-        tool=ToolCall(name, read_arguments(given), raw.find_text("ai.toolCall.id")),
+        tool=ToolCall(name, read_arguments(arguments), raw.find_text("ai.toolCall.id")),
         error=find_error(raw),
     )
 

@@ -49,19 +49,19 @@ def read_unwrapped(raw: RawSpan, reading: Reading) -> Reading:
 
 
 def _read_llama_index(raw: RawSpan, reading: Reading) -> Reading:
-    given = _read_fields(reading.input)
+    fields = _read_fields(reading.input)
     if reading.kind is SpanKind.LLM and not any(
         key.startswith("llm.input_messages.") for key in raw.attributes
     ):
         # A helper of the model's class around the call, or one that only makes its request.
-        around = not given.keys().isdisjoint({"messages", "chat_history"})
+        around = not fields.keys().isdisjoint({"messages", "chat_history"})
         return Reading(SpanKind.CHAIN, error=reading.error) if around else reading
     return _read_llama_index_values(raw, reading)
 
 
 def _read_llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
-    given = _read_fields(reading.input)
-    if reading.kind is SpanKind.CHAIN and "init_state" in given:
+    fields = _read_fields(reading.input)
+    if reading.kind is SpanKind.CHAIN and "init_state" in fields:
         # A workflow's run: its input is the state of the workflow, the task is in the first model call.
         return Reading(SpanKind.AGENT, agent=raw.name.removesuffix(".run"), error=reading.error)
     result = _read_fields(reading.output)
@@ -83,13 +83,13 @@ def _read_dspy(raw: RawSpan, reading: Reading) -> Reading:
     result = _read_fields(reading.output)
     if reading.kind is not SpanKind.CHAIN or "trajectory" not in result or "forward" not in raw.name:
         return reading
-    given = _read_fields(reading.input)
-    arguments = given.get("input_args")
-    given = arguments if isinstance(arguments, dict) else given
+    fields = _read_fields(reading.input)
+    arguments = fields.get("input_args")
+    fields = arguments if isinstance(arguments, dict) else fields
     answer = {name: value for name, value in result.items() if name not in _DSPY_WORKINGS}
     name = raw.name.removesuffix(".forward").removesuffix(".aforward")
     return replace(
-        reading, kind=SpanKind.AGENT, agent=name, input=_find_fields(given), output=_find_fields(answer)
+        reading, kind=SpanKind.AGENT, agent=name, input=_find_fields(fields), output=_find_fields(answer)
     )
 
 
@@ -120,8 +120,8 @@ def _read_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
             tool = replace(tool, arguments=parse_literal(printed["arguments"]))
     reported = _CREWAI_FAILURE.match(reading.output.text) if reading.output is not None else None
     failed = SpanError(None, reported["message"]) if reported is not None else None
-    given = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
-    return replace(reading, tool=tool, input=given, error=reading.error or failed)
+    arguments = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
+    return replace(reading, tool=tool, input=arguments, error=reading.error or failed)
 
 
 def _read_beeai(raw: RawSpan, reading: Reading) -> Reading:
@@ -181,8 +181,8 @@ def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Read
     )
 
 
-def _read_fields(given: Payload | None) -> dict[str, JsonValue]:
-    return given.value if given is not None and isinstance(given.value, dict) else {}
+def _read_fields(payload: Payload | None) -> dict[str, JsonValue]:
+    return payload.value if payload is not None and isinstance(payload.value, dict) else {}
 
 
 def _find_fields(fields: dict[str, JsonValue]) -> Payload | None:

@@ -44,8 +44,8 @@ def is_one_run(documents: Sequence[Any]) -> bool:
     if is_session(documents) or is_bedrock(list(documents)) or is_openhands_sdk(list(documents)):
         return True
     return all(
-        isinstance(each, dict) and not each.keys().isdisjoint({"role", "action", "observation"})
-        for each in documents
+        isinstance(document, dict) and not document.keys().isdisjoint({"role", "action", "observation"})
+        for document in documents
     )
 
 
@@ -63,7 +63,7 @@ def _iter_transcripts(document: object) -> Iterator[Transcript]:
 def _iter_object(value: Document) -> Iterator[Transcript]:
     samples = value.get("samples")
     if isinstance(samples, list) and isinstance(value.get("eval"), Mapping):
-        yield from (_read_sample(each, value["eval"]) for each in samples if isinstance(each, Mapping))
+        yield from (_read_sample(sample, value["eval"]) for sample in samples if isinstance(sample, Mapping))
     elif isinstance(value.get("messages"), list) and {"id", "input"} <= value.keys() and "epoch" in value:
         yield _read_sample(value, {})
     elif isinstance(value.get("trajectory"), list):
@@ -134,7 +134,7 @@ def _read_memory(items: Sequence[Any]) -> Transcript:
     turns: list[Message | CodeStep] = []
     errors: dict[str, str] = {}
     task = answer = started = None
-    for item in (each for each in items if isinstance(each, Mapping)):
+    for item in (entry for entry in items if isinstance(entry, Mapping)):
         timing = item.get("timing")
         started = started or (timing.get("start_time") if isinstance(timing, Mapping) else None)
         if "task" in item:
@@ -152,8 +152,8 @@ def _read_memory(items: Sequence[Any]) -> Transcript:
 
 
 def _read_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
-    said = item.get("model_output")
-    text = said if isinstance(said, str) else as_text(said) if said else ""
+    output = item.get("model_output")
+    text = output if isinstance(output, str) else as_text(output) if output else ""
     error = item.get("error")
     failed = str(error.get("message") if isinstance(error, Mapping) else error) if error else None
     observation = item.get("observations")

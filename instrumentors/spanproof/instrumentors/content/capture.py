@@ -75,9 +75,9 @@ def read_policy(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     """
     capture = environ.get(_CAPTURE, "").strip().lower()
     if capture not in (*_CAPTURING, *_NOT_CAPTURING):
-        known = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
+        modes = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
         write_variable_warning(
-            _CAPTURE, environ[_CAPTURE], f"is not one of {known}, so no content is recorded"
+            _CAPTURE, environ[_CAPTURE], f"is not one of {modes}, so no content is recorded"
         )
     environment = environ.get(_ENVIRONMENT, "").strip().lower()
     if environment not in (*_YES, *_NO):

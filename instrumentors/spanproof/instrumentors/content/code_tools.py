@@ -59,13 +59,13 @@ says it; the argument in which it was given; and whether the tool is given nothi
 def find_code(tool_name: str, arguments: object) -> ToolCode | None:
     """Return the program among a tool's arguments."""
     named = arguments if type(arguments) is dict else dict(iter_items(arguments))
-    for name, given in named.items():
+    for name, argument in named.items():
         if type(name) is not str:
             continue
         meant = _find_meaning(tool_name, name)
         if meant is None:
             continue
-        value = given if type(given) is str else as_text(given)
+        value = argument if type(argument) is str else as_text(argument)
         if not value or value.isspace():
             continue
         language, doubted = meant
@@ -185,10 +185,10 @@ class Parameters:
 def read_parameters(function: Callable[..., Any]) -> Parameters:
     """Return the parameters of a function; none where they are unknown."""
     with suppress(TypeError):  # not hashable, or not weakly referable
-        known = _parameters.get(function)
-        if known is not None:
-            return known
-    names = tuple(each.name for each in _find_signature(function) or () if each.kind in _BY_POSITION)
+        parameters = _parameters.get(function)
+        if parameters is not None:
+            return parameters
+    names = tuple(item.name for item in _find_signature(function) or () if item.kind in _BY_POSITION)
     owners = int(names[:1] in _OWNERS)
     found = Parameters(names[owners:], owners)
     with suppress(TypeError):
@@ -199,9 +199,11 @@ def read_parameters(function: Callable[..., Any]) -> Parameters:
 def find_argument_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
     """Return the names that a call can give an argument by; None where it may be any, or they are unknown."""
     parameters = _find_signature(function)
-    if parameters is None or any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+    if parameters is None or any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    return tuple(each.name for each in parameters if each.kind is not inspect.Parameter.VAR_POSITIONAL)
+    return tuple(
+        parameter.name for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+    )
 
 
 def build_bound(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:

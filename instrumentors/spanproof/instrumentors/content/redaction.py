@@ -76,28 +76,28 @@ class Redactor:
 
     def __init__(self, redactions: Sequence[Redaction]) -> None:
         self._redactions = redactions
-        self.paths = [path for each in redactions for path in each.parsed if path]
-        self.hides_all = any(not path for each in redactions for path in each.parsed)
-        self.sees_members = bool(self.paths) or any(each.keys for each in redactions)
+        self.paths = [path for redaction in redactions for path in redaction.parsed if path]
+        self.hides_all = any(not path for redaction in redactions for path in redaction.parsed)
+        self.sees_members = bool(self.paths) or any(redaction.keys for redaction in redactions)
         self.replacement = redactions[0].replacement
 
     def format_redacted(self, value: str) -> str:
         """Return the text without what must be redacted."""
-        for each in self._redactions:
-            value = each.format_redacted(value)
+        for redaction in self._redactions:
+            value = redaction.format_redacted(value)
         return value
 
     def hides_key(self, key: str) -> bool:
         """Return whether the values of a key are redacted."""
-        return any(each.hides_key(key) for each in self._redactions)
+        return any(redaction.hides_key(key) for redaction in self._redactions)
 
 
 def find_redactor(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
     """Return what is applied to an attribute, None when nothing is."""
     if redactions is None:
         return None
-    given = (redactions,) if isinstance(redactions, Redaction) else redactions
-    applying = [each for each in given if not each.fields or name in each.fields]
+    chosen = (redactions,) if isinstance(redactions, Redaction) else redactions
+    applying = [item for item in chosen if not item.fields or name in item.fields]
     return Redactor(applying) if applying else None
 
 

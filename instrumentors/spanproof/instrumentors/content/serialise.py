@@ -171,7 +171,7 @@ class _Walk:
                 self.lossy = True
                 return self._encode_members(sequence.__iter__(value), depth, paths)
         if dataclasses.is_dataclass(kind):
-            names = [each.name for each in dataclasses.fields(kind)]
+            names = [field.name for field in dataclasses.fields(kind)]
             return dict(self._encode_item(name, getattr(value, name), depth, paths) for name in names)
         return self._encode_scalar(value, kind, depth, paths)
 
@@ -298,21 +298,21 @@ def _is_plain(value: object, room: int) -> bool:
     members = 0
     for _ in range(_MAX_PLAIN_DEPTH):
         below: list[Any] = []
-        for each in level:
-            kind = type(each)
+        for item in level:
+            kind = type(item)
             # One by one: looking it up in a set would call the metaclass's `__hash__`.
             if kind is str:
-                room -= len(each)
+                room -= len(item)
             elif kind is dict or kind is list or kind is tuple:
-                members += len(each)
+                members += len(item)
                 if members > _MAX_MEMBERS:
                     return False
-                below.extend(each.values() if kind is dict else each)
-                for name in each if kind is dict else ():
+                below.extend(item.values() if kind is dict else item)
+                for name in item if kind is dict else ():
                     if type(name) is not str:
                         return False
                     room -= len(name)
-            elif not (kind is int or kind is bool or each is None or (kind is float and math.isfinite(each))):
+            elif not (kind is int or kind is bool or item is None or (kind is float and math.isfinite(item))):
                 return False
         if room < 0:
             return False

@@ -46,8 +46,8 @@ def to_text(value: Any, max_chars: int = 100_000) -> str:
     try:
         if (kind is bytes or kind is bytearray) and cuts_bytes(value, max_chars):
             return _format_clipped_bytes(value, max_chars // _CHARS_OF_A_BYTE)
-        said = str(value) if issubclass(kind, BaseException) else repr(value)
-        return format_encodable(format_clipped(str.__str__(said), max_chars))
+        text = str(value) if issubclass(kind, BaseException) else repr(value)
+        return format_encodable(format_clipped(str.__str__(text), max_chars))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a repr may raise SystemExit as well

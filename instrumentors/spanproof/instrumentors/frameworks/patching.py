@@ -51,7 +51,7 @@ class Patches:
         """Replace a method or function that `owner` itself defines, so that calls of it go to the hook."""
         with _lock:
             original = vars(owner).get(name)
-            if original is None or any(each.replacement is original for each in self._replaced):
+            if original is None or any(item.replacement is original for item in self._replaced):
                 return
             if isinstance(original, staticmethod | property):
                 return
@@ -66,8 +66,8 @@ class Patches:
 
     def add_inherited_patches(self, kind: type, name: str, hook: Hook) -> None:
         """Replace the method in each class of `kind`'s MRO that defines it; cheap when repeated."""
-        known = self._known.setdefault(name, WeakSet())
-        if kind in known or not self.active:
+        owners = self._known.setdefault(name, WeakSet())
+        if kind in owners or not self.active:
             return
         for owner in kind.__mro__:
             if owner is object or not callable(vars(owner).get(name)):
@@ -77,15 +77,15 @@ class Patches:
             except (TypeError, AttributeError) as error:
                 # A type written in C, or one whose metaclass refuses.
                 record_swallowed(f"patching.{name}", error)
-        known.add(kind)
+        owners.add(kind)
 
     def remove_patches(self) -> None:
         """Restore the originals, the last replaced first."""
         with _lock:
             self.active = False
-            for each in reversed(self._replaced):
-                if vars(each.owner).get(each.name) is each.replacement:
-                    setattr(each.owner, each.name, each.original)
+            for item in reversed(self._replaced):
+                if vars(item.owner).get(item.name) is item.replacement:
+                    setattr(item.owner, item.name, item.original)
             self._replaced.clear()
             self._known.clear()
 

@@ -46,7 +46,7 @@ class Check:
         """Return what of a value can be used, and whether that is all of it."""
         if not self.is_list:
             return (value.lower(), True) if self.accepts(value.lower()) else ("", not value)
-        items = [item for each in value.split(",") if (item := each.strip())]
+        items = [item for entry in value.split(",") if (item := entry.strip())]
         kept = [item for item in items if self.accepts(item)]
         return ",".join(kept), kept == items
 
@@ -103,12 +103,12 @@ _CHECKS: Final[dict[str, Check]] = {
 @contextmanager
 def readable_environment(*, reporting: bool = True) -> Iterator[None]:
     """Hide what the SDK cannot read from it within the block; afterwards the variables are as they were."""
-    given = {name: os.environ.get(name) for name in _CHECKS}
+    values = {name: os.environ.get(name) for name in _CHECKS}
     try:
         update_environment(reporting=reporting)
         yield
     finally:
-        for name, value in given.items():
+        for name, value in values.items():
             _update_variable(name, value)
 
 
@@ -144,7 +144,7 @@ def write_variable_warning(name: str, value: str, problem: str) -> None:
 def read_otlp_variable(name: str) -> tuple[str, str]:
     """Return an OTLP exporter variable that is set, the one for traces first: its name and value."""
     names = (f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}")
-    return next(((each, value) for each in names if (value := os.environ.get(each))), (names[-1], ""))
+    return next(((item, value) for item in names if (value := os.environ.get(item))), (names[-1], ""))
 
 
 def _update_variable(name: str, value: str | None) -> None:

@@ -63,20 +63,20 @@ class CountingExporter(SpanExporter):
         return self.wrapped.force_flush(timeout_millis)
 
 
-def get_protocol(given: str | None) -> str:
+def get_protocol(protocol: str | None) -> str:
     """Return the protocol to export by.
 
     Raises:
         ValueError: the one given is not known.
         ImportError: `grpc` is given and its exporter is not installed.
     """
-    if given is None:
+    if protocol is None:
         return read_otlp_variable("PROTOCOL")[1] or HTTP
-    if given not in (HTTP, GRPC):
-        raise ValueError(f"protocol={given!r} is not known; choose {HTTP!r} or {GRPC!r}")
-    if given == GRPC:
+    if protocol not in (HTTP, GRPC):
+        raise ValueError(f"protocol={protocol!r} is not known; choose {HTTP!r} or {GRPC!r}")
+    if protocol == GRPC:
         _load_grpc_exporter()
-    return given
+    return protocol
 
 
 def add_exporters(
@@ -124,8 +124,8 @@ def _load_exporter(name: str) -> SpanExporter:
 
 
 def _build_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
-    for each in _CERTIFICATES:  # without them the exporters would send with less protection
-        path = read_otlp_variable(each)[1]
+    for certificate in _CERTIFICATES:  # without them the exporters would send with less protection
+        path = read_otlp_variable(certificate)[1]
         if path:
             Path(path).read_bytes()
     if protocol == GRPC:
@@ -186,8 +186,8 @@ def list_processors(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
 
 def _list_addresses(provider: TracerProvider) -> set[str]:
     """Return where the OTLP exporters of a provider send to, in their own notation."""
-    exporters = [getattr(each, "span_exporter", None) for each in list_processors(provider)]
-    return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
+    exporters = [getattr(processor, "span_exporter", None) for processor in list_processors(provider)]
+    return {getattr(getattr(exporter, "wrapped", exporter), "_endpoint", "") for exporter in exporters}
 
 
 def _get_address(endpoint: str, protocol: str) -> str:

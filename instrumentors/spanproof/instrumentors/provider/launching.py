@@ -31,10 +31,10 @@ def _update_commands() -> None:
     for name in unreadable:  # without a protocol the distribution would choose gRPC
         os.environ.setdefault(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL", "http/protobuf")
     value = os.environ.get(f"OTEL_{_EXPORTERS}", "")
-    known, whole = _KNOWN_EXPORTERS.read_usable(value)
+    usable, whole = _KNOWN_EXPORTERS.read_usable(value)
     if not whole:
         write_variable_warning(f"OTEL_{_EXPORTERS}", value, _KNOWN_EXPORTERS.problem)
-        os.environ[f"OTEL_{_EXPORTERS}"] = known or "none"
+        os.environ[f"OTEL_{_EXPORTERS}"] = usable or "none"
 
 
 try:

@@ -116,7 +116,9 @@ class _Imports:
         roots = {name.partition(".")[0] for name in new}
         left = []
         if self._not_imported is None:
-            self._not_imported = [(each, _read_roots(each)) for each in distributions()]
+            self._not_imported = [
+                (distribution, _read_roots(distribution)) for distribution in distributions()
+            ]
         for installed, own_roots in self._not_imported:
             if roots.isdisjoint(own_roots) or not _is_imported(installed, modules):
                 left.append((installed, own_roots))

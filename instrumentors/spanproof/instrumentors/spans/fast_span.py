@@ -191,7 +191,9 @@ def _is_supported(tracer: Any) -> bool:
         context, kind = SpanContext(1, 2, is_remote=False), _build_class(tracer)
         sdk = object.__new__(kind)
         Span.__init__(sdk, "", context, resource=tracer.resource, limits=limits)
-        known = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
-        return vars(sdk).keys() <= known and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
+        own_names = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
+        return (
+            vars(sdk).keys() <= own_names and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
+        )
     except Exception:  # noqa: BLE001 - an SDK that differs; its own spans serve
         return False

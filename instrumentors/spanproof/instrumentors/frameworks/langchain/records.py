@@ -96,8 +96,8 @@ def _get_calls(fields: Mapping[str, Any]) -> list[Any]:
 
 def find_last(value: Any, role: str) -> Message | None:
     """Return the last message of a role in a graph's state, where that is a conversation."""
-    for each in reversed(_list_messages(value)):
-        found = read_message(each) if is_a(each, BaseMessage) else _from_plain(each)
+    for message in reversed(_list_messages(value)):
+        found = read_message(message) if is_a(message, BaseMessage) else _from_plain(message)
         if found is not None and found.document["role"] == role and found.parts:
             return found
     return None
@@ -170,19 +170,19 @@ def _get_text(content: Any) -> str:
     if type(content) is str or not is_a(content, list):
         return to_text(content)
     texts: list[str | None] = []
-    for each in list_elements(content):
-        if is_a(each, str):
-            texts.append(to_text(each))
-        elif as_text(get_member(each, "type")) in ("text", None):
-            texts.append(as_text(get_member(each, "text")))
+    for element in list_elements(content):
+        if is_a(element, str):
+            texts.append(to_text(element))
+        elif as_text(get_member(element, "type")) in ("text", None):
+            texts.append(as_text(get_member(element, "text")))
     return "\n".join(text for text in texts if text)
 
 
 def _from_plain(value: Any) -> Message | None:
     """Return a message given as `("user", text)` or `{"role": …, "content": …}`."""
     pair = list_elements(value)
-    given = pair if len(pair) == 2 else [get_member(value, "role"), get_member(value, "content")]
-    role, content = (as_text(each) for each in given)
+    members = pair if len(pair) == 2 else [get_member(value, "role"), get_member(value, "content")]
+    role, content = (as_text(item) for item in members)
     if role is None or content is None:
         return None
     return build_message(_ROLES.get(role, role), content)
@@ -212,18 +212,18 @@ class RunRecord(OpenSpan):
 _HANDLED_FAILURE = "tool_error"
 
 
-def get_run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
+def get_run_name(serialized: Mapping[str, Any] | None, options: Mapping[str, Any], default: str) -> str:
     """Return a run's name as LangChain shows it."""
-    found = as_text(given.get("name")) or as_text(get_member(serialized, "name"))
+    found = as_text(options.get("name")) or as_text(get_member(serialized, "name"))
     if found is not None:
         return found
     path = list_elements(get_member(serialized, "id"))
     return (as_text(path[-1]) if path else None) or default
 
 
-def get_model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
+def get_model_name(serialized: Mapping[str, Any] | None, options: Mapping[str, Any]) -> str:
     """Return the name of the model that is called, its class's where it has none."""
-    parameters, metadata = given.get("invocation_params"), given.get("metadata")
+    parameters, metadata = options.get("invocation_params"), options.get("metadata")
     for holder, key in ((parameters, "model"), (parameters, "model_name"), (metadata, "ls_model_name")):
         found = as_text(get_member(holder, key))
         if found is not None:
@@ -235,10 +235,10 @@ def record_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     """Record a runnable's input; of an agent's conversation, the last user message."""
     if not content.visible:
         return
-    said = find_last(inputs, "user") if agent else None
-    if said is not None:
-        content.input(said.text)
-        content.json(genai.INPUT_MESSAGES, [said.document])
+    question = find_last(inputs, "user") if agent else None
+    if question is not None:
+        content.input(question.text)
+        content.json(genai.INPUT_MESSAGES, [question.document])
     else:
         state, omitted = select_newest(inputs)
         content.input(to_plain(state))
@@ -248,23 +248,23 @@ def record_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
 def record_chain_output(record: RunRecord, outputs: Any) -> None:
     """Record a runnable's result; of an agent's conversation, its last answer."""
     agent = record.kind == AGENT
-    said = find_answer(outputs) if agent else None
-    calls_tools = said is not None and said.calls_tools
+    answer = find_answer(outputs) if agent else None
+    calls_tools = answer is not None and answer.calls_tools
     if agent and not record.suspended and not calls_tools:
         record.fact(ours.RUN_ENDING, "answered")
     if not record.visible:
         return
-    if said is not None:
-        record.output(said.text or said.parts)
-        ended = {**said.document, "finish_reason": "tool_call" if calls_tools else "stop"}
+    if answer is not None:
+        record.output(answer.text or answer.parts)
+        ended = {**answer.document, "finish_reason": "tool_call" if calls_tools else "stop"}
         record.json(genai.OUTPUT_MESSAGES, [ended])
     else:
         record.output(to_plain(outputs if not agent else select_newest(outputs)[0]))
 
 
-def record_model_call(record: RunRecord, given: Mapping[str, Any], messages: Sequence[Any]) -> None:
+def record_model_call(record: RunRecord, options: Mapping[str, Any], messages: Sequence[Any]) -> None:
     """Record what a model is given: messages, or prompts as texts."""
-    for name, value in iter_items(given.get("invocation_params")):
+    for name, value in iter_items(options.get("invocation_params")):
         if type(name) is str and name in REQUEST_PARAMETERS:
             record.fact(REQUEST_PARAMETERS[name], as_number(value))
     if record.visible:
@@ -290,10 +290,10 @@ def record_answer(record: RunRecord, response: Any) -> None:
     record_output(record, answer, read_finish_reason(fields), record.history)
 
 
-def record_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
+def record_tool_call(content: Content, name: str, input_str: Any, options: Mapping[str, Any]) -> None:
     """Record a tool call's id and arguments."""
-    content.fact(genai.TOOL_CALL_ID, as_text(given.get("tool_call_id")))
-    arguments = _read_arguments(given.get("inputs"), input_str)
+    content.fact(genai.TOOL_CALL_ID, as_text(options.get("tool_call_id")))
+    arguments = _read_arguments(options.get("inputs"), input_str)
     if content.visible:
         arguments = {key: to_plain(value) for key, value in arguments.items()}
     record_call(content, name, arguments)
@@ -316,7 +316,9 @@ def record_tool_result(record: RunRecord, output: Any) -> None:
 
 def record_documents(record: RunRecord, documents: Sequence[Any]) -> None:
     """Record the documents that a retriever found."""
-    record.output([to_text(get_attribute(each, "page_content", each)) for each in list_elements(documents)])
+    record.output(
+        [to_text(get_attribute(element, "page_content", element)) for element in list_elements(documents)]
+    )
 
 
 def _read_arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:

@@ -172,5 +172,5 @@ def _shows(shown: Any, value: Any) -> bool:
     return False
 
 
-def _get_field(given: Any, name: str, alias: str) -> Any:
-    return given.get(alias) if type(given) is dict else get_attribute(given, name)
+def _get_field(fields: Any, name: str, alias: str) -> Any:
+    return fields.get(alias) if type(fields) is dict else get_attribute(fields, name)

@@ -179,7 +179,7 @@ class SpanProcessor(TracingProcessor):
             self._cancelled[trace.trace_id] = result
 
     @shielded("openai_agents.model.start")
-    def find_started_call(self, model: Any, given: Mapping[str, Any]) -> BareCall | None:
+    def find_started_call(self, model: Any, arguments: Mapping[str, Any]) -> BareCall | None:
         """Start the span of a model's call; None where nothing traces it."""
         within, trace = get_current_span(), get_current_trace()
         parent = self._records.get(within.span_id) if within is not None else None
@@ -188,7 +188,7 @@ class SpanProcessor(TracingProcessor):
             return None
         name = as_text(get_attribute(model, "model")) or type(model).__name__
         call = self._open(BareCall, name, LLM, parent)
-        call.parent, call.calls_before, call.given = parent, parent.calls, {**given, "model": name}
+        call.parent, call.calls_before, call.given = parent, parent.calls, {**arguments, "model": name}
         return call
 
     def close_call(self, call: BareCall | None, response: Any) -> None:
@@ -305,14 +305,16 @@ class Instrumentor(patching.Instrumentor):
     def start_alone(self) -> None:
         """Replace the processors that are there, among them the SDK's own upload."""
         if self._stood_in_for is None:
-            self._stood_in_for = [each for each in _list_processors() if each is not self._processor]
+            self._stood_in_for = [
+                processor for processor in _list_processors() if processor is not self._processor
+            ]
             set_trace_processors([self._processor])
 
     def uninstrument(self) -> None:
         """Remove the processor, restore those it replaced, and end open spans."""
         super().uninstrument()
         self._processor.close_all()
-        left = [each for each in _list_processors() if each is not self._processor]
+        left = [processor for processor in _list_processors() if processor is not self._processor]
         set_trace_processors([*(self._stood_in_for or ()), *left])
 
     def _handle_cancel(self, original: Method, result: Any, args: Args, kwargs: Kwargs) -> Any:

@@ -74,35 +74,35 @@ def read_call(content: OpenSpan, data: Any, history: History) -> tuple[str | Non
     record_usage(content, get_member(own, "input_tokens"), get_member(own, "output_tokens"))
     if not content.visible:
         return None, None
-    given = get_attribute(data, "input")
-    question = [read_item(each) for each in list_elements(given)]
-    if is_a(given, str):
-        question = [build_message("user", to_text(given))]
+    messages = get_attribute(data, "input")
+    question = [read_item(element) for element in list_elements(messages)]
+    if is_a(messages, str):
+        question = [build_message("user", to_text(messages))]
     record_input(content, question, attrgetter("key"), lambda message: message, history)
-    said = list_elements(get_attribute(response, "output")) or list_elements(get_attribute(data, "output"))
-    answers = [read_item(each) for each in said]
-    answer = Message({"role": "assistant", "parts": [part for each in answers for part in each.parts]}, ())
-    if said:
+    outputs = list_elements(get_attribute(response, "output")) or list_elements(get_attribute(data, "output"))
+    answers = [read_item(item) for item in outputs]
+    answer = Message({"role": "assistant", "parts": [part for item in answers for part in item.parts]}, ())
+    if outputs:
         record_output(content, answer, "tool_call" if answer.calls_tools else "stop")
-        history.add_answers(content.span, [each.key for each in answers])
-    last = next((each.text for each in reversed(question) if each.document["role"] == "user"), None)
+        history.add_answers(content.span, [item.key for item in answers])
+    last = next((item.text for item in reversed(question) if item.document["role"] == "user"), None)
     return last, None if answer.calls_tools or not answer.parts else answer.text
 
 
-def build_bare_call(given: Mapping[str, Any], response: Any) -> Any:
+def build_bare_call(arguments: Mapping[str, Any], response: Any) -> Any:
     """Return the call of a model without a span in the form of the SDK's span data.
 
     Args:
-        given: what the model was called with.
+        arguments: what the model was called with.
         response: what it answered; None where it failed.
     """
-    if not getattr(given.get("tracing"), "include_data", lambda: True)():
-        return SimpleNamespace(response=None, model=given.get("model"), usage=None, input=None)
-    sent = given.get("input")
+    if not getattr(arguments.get("tracing"), "include_data", lambda: True)():
+        return SimpleNamespace(response=None, model=arguments.get("model"), usage=None, input=None)
+    sent = arguments.get("input")
     items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(list_elements(sent))
-    if as_text(given.get("system_instructions")):
-        items.insert(0, {"role": "system", "content": given["system_instructions"]})
-    return SimpleNamespace(response=response, model=given.get("model"), usage=None, input=items)
+    if as_text(arguments.get("system_instructions")):
+        items.insert(0, {"role": "system", "content": arguments["system_instructions"]})
+    return SimpleNamespace(response=response, model=arguments.get("model"), usage=None, input=items)
 
 
 def record_tool(content: Content, data: Any, *, failed: bool) -> None:
@@ -123,7 +123,7 @@ def record_tool(content: Content, data: Any, *, failed: bool) -> None:
 def record_hidden(content: Content, data: Any, *, failed: bool) -> None:
     """Mark a call whose content the SDK holds back (`trace_include_sensitive_data=False`) as hidden."""
     content_of = (get_attribute(data, name) for name in ("input", "output", "response"))
-    if not failed and all(each is None for each in content_of):
+    if not failed and all(item is None for item in content_of):
         content.attributes[ours.CONTENT_HIDDEN] = True
 
 
@@ -166,12 +166,12 @@ def _record_outputs(content: Content, outputs: Any) -> None:
     if not is_a(outputs, list):
         return
     logs, shown = [], []
-    for each in list_elements(outputs):
-        printed = as_text(get_attribute(each, "logs"))
+    for element in list_elements(outputs):
+        printed = as_text(get_attribute(element, "logs"))
         if printed is not None:
             logs.append(printed)
         # Images are large and no evaluator reads them: only their presence is recorded.
-        shown.append(printed if printed is not None else f"[{to_text(get_attribute(each, 'type'))}]\n")
+        shown.append(printed if printed is not None else f"[{to_text(get_attribute(element, 'type'))}]\n")
     content.text(ours.EXECUTION_LOGS, "".join(logs))
     content.text(ours.EXECUTION_OBSERVATION, "".join(shown))
     content.output("".join(shown))
@@ -192,7 +192,7 @@ def record_failure(opened: OpenSpan, error: BaseException) -> None:
     if cause is None or type(error).__name__ != "UserError" or type(error).__module__ != "agents.exceptions":
         opened.fail(error)
         return
-    chain = [type(each).__name__ for each in (error, cause)]
+    chain = [type(item).__name__ for item in (error, cause)]
     opened.fail(error, error_type=type(cause).__name__, chain=chain)
 
 
@@ -208,9 +208,11 @@ def read_item(item: Any) -> Message:
     ):  # a streamed chat completion, which the SDK keeps as several items
         items = list_elements(_get_field(item, "output"))
         texts = [
-            _get_text(_get_field(each, "content")) for each in items if _get_field(each, "type") == "message"
+            _get_text(_get_field(entry, "content"))
+            for entry in items
+            if _get_field(entry, "type") == "message"
         ]
-        calls = [_read_call(each) for each in items if _get_field(each, "type") == "function_call"]
+        calls = [_read_call(entry) for entry in items if _get_field(entry, "type") == "function_call"]
         return build_message("assistant", "\n".join(text for text in texts if text), calls)
     role = as_text(_get_field(item, "role")) or "assistant"
     text = _get_text(_get_field(item, "content"))
@@ -218,8 +220,8 @@ def read_item(item: Any) -> Message:
     if role == "tool" and call_id is not None:
         return _build_tool_answer(text, call_id)
     calls = [
-        _read_call(_get_field(each, "function"), as_text(_get_field(each, "id")))
-        for each in list_elements(_get_field(item, "tool_calls"))
+        _read_call(_get_field(element, "function"), as_text(_get_field(element, "id")))
+        for element in list_elements(_get_field(item, "tool_calls"))
     ]
     return build_message(role, text, calls)
 

@@ -50,27 +50,27 @@ def run_traced_tool(
     tracing: Tracing, tool_type: str, original: Method, tool: Any, args: Args, kwargs: Kwargs
 ) -> Any:
     """Hook of a tool's `__call__`, and of a managed agent's, which its manager uses like a tool."""
-    parent, place = get_call_context(tracing, tool, original)
+    parent, position = get_call_context(tracing, tool, original)
     if (
-        place is MUTED or parent is None
+        position is MUTED or parent is None
     ):  # a helper called without an agent or a span around it would be noise
         return original(tool, *args, **kwargs)
     name = get_name(tool, "name")
-    inner = {PLACE: Place(place.run, place.step, tool, original)}
+    inner = {PLACE: Place(position.run, position.step, tool, original)}
     opened = tracing.open(OpenSpan, build_tool_start(name, tool_type), parent, values=inner)
     if opened.recording and opened.visible:
         _record_tool_arguments(opened, tool, name, args, kwargs)
-    end = partial(_close_call, opened, place.run, _record_tool_result)
+    end = partial(_close_call, opened, position.run, _record_tool_result)
     return run_within(partial(original, tool, *args, **kwargs), opened.context, end)
 
 
 def run_traced_model(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `generate`: call it within an LLM span."""
-    parent, place = get_call_context(tracing, model, original)
-    if place is MUTED:
+    parent, position = get_call_context(tracing, model, original)
+    if position is MUTED:
         return original(model, *args, **kwargs)
-    opened = _open_model_call(tracing, parent, place, original, model, args, kwargs)
-    end = partial(_close_call, opened, place.run, _record_answer)
+    opened = _open_model_call(tracing, parent, position, original, model, args, kwargs)
+    end = partial(_close_call, opened, position.run, _record_answer)
     return run_within(partial(original, model, *args, **kwargs), opened.context, end)
 
 
@@ -88,11 +88,11 @@ def run_instrumented_model(
 
 def run_traced_stream(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `generate_stream`, which answers in pieces: the span ends with the stream."""
-    _, place = get_call_context(tracing, model, original)
-    if place is MUTED:
+    _, position = get_call_context(tracing, model, original)
+    if position is MUTED:
         return original(model, *args, **kwargs)
     # A method that returns its parent's stream calls it here, before the span starts.
-    token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
+    token = attach(Context({**current(), PLACE: Place(position.run, position.step, model, original)}))
     try:
         stream = original(model, *args, **kwargs)
     finally:
@@ -111,13 +111,13 @@ def _run_stream(
     kwargs: Kwargs,
     stream: Any,
 ) -> Any:
-    parent, place = get_call_context(tracing, model, original)
-    opened = _open_model_call(tracing, parent, place, original, model, args, kwargs)
+    parent, position = get_call_context(tracing, model, original)
+    opened = _open_model_call(tracing, parent, position, original, model, args, kwargs)
     pieces: list[Any] = []
 
     def end(failure: BaseException | None) -> None:
         answer = _build_joined(pieces) if failure is None else None
-        _close_call(opened, place.run, _record_answer, answer, failure)
+        _close_call(opened, position.run, _record_answer, answer, failure)
 
     return (yield from iter_within(stream, opened.context, pieces.append, end))
 
@@ -125,16 +125,16 @@ def _run_stream(
 def _open_model_call(
     tracing: Tracing,
     parent: Context | None,
-    place: Place,
+    position: Place,
     method: Method,
     model: Any,
     args: Args,
     kwargs: Kwargs,
 ) -> OpenSpan:
-    inner = {PLACE: Place(place.run, place.step, model, method)}
+    inner = {PLACE: Place(position.run, position.step, model, method)}
     opened = tracing.open(OpenSpan, build_model_start(get_name(model, "model_id")), parent, values=inner)
     if opened.recording:
-        _record_question(opened, place.run, model, args, kwargs)
+        _record_question(opened, position.run, model, args, kwargs)
     return opened
 
 
@@ -168,8 +168,10 @@ def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, 
         if parameter in parameters:
             opened.fact(name, as_number(parameters[parameter]))
     stops = tuple(list_elements(kwargs.get("stop_sequences")))
-    known = run.stops if run is not None else ()
-    if stops != known and all(type(each) is str for each in stops):  # on the calls of a run where it changes
+    own_stops = run.stops if run is not None else ()
+    if stops != own_stops and all(
+        type(stop) is str for stop in stops
+    ):  # on the calls of a run where it changes
         opened.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
         if run is not None:
             run.stops = stops
@@ -228,13 +230,13 @@ def _record_tool_result(content: OpenSpan, _run: Run | None, result: Any) -> Non
 
 
 def _build_bound_tool(tool: Any, args: Args, kwargs: Kwargs) -> Bound:
-    given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
+    arguments = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
     if not args:
-        return Bound(given, ())
+        return Bound(arguments, ())
     declared = tuple(name for name, _ in iter_items(get_attribute(tool, "inputs")))
-    if len(args) == 1 and not given and type(args[0]) is dict and args[0].keys() <= set(declared):
+    if len(args) == 1 and not arguments and type(args[0]) is dict and args[0].keys() <= set(declared):
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
         return Bound(args[0], ())
     forward = getattr(type(tool), "forward", None)
     names = (read_parameters(forward).names if callable(forward) else ()) or declared
-    return build_bound(names, args, given)
+    return build_bound(names, args, arguments)

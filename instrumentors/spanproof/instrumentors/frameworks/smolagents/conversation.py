@@ -78,7 +78,9 @@ def _get_field(message: Any, name: str) -> Any:
 def _read_content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
     if content is None:
         return [], []
-    read = [_read_element(each) for each in (list_elements(content) if is_a(content, list) else (content,))]
+    read = [
+        _read_element(element) for element in (list_elements(content) if is_a(content, list) else (content,))
+    ]
     return [part for part, _ in read], [key for _, key in read]
 
 

@@ -96,7 +96,7 @@ def _record_code(content: Content, executor: Any) -> None:
     if kind == "local":
         content.fact(ours.EXECUTOR_VERSION, f"python {platform.python_version()}")
         imports = getattr(executor, "additional_authorized_imports", None)
-        if isinstance(imports, list) and imports and all(isinstance(each, str) for each in imports):
+        if isinstance(imports, list) and imports and all(isinstance(item, str) for item in imports):
             content.fact(ours.EXECUTOR_IMPORTS, tuple(sorted(imports)))
     image = getattr(executor, "image_name", None) or getattr(executor, "image", None)
     content.fact(ours.EXECUTOR_IMAGE_NAME, image if isinstance(image, str) else None)
@@ -187,7 +187,7 @@ def _record_error(run: Run, step: Step, error: BaseException) -> None:
         error,
         error_type=type(get_real_cause(chain)).__name__,
         message=to_text(error),
-        chain=[type(each).__name__ for each in chain],
+        chain=[type(item).__name__ for item in chain],
         stack=step.source is None,
     )
 
@@ -216,7 +216,7 @@ def list_causes(error: BaseException, outside: BaseException | None) -> tuple[Ba
     at: BaseException | None = error
     # By identity: an exception may say that it equals another, or that it is false.
     while at is not None and at is not outside and len(chain) < _MAX_LINKS:
-        if any(each is at for each in chain):
+        if any(item is at for item in chain):
             break
         chain.append(at)
         cause = at.__cause__
@@ -226,7 +226,7 @@ def list_causes(error: BaseException, outside: BaseException | None) -> tuple[Ba
 
 def get_real_cause(chain: tuple[BaseException, ...]) -> BaseException:
     """Return the first exception that is no wrapper; the innermost when all are."""
-    return next((each for each in chain if not _is_wrapper(each)), chain[-1])
+    return next((item for item in chain if not _is_wrapper(item)), chain[-1])
 
 
 def _is_wrapper(error: BaseException) -> bool:

@@ -109,8 +109,8 @@ MUTED: Final = Place(called="muted")
 
 def get_position(context: Context | None = None) -> Place:
     """Return where in a run a context is (the current one when None)."""
-    place: Any = (current() if context is None else context).get(PLACE, NOWHERE)
-    return place  # type: ignore[no-any-return]
+    position: Any = (current() if context is None else context).get(PLACE, NOWHERE)
+    return position  # type: ignore[no-any-return]
 
 
 def get_call_context(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
@@ -123,11 +123,11 @@ def get_call_context(tracing: Tracing, member: Any, method: Any) -> tuple[Contex
     or model that calls itself again passes the same method twice and is two.
     """
     context = current()
-    place = get_position(context)
-    if tracing.over or (place.called is member and place.method is not method):
+    position = get_position(context)
+    if tracing.over or (position.called is member and position.method is not method):
         return context, MUTED
-    if place is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
-        return context, place
+    if position is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
+        return context, position
     owners = [run for run in list(RUNS.values()) if _uses(run.agent, member)]
     if len(owners) != 1:
         return None, NOWHERE
@@ -147,4 +147,4 @@ def _uses(agent: Any, member: Any) -> bool:
     if get_attribute(agent, "model") is member:
         return True
     groups = (get_attribute(agent, "tools"), get_attribute(agent, "managed_agents"))
-    return any(each is member for group in groups for _, each in iter_items(group))
+    return any(item is member for group in groups for _, item in iter_items(group))
