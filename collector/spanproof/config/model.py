@@ -382,7 +382,8 @@ class Config(Section):
         """Whether the console requires a token."""
         console = self.console
         granted = any(Role.READ in token.roles for token in self.tokens)
-        return bool(console.tokens or console.writers or console.oidc.issuer or granted or self.tokens_file)
+        has_own_tokens = bool(console.tokens or console.writers or console.oidc.issuer)
+        return has_own_tokens or granted or self.tokens_file is not None
 
     def with_origins(self, gathered: Gathered) -> Self:
         """Return the configuration with where each key was set."""

@@ -72,8 +72,7 @@ def command(
     What the sandbox cannot try is unjudged, and no failure. Exit code 1 if pass@1 is below --at-least. With
     the NAME security, safe and unsafe completions of prompts are counted by CWE.
     """
-    if resume and (out is None or name == SECURITY):
-        raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
+    _check_resume(name, out, resume=resume)
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
     agent = _find_agent(options)
@@ -114,6 +113,7 @@ def command(
             bar.update(task, total=len(answers) - len(done))
             graded = grade_answers(chosen, answers, grading_place, options.jobs, report, done)
     counts = Counter(answer.answer.problem for answer in graded).values()
+    ks = tuple(sorted(set(options.k) or {1}))
     protocol = Protocol(
         benchmark=name,
         problems=len(counts),
@@ -121,7 +121,7 @@ def command(
         digest=digest,
         subset=subset,
         n=(min(counts), max(counts)),
-        k=tuple(sorted(set(options.k) or {1})),
+        k=ks,
         temperature=options.temperature,
         seed=options.seed,
         model=options.model,
@@ -152,6 +152,11 @@ def _check_answers(options: BenchOptions, agent: AgentUnderTest | None) -> None:
             "bench needs answers, of one kind",
             "Give --samples FILE, --reference, --endpoint URL, or an agent by --agent, --command or --url.",
         )
+
+
+def _check_resume(name: str, out: Path | None, *, resume: bool) -> None:
+    if resume and (out is None or name == SECURITY):
+        raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
 
 
 def _build_done(journal: Journal | None, *, resume: bool) -> Done:

@@ -474,12 +474,15 @@ def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
 
 def _to_explanation_row(signature: Signature) -> dict[str, Any]:
     explanation = build_explanation(signature)
+    kind, category = None, None
+    if explanation.kind is not None:
+        kind, category = explanation.kind.id, explanation.kind.category
     return {
         "name": explanation.name,
         "cause": explanation.cause or None,
         "fix": explanation.fix or None,
-        "kind": explanation.kind.id if explanation.kind is not None else None,
-        "category": explanation.kind.category if explanation.kind is not None else None,
+        "kind": kind,
+        "category": category,
     }
 
 

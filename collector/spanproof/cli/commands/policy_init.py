@@ -6,7 +6,7 @@ that it would have failed. The same traces give the same file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -15,7 +15,7 @@ import yaml
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.store import DEFAULT_STORE, opened_store
-from spanproof.cli.output.console import console, write_json, write_problem, write_remark
+from spanproof.cli.output.console import console, select_attributes, write_json, write_problem, write_remark
 from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
@@ -260,32 +260,28 @@ def _format_link(failed: FailedRun, console_url: str) -> str:
 
 def _to_json(proposal: Proposal, out: Path, console_url: str) -> dict[str, object]:
     keys = dict.fromkeys([*proposal.stated, *(value.key for value in proposal.values)])
+    proposed = {key: _to_value_rows(proposal.list_values(key)) for key in keys}
+    left_out = [select_attributes(one, "kind value runs reason trace_id") for one in proposal.left_out]
+    would_fail = [
+        {
+            "trace_id": one.trace_id,
+            "run": one.span_id,
+            "agent": one.agent,
+            "reason": one.reason,
+            "url": _format_link(one, console_url) or None,
+        }
+        for one in proposal.failed
+    ]
     return {
         "file": str(out),
         "preset": proposal.preset,
         "runs": proposal.runs,
-        "proposed": {
-            key: [{"value": one.value, "runs": one.runs} for one in proposal.list_values(key)] for key in keys
-        },
-        "removed": {"denied_modules": [{"value": one.value, "runs": one.runs} for one in proposal.removed]},
-        "left_out": [
-            {
-                "kind": one.kind.value,
-                "value": one.value,
-                "runs": one.runs,
-                "reason": one.reason,
-                "trace_id": one.trace_id,
-            }
-            for one in proposal.left_out
-        ],
-        "would_fail": [
-            {
-                "trace_id": one.trace_id,
-                "run": one.span_id,
-                "agent": one.agent,
-                "reason": one.reason,
-                "url": _format_link(one, console_url) or None,
-            }
-            for one in proposal.failed
-        ],
+        "proposed": proposed,
+        "removed": {"denied_modules": _to_value_rows(proposal.removed)},
+        "left_out": left_out,
+        "would_fail": would_fail,
     }
+
+
+def _to_value_rows(values: Iterable[ProposedValue]) -> list[dict[str, object]]:
+    return [select_attributes(one, "value runs") for one in values]

@@ -191,6 +191,9 @@ def list_promotions(promotions: Iterator[Promotion], limit: int) -> list[Promoti
 def _to_row(promotion: Promotion, suite: Path) -> dict[str, object]:
     """Return what `--json` prints of a run."""
     case = promotion.case
+    expectation = {
+        expected.layer.value: expected.verdict for expected in case.expectations if expected.is_of_layer
+    }
     return {
         "id": case.id,
         "folder": str(suite / "cases" / case.id),
@@ -198,9 +201,7 @@ def _to_row(promotion: Promotion, suite: Path) -> dict[str, object]:
         "trace_id": case.origin.trace_id if case.origin else None,
         "run_span_id": case.origin.run_span_id if case.origin else None,
         "snippets": len(case.snippets),
-        "expectation": {
-            expected.layer.value: expected.verdict for expected in case.expectations if expected.is_of_layer
-        },
+        "expectation": expectation,
         "change": promotion.change.value,
         "redacted": promotion.redacted,
         "same_as": promotion.same_as or None,

@@ -27,11 +27,11 @@ from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import find_first_divergence, find_step_number
-from spanproof.evaluators.model import NoReplay, RunEvaluation
+from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.sandbox import Sandbox
-from spanproof.trace import Layer, Payload, RecordedCall, Snippet, SpanError, Trace
+from spanproof.trace import Layer, Payload, RecordedCall, Run, Snippet, SpanError, Trace
 
 _AGREES = {
     True: Text("yes", style="green"),
@@ -132,28 +132,34 @@ def _build_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
 
 def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
     first = find_first_divergence(run.run, run.replay)
-    replay = None if isinstance(run.replay, NoReplay) else run.replay
+    steps: list[dict[str, object]] = []
+    unreplayed: list[dict[str, object]] = []
+    if not isinstance(run.replay, NoReplay):
+        steps = [_to_replayed_row(run.run, step) for step in run.replay.steps]
+        for snippet in run.run.snippets:
+            reason = run.replay.unreplayed.get(snippet.id)
+            if reason is not None:
+                number = find_step_number(run.run, snippet)
+                unreplayed.append({"step": number, "span_id": snippet.span_id, "reason": reason})
     return {
         **select_attributes(run.run, "trace_id span_id name"),
         "file": str(path),
         "not_replayed": run.replay.reason if isinstance(run.replay, NoReplay) else None,
         "first_divergence": None if first is None else first[0],
-        "steps": [
-            {
-                "step": find_step_number(run.run, step.snippet),
-                "span_id": step.snippet.span_id,
-                "recorded": read_record(step.snippet).failure_class,
-                "replayed": classify_execution(read_record(step.snippet), step.execution).value,
-                **select_attributes(step, "agrees difference"),
-                "divergences": [select_attributes(call, "tool reason") for call in step.divergences],
-            }
-            for step in (replay.steps if replay else ())
-        ],
-        "unreplayed": [
-            {"step": find_step_number(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
-            for snippet in run.run.snippets
-            if replay and (reason := replay.unreplayed.get(snippet.id)) is not None
-        ],
+        "steps": steps,
+        "unreplayed": unreplayed,
+    }
+
+
+def _to_replayed_row(run: Run, step: ReplayedStep) -> dict[str, object]:
+    record = read_record(step.snippet)
+    return {
+        "step": find_step_number(run, step.snippet),
+        "span_id": step.snippet.span_id,
+        "recorded": record.failure_class,
+        "replayed": classify_execution(record, step.execution).value,
+        **select_attributes(step, "agrees difference"),
+        "divergences": [select_attributes(call, "tool reason") for call in step.divergences],
     }
 
 

@@ -201,13 +201,14 @@ def _read_scores(store: Store, name: str, query: StoreQuery) -> Mapping[tuple[st
 
 def _to_agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[str, object]:
     confusion = agreed.confusion if agreed else Confusion(0, 0, 0, 0)
+    kappa = agreed.kappa if agreed else math.nan
     return {
         "runs": confusion.total,
         "both_pass": confusion.both_pass,
         "only_execution_passes": confusion.only_people_pass,
         "only_judge_passes": confusion.only_judge_passes,
         "both_fail": confusion.both_fail,
-        "kappa": None if agreed is None or math.isnan(agreed.kappa) else agreed.kappa,
+        "kappa": None if math.isnan(kappa) else kappa,
         "differences": [
             {
                 **select_attributes(pair, "trace_id run_span_id"),

@@ -213,7 +213,7 @@ def _parse_content(name: str, content: object) -> bytes:
 
 
 def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str, Any]:
-    return {
+    row = {
         "id": row_id,
         **select_attributes(execution, "failure_class exit_code signal stdout stderr"),
         "wall_s": round(execution.wall_s, 6),
@@ -221,15 +221,16 @@ def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str,
         "peak_memory_bytes": execution.peak_memory_bytes,
         "attempts": [select_attributes(attempt, "kind target allowed") for attempt in execution.attempts],
         **select_attributes(execution, "tests_passed tests_total"),
-        **(
-            select_attributes(execution, "tests_names tests_skipped tests_apart")
-            if program.tests is not None
-            else {}
-        ),
-        **({"limit": limit} if (limit := find_reached(execution, program.limits)) else {}),
-        **({"error": execution.reason} if execution.reason is not None else {}),
-        **({"result": execution.result} if program.language == "sql" else {}),
     }
+    if program.tests is not None:
+        row |= select_attributes(execution, "tests_names tests_skipped tests_apart")
+    if limit := find_reached(execution, program.limits):
+        row["limit"] = limit
+    if execution.reason is not None:
+        row["error"] = execution.reason
+    if program.language == "sql":
+        row["result"] = execution.result
+    return row
 
 
 def _write_run(execution: Execution, limits: Limits) -> None:

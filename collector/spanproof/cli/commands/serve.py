@@ -10,12 +10,13 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import click
+from pydantic import SecretStr
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.notifiers import build_notifier
@@ -153,16 +154,17 @@ def _build_console_server(
     """Return the server of the collector's console."""
     where = config.console
     holders = TokenHolders(config)
+    policy = _read_policy(config.policy) if config.policy else ""
     settings = ConsoleSettings(
-        tokens=tuple(token.get_secret_value() for token in where.tokens),
-        writers=tuple(token.get_secret_value() for token in where.writers),
+        tokens=_build_tokens(where.tokens),
+        writers=_build_tokens(where.writers),
         accepts=holders.find_grant if config.readers_are_checked else None,
         read_grants=holders.list_grants,
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,
         judge=config.judge,
-        policy=_read_policy(config.policy) if config.policy else "",
+        policy=policy,
         otlp_http=endpoints.http or "",
         otlp_grpc=endpoints.grpc or "",
         open_sandbox=lambda: open_sandbox(
@@ -180,6 +182,10 @@ def _build_console_server(
         tls=where.tls,
         on_load=update_garbage_thresholds,
     )
+
+
+def _build_tokens(secrets: Iterable[SecretStr]) -> tuple[str, ...]:
+    return tuple(secret.get_secret_value() for secret in secrets)
 
 
 def _load_pipeline(config: Config) -> Pipeline:

@@ -116,15 +116,20 @@ def run(
     if isinstance(report, Experiment) and trials.send_to:
         write_remark(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
-    if as_json and isinstance(report, Experiment):
-        write_json_list(report.json_head(), "cases", report.json_cases())
-    elif as_json:
-        write_json(report.to_json())
+    if as_json:
+        _write_json_report(report)
     elif isinstance(report, Experiment):
         write_experiment(report)
     else:
         write_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def _write_json_report(report: SuiteReport | Experiment) -> None:
+    if isinstance(report, Experiment):
+        write_json_list(report.json_head(), "cases", report.json_cases())
+    else:
+        write_json(report.to_json())
 
 
 def _format_page(report: SuiteReport | Experiment) -> str:

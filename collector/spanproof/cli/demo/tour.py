@@ -35,7 +35,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import ISSUES_URL, UsageProblem
 from spanproof.collector.service import Collector
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.scores import find_state
 from spanproof.gate import GateReport, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteReport, promote_run, run_suite
@@ -227,17 +227,7 @@ def _build_summary(
     collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport
 ) -> dict[str, object]:
     runs = [
-        {
-            **select_attributes(agent, "scenario trace_id answer"),
-            "state": run.state.value,
-            "layers": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
-            "sub_scores": {
-                score.name: state.value
-                for score in run.scores
-                if score.span_id == run.run.span_id and score.name != score.layer
-                if (state := find_state(score.layer, score.name, score.outcome)) is not None
-            },
-        }
+        {**select_attributes(agent, "scenario trace_id answer"), **_to_run_row(run)}
         for agent, evaluation in collected.pairs
         for run in evaluation.runs
     ]
@@ -247,6 +237,20 @@ def _build_summary(
         "gate": gate.to_json(),
         "promoted": case.id,
         "suite": suite.to_json(),
+    }
+
+
+def _to_run_row(run: RunEvaluation) -> dict[str, object]:
+    sub_scores: dict[str, str] = {}
+    for score in run.scores:
+        is_of_run = score.span_id == run.run.span_id and score.name != score.layer
+        state = find_state(score.layer, score.name, score.outcome) if is_of_run else None
+        if state is not None:
+            sub_scores[score.name] = state.value
+    return {
+        "state": run.state.value,
+        "layers": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
+        "sub_scores": sub_scores,
     }
 
 

@@ -85,13 +85,15 @@ def _write_signs(report: BenchmarkReport) -> None:
 def _describe_protocol(protocol: Protocol) -> str:
     n = "–".join(str(item) for item in sorted(set(protocol.n)))
     subset = f" ({protocol.subset})" if protocol.subset else ""
+    temperature = "not named" if protocol.temperature is None else f"{protocol.temperature:g}"
+    seed = "not named" if protocol.seed is None else protocol.seed
     facts = [
         f"{protocol.benchmark}: {protocol.problems} of {format_count(protocol.published, 'problem')}{subset}",
         f"n {n}",
         f"k {', '.join(map(str, protocol.k))}",
         f"model {protocol.model or 'not named'}",
-        f"temperature {'not named' if protocol.temperature is None else f'{protocol.temperature:g}'}",
-        f"seed {'not named' if protocol.seed is None else protocol.seed}",
+        f"temperature {temperature}",
+        f"seed {seed}",
         *([f"{protocol.turns} turns"] if protocol.turns > 1 else []),
         f"sandbox {protocol.sandbox}, {protocol.timeout_s:g} s",
         f"file {protocol.digest[:12]}",

@@ -208,17 +208,15 @@ def _iter_evidence_lines(run: RunEvaluation, layer: Score, explained: str, *, fu
     shown = [_list_words(explained)]
     passed: Counter[str] = Counter()
     lines: list[tuple[Text, str]] = []
-    for score in run.scores:
-        if not _is_sub_score(score, layer):
-            continue
+    for score in (score for score in run.scores if _is_sub_score(score, layer)):
         words = describe_outcome(score.outcome)
         state = find_state(score.layer, score.name, score.outcome)
         if full or state in (State.FAIL, State.ERRORED, State.OPEN):
             lines.append((_format_sub_score(run, score), words))
         else:
             shown.append(_list_words(f"{score.name} {words}"))
-        if state is State.PASS:
-            passed[score.name] += 1
+        passed[score.name] += state is State.PASS
+    passed = +passed  # without those that never passed
     facts = layer.outcome.evidence if isinstance(layer.outcome, Scored) else ()
     lines += [(_format_fact(fact), _format_fact(fact).plain) for fact in facts]
     more = 0
@@ -233,8 +231,11 @@ def _iter_evidence_lines(run: RunEvaluation, layer: Score, explained: str, *, fu
     if more:
         yield Text(f"and {format_count(more, 'more fact')}; --json has all", style="dim")
     if full and passed:
-        counts = ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in passed.items())
-        yield Text.assemble(("pass  ", "green"), counts)
+        yield Text.assemble(("pass  ", "green"), ", ".join(map(_format_times, passed, passed.values())))
+
+
+def _format_times(name: str, times: int) -> str:
+    return name if times == 1 else f"{name} ×{times}"
 
 
 def _is_sub_score(score: Score, layer: Score) -> bool:

@@ -78,18 +78,10 @@ def build_run_lines(evaluation: TraceEvaluation, title: str | None = None) -> li
 
 def write_runs(console: Console, lines: Sequence[RunLine]) -> None:
     """Print the table, as wide as the console is, and the totals."""
-    width, with_reason = console.width, console.width >= _WITH_REASON
+    with_reason = console.width >= _WITH_REASON
     with_feedback = any(line.feedback for line in lines)
-    header = _build_header(width, with_feedback=with_feedback)
-    for with_values, gap in _LAYOUTS:
-        rows = [_build_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
-        widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
-        widths[_NAME] = min(widths[_NAME], _MOST_OF_NAME)
-        room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
-        if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
-            break
-    # The name is cut where there is little room; the reason takes what is left.
-    widths[_NAME] = min(widths[_NAME], max(_LEAST_OF_NAME, room))
+    header = _build_header(console.width, with_feedback=with_feedback)
+    rows, widths, gap = _build_layout(header, lines, console.width, with_feedback=with_feedback)
     console.print(_build_row(header, widths, gap, [Text("why", style="bold")] if with_reason else []))
     for line, row in zip(lines, rows, strict=True):
         reason = format_reason(line.layers)
@@ -100,6 +92,22 @@ def write_runs(console: Console, lines: Sequence[RunLine]) -> None:
     if len(lines) > 1:
         for total in iter_totals([line.layers for line in lines]):
             console.print(total)
+
+
+def _build_layout(
+    header: Sequence[Text], lines: Sequence[RunLine], width: int, *, with_feedback: bool
+) -> tuple[list[list[Text]], list[int], int]:
+    """Return the cells of each line, the widths of the columns and the gap between them."""
+    for with_values, gap in _LAYOUTS:
+        rows = [_build_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
+        widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
+        widths[_NAME] = min(widths[_NAME], _MOST_OF_NAME)
+        room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
+        if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
+            break
+    # The name is cut where there is little room; the reason takes what is left.
+    widths[_NAME] = min(widths[_NAME], max(_LEAST_OF_NAME, room))
+    return rows, widths, gap
 
 
 def is_green(line: RunLine) -> bool:

@@ -218,9 +218,10 @@ def select_call_messages(
     has_text = any(message.text for message in flattened)
     calls = sum(len(message.tool_calls) for message in flattened)
     whole_calls = sum(len(message.tool_calls) for message in whole)
-    if whole_calls > calls or (not has_text and not calls and any(message.text for message in whole)):
+    if whole_calls > calls:
         return whole
-    return flattened
+    is_silent = not has_text and not calls
+    return whole if is_silent and any(message.text for message in whole) else flattened
 
 
 def _read_plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:

@@ -365,12 +365,9 @@ def is_bare_call(value: JsonValue) -> bool:
     with_arguments = not value.keys().isdisjoint(_ARGUMENT_NAMES)
     has_id = not value.keys().isdisjoint({"toolCallId", "tool_call_id", "id"})
     is_result = not value.keys().isdisjoint(_RESULT_NAMES)
-    return (
-        named
-        and with_arguments
-        and not is_result
-        and (kind in _CALL_PARTS or (has_id and kind in ("", "function")))
-    )
+    if not named or not with_arguments or is_result:
+        return False
+    return kind in _CALL_PARTS or (has_id and kind in ("", "function"))
 
 
 def _find_written_parts(text: str, role: str) -> list[JsonValue] | None:
@@ -403,11 +400,12 @@ def _find_written_calls(content: JsonValue) -> list[JsonValue] | None:
         found = parse_json(content)
     except NotDecoded:
         return None
-    is_request = isinstance(found, list) and all(
-        isinstance(item, dict) and isinstance(item.get("function"), dict) and is_bare_call(item)
-        for item in found
-    )
-    return found if isinstance(found, list) and is_request else None
+    if not isinstance(found, list):
+        return None
+    for item in found:
+        if not (isinstance(item, dict) and isinstance(item.get("function"), dict) and is_bare_call(item)):
+            return None
+    return found
 
 
 def _get_part_kind(part: JsonValue) -> str:

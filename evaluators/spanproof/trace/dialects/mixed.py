@@ -27,6 +27,8 @@ _TEXTS = {
     "user": ("gen_ai.prompt", "gen_ai.task.input"),
     "assistant": ("gen_ai.completion", "gen_ai.task.output"),
 }
+# What Langfuse's own attributes may say where the span's dialect says nothing.
+_LANGFUSE_FIELDS = ("input", "output", "output_messages", "usage", "model", "error")
 _DIALECTS = frozenset({"otel_genai", "openinference", "pydantic_ai", "google_adk", "generic"})
 
 
@@ -79,15 +81,8 @@ def _read_with_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading
         return replace(held, agent=agent or held.agent, model=reading.model or held.model)
     if dialect == "openinference":  # what it did not take of its values is none
         return replace(reading, usage=reading.usage or held.usage, model=reading.model or held.model)
-    return replace(
-        reading,
-        input=reading.input or held.input,
-        output=reading.output or held.output,
-        output_messages=reading.output_messages or held.output_messages,
-        usage=reading.usage or held.usage,
-        model=reading.model or held.model,
-        error=reading.error or held.error,
-    )
+    filled = {name: getattr(held, name) for name in _LANGFUSE_FIELDS if not getattr(reading, name)}
+    return replace(reading, **filled)
 
 
 def _read_call(raw: RawSpan, reading: Reading, arguments: Payload | None, result: Payload | None) -> Reading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spanproof.trace import JsonValue, Payload, SpanKind, Usage
+from spanproof.trace import JsonValue, Message, Payload, SpanKind, Usage
 from spanproof.trace.dialects.decode import NotDecoded, as_text, parse_json
 from spanproof.trace.dialects.failures import find_error
 from spanproof.trace.dialects.frameworks import (
@@ -45,22 +45,23 @@ def read_span(raw: RawSpan) -> Reading:
         return Reading(
             kind, argument_payload, shown, tool=build_call(raw, raw.name, arguments), error=error or failed
         )
-    is_call = kind is SpanKind.LLM
     return Reading(
         kind,
         argument_payload,
         result,
-        read_messages(argument_payload.value)
-        if is_call and argument_payload is not None
-        else read_state_messages(argument_payload),
-        read_messages(result.value, "assistant")
-        if is_call and result is not None
-        else read_state_messages(result, "assistant"),
+        _read_messages(kind, argument_payload, "user"),
+        _read_messages(kind, result, "assistant"),
         usage=_find_usage(raw),
         model=_find_text(raw, "mlflow.llm.model") or _find_text(raw, "model"),
         agent=raw.name if kind is SpanKind.AGENT else None,
         error=error,
     )
+
+
+def _read_messages(kind: SpanKind, payload: Payload | None, role: str) -> tuple[Message, ...]:
+    if kind is SpanKind.LLM and payload is not None:
+        return read_messages(payload.value, role)
+    return read_state_messages(payload, role)
 
 
 def _decode_attribute(raw: RawSpan, key: str) -> JsonValue:

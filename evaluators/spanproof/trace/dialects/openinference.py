@@ -65,7 +65,9 @@ def parse_kind(name: str | None) -> SpanKind:
 
 def find_usage(prompt: int | None, completion: int | None) -> Usage | None:
     """Return the usage from two counts, None where neither is there."""
-    return None if prompt is None and completion is None else Usage(prompt or 0, completion or 0)
+    if prompt is None and completion is None:
+        return None
+    return Usage(prompt or 0, completion or 0)
 
 
 def read_content(

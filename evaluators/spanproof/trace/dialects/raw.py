@@ -104,19 +104,22 @@ def _build_raw_span(
     span: trace_pb2.Span, scope: InstrumentationScope, resource: Mapping[str, AttributeValue]
 ) -> RawSpan:
     attributes = attributes_of(span.attributes)
+    if scope.attributes:
+        # What a scope says of itself holds for each of its spans.
+        attributes = {**attributes_of(scope.attributes), **attributes}
+    parent_id = span.parent_span_id.hex()
     return RawSpan(
         scope=scope.name,
         scope_version=scope.version,
         name=span.name,
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
-        parent_id=(span.parent_span_id.hex().strip("0") and span.parent_span_id.hex()) or None,
+        parent_id=parent_id if parent_id.strip("0") else None,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         failed=span.status.code == trace_pb2.Status.STATUS_CODE_ERROR,
         status_message=span.status.message,
-        # What a scope says of itself holds for each of its spans.
-        attributes={**attributes_of(scope.attributes), **attributes} if scope.attributes else attributes,
+        attributes=attributes,
         events=tuple(
             Event(event.name, event.time_unix_nano, attributes_of(event.attributes)) for event in span.events
         ),

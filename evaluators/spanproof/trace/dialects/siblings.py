@@ -118,8 +118,8 @@ def _is_same_call(span: Span, parent: Span) -> bool:
 
 def _is_bare(span: Span) -> bool:
     """Whether nothing of the call's content is on it."""
-    content = span.input or span.output or span.input_messages or span.output_messages or span.code
-    return not content and (span.tool is None or span.tool.arguments is None)
+    contents = (span.input, span.output, span.input_messages, span.output_messages, span.code)
+    return not any(contents) and (span.tool is None or span.tool.arguments is None)
 
 
 def _as_chain(span: Span) -> Span:
@@ -166,12 +166,14 @@ def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
     if not own:
         return span
     missing = [index for index in range(max(own)) if index not in own]
-    for other in spans:
-        if other is span or other.trace_id != span.trace_id or other.kind is not SpanKind.LLM:
+    calls = (other for other in spans if other.kind is SpanKind.LLM and other.trace_id == span.trace_id)
+    for other in calls:
+        if other is span or not missing:
             continue
         others = read_flattened_by_index(other.attributes, prefix, "user")
-        if missing and any(index in others for index in missing) and _are_consistent(own, others):
-            own |= {index: others[index] for index in missing if index in others}
+        found = {index: others[index] for index in missing if index in others}
+        if found and _are_consistent(own, others):
+            own |= found
             missing = [index for index in missing if index not in own]
     restored = tuple(message for index in sorted(own) for message in own[index])
     return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span

@@ -45,6 +45,7 @@ def read_span(raw: RawSpan) -> Reading:
         result = result or to_payload(raw.get_first(genai.TOOL_CALL_RESULT))
     clipped = raw.attributes.get(ours.CONTENT_TRUNCATED)
     code = _find_code(raw)
+    observation = _find_observation(raw, kind, result if code is not None else None)
     return Reading(
         kind,
         arguments or _find_outer_text(kind, inputs, "user"),
@@ -53,7 +54,7 @@ def read_span(raw: RawSpan) -> Reading:
         outputs,
         tool=_find_tool(raw, kind),
         code=code,
-        observation=_find_observation(raw, kind, result if code is not None else None),
+        observation=observation,
         step=_find_step(raw),
         usage=_find_usage(raw),
         model=raw.find_text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),

@@ -43,10 +43,9 @@ def read_span(raw: RawSpan) -> Reading:
     reading = read_as(raw, kind)
     if kind is SpanKind.LLM:
         return _with_old_prompts(raw, reading)
+    reading = replace(reading, input=reading.input or arguments, output=reading.output or result)
     return replace(
         reading,
-        input=reading.input or arguments,
-        output=reading.output or result,
         input_messages=reading.input_messages or read_state_messages(arguments),
         output_messages=reading.output_messages or read_state_messages(result, "assistant"),
         agent=reading.agent or raw.find_text("traceloop.entity.name", "traceloop.workflow.name"),

@@ -27,10 +27,11 @@ def _read_span(row: Mapping[str, Any]) -> Span:
     tags = _read_fields(row.get("tags"))
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     start_us, took_us = int(row.get("startTime") or 0), int(row.get("duration") or 0)
+    trace_id, span_id = str(row.get("traceID") or ""), str(row.get("spanID") or "")
     span = make_span(
         Fields(
-            trace_id=str(row.get("traceID") or "").zfill(32),
-            span_id=str(row.get("spanID") or "").zfill(16),
+            trace_id=trace_id.zfill(32),
+            span_id=span_id.zfill(16),
             parent_id=_find_parent(row),
             name=row.get("operationName"),
             start=start_us * 1000,

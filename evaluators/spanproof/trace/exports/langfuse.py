@@ -31,11 +31,10 @@ _SPOKEN_CONTENT: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
 
 def is_row(row: Row) -> bool:
     """Whether this is an observation."""
-    return (
-        bool({"traceId", "trace_id"} & row.keys())
-        and bool({"startTime", "start_time"} & row.keys())
-        and ("parentObservationId" in row or "parent_observation_id" in row or str(row.get("type")) in _TYPES)
-    )
+    has_trace = not row.keys().isdisjoint({"traceId", "trace_id"})
+    has_start = not row.keys().isdisjoint({"startTime", "start_time"})
+    has_parent = not row.keys().isdisjoint({"parentObservationId", "parent_observation_id"})
+    return has_trace and has_start and (has_parent or str(row.get("type")) in _TYPES)
 
 
 _TYPES = frozenset(

@@ -36,28 +36,36 @@ def _find_spans(row: Row) -> list[Any] | None:
 def read_span(row: Mapping[str, Any]) -> Span:
     """Return one span."""
     context = row.get("context") or {}
-    status = row.get("status")
-    status = (
-        status
-        if isinstance(status, Mapping)
-        else {"code": row.get("status_code"), "message": row.get("status_message")}
-    )
+    trace_id = row.get("trace_id") or context.get("trace_id")
+    span_id = row.get("span_id") or context.get("span_id")
+    parent_id = row.get("parent_span_id") or row.get("parent_id")
+    start = row.get("start_time_unix_nano") or row.get("start_time")
+    end = row.get("end_time_unix_nano") or row.get("end_time")
     span = make_span(
         Fields(
-            trace_id=_decode_id(row.get("trace_id") or context.get("trace_id"), 16),
-            span_id=_decode_id(row.get("span_id") or context.get("span_id"), 8),
-            parent_id=_decode_id(row.get("parent_span_id") or row.get("parent_id"), 8),
+            trace_id=_decode_id(trace_id, 16),
+            span_id=_decode_id(span_id, 8),
+            parent_id=_decode_id(parent_id, 8),
             name=row.get("name"),
-            start=row.get("start_time_unix_nano") or row.get("start_time"),
-            end=row.get("end_time_unix_nano") or row.get("end_time"),
+            start=start,
+            end=end,
             attributes=_read_attributes(row.get("attributes")),
-            error=str(status.get("message") or "") if _is_error(status.get("code")) else None,
+            error=_find_error(row),
         )
     )
     for event in row.get("events") or ():
         when = event.get("time_unix_nano") or event.get("timestamp")
         add_event(span, str(event.get("name")), _read_attributes(event.get("attributes")), when)
     return span
+
+
+def _find_error(row: Mapping[str, Any]) -> str | None:
+    """Return the message of a span that failed, which may be empty; None of one that did not."""
+    status = row.get("status")
+    code, message = row.get("status_code"), row.get("status_message")
+    if isinstance(status, Mapping):
+        code, message = status.get("code"), status.get("message")
+    return str(message or "") if _is_error(code) else None
 
 
 def _is_error(code: object) -> bool:

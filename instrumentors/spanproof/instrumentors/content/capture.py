@@ -181,9 +181,10 @@ class Content:
     def result_type(self, value: object) -> None:
         """Record the Python type of a tool's result, where JSON does not show it."""
         kind = type(value)
-        if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
-            return  # one by one: to look for it in a set would ask its metaclass for a hash
-        if value is not None:
+        # One by one: to look for it in a set would ask its metaclass for a hash.
+        is_number = kind is int or kind is float or kind is bool
+        is_shown_by_json = is_number or kind is str or kind is dict or kind is list
+        if value is not None and not is_shown_by_json:
             self.attributes[ours.TOOL_RESULT_TYPE] = get_type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:

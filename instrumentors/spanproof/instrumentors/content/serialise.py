@@ -186,6 +186,10 @@ class _Walk:
             return self._encode_float(float.__float__(value))
         if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
             return self.encode_member(value.tolist(), depth, paths)
+        return self._encode_object(value, kind, depth, paths)
+
+    def _encode_object(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
+        """Return what JSON has no form for: a time, a path, a model, else its `repr`."""
         self.lossy = True
         # One by one: to look for it among several would ask its metaclass whether it is equal.
         if kind is datetime.datetime or kind is datetime.date or kind is datetime.time:
@@ -312,7 +316,10 @@ def _is_plain(value: object, room: int) -> bool:
                     if type(name) is not str:
                         return False
                     room -= len(name)
-            elif not (kind is int or kind is bool or item is None or (kind is float and math.isfinite(item))):
+            elif kind is float:
+                if not math.isfinite(item):
+                    return False
+            elif not (kind is int or kind is bool or item is None):
                 return False
         if room < 0:
             return False

@@ -85,6 +85,7 @@ _OTLP: Final[dict[str, Check]] = {
     "TIMEOUT": Check(_is_duration, "is not a number of seconds above 0"),
     "HEADERS": Check(lambda item: item.find("=") > 0, "has an item that is not name=value", is_list=True),
 }
+_OTLP_OF_TRACES: Final = {f"TRACES_{name}": check for name, check in _OTLP.items()}
 _CHECKS: Final[dict[str, Check]] = {
     "OTEL_PROPAGATORS": Check(
         lambda name: name == "none" or is_installed("opentelemetry_propagator", name),
@@ -95,8 +96,7 @@ _CHECKS: Final[dict[str, Check]] = {
         (_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _build_number_check(1)
     ),
     **{f"OTEL_{name}": _build_number_check(0) for name in _LIMITS},
-    **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in _OTLP.items()},
-    **{f"OTEL_EXPORTER_OTLP_TRACES_{name}": check for name, check in _OTLP.items()},
+    **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in (_OTLP | _OTLP_OF_TRACES).items()},
 }
 
 

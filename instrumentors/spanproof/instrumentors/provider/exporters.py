@@ -92,8 +92,8 @@ def add_exporters(
 
     An `endpoint` that any exporter of this provider sends to already gets nothing twice.
     """
-    named = [name.strip() for name in os.environ.get("OTEL_TRACES_EXPORTER", "").split(",") if name.strip()]
-    for name in named if named and endpoint is None else ["otlp"]:
+    named = _list_named_exporters() if endpoint is None else []
+    for name in named or ["otlp"]:
         is_otlp = name in _OTLP_PROTOCOLS
         used = _OTLP_PROTOCOLS.get(name) or protocol
         key = (endpoint, used) if is_otlp else (name, "")
@@ -112,6 +112,12 @@ def add_exporters(
         if not present:
             _add_worker_flush(provider)
         present.add(key)
+
+
+def _list_named_exporters() -> list[str]:
+    """Return the exporters that the environment names."""
+    names = os.environ.get("OTEL_TRACES_EXPORTER", "").split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _load_exporter(name: str) -> SpanExporter:
@@ -157,10 +163,12 @@ def _build_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExp
     import grpc  # a dependency of the exporter
 
     gzip = read_otlp_variable("COMPRESSION")[1] == "gzip"
+    if headers:
+        headers = {name.lower(): value for name, value in headers.items()}  # gRPC refuses others
     made: SpanExporter = exporter(
         endpoint=endpoint,
         insecure=None if endpoint is None else urlsplit(endpoint).scheme == "http",
-        headers=headers and {name.lower(): value for name, value in headers.items()},  # gRPC refuses others
+        headers=headers,
         # The exporter raises at `none`.
         compression=grpc.Compression.Gzip if gzip else grpc.Compression.NoCompression,
     )

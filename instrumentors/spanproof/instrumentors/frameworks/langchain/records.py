@@ -46,11 +46,8 @@ def build_key(message: Any) -> Hashable:
     fields = get_fields(message)
     # Of most messages, which are a text: every call looks at all that came before.
     kind, own_id, content, called = map(fields.get, ("type", "id", "content", "tool_calls"))
-    if (
-        type(kind) is str
-        and type(content) is str
-        and (called is None or (type(called) is list and not called))
-    ):
+    has_no_calls = called is None or (type(called) is list and not called)
+    if type(kind) is str and type(content) is str and has_no_calls:
         return _ROLES.get(kind, kind), own_id if type(own_id) is str else None, content
     calls = [
         (as_text(get_member(call, "name")), as_text(get_member(call, "id"))) for call in _get_calls(fields)

@@ -195,14 +195,14 @@ class SpanProcessor(TracingProcessor):
         """End a model call's span; it is left unended, and so out, where the model made one itself."""
         if call is None or call.parent.calls != call.calls_before:
             return
-        find_exception = call.find_exception()
+        raised = call.find_exception()
         with shielded("openai_agents.model.end"):
             if call.recording:
                 data = records.build_bare_call(call.given, response)
                 call.parent.record_conversation(*records.read_call(call, data, call.history))
                 records.record_hidden(call, data, failed=False)
-            if find_exception is not None and not was_abandoned(find_exception):
-                records.record_failure(call, find_exception)
+            if raised is not None and not was_abandoned(raised):
+                records.record_failure(call, raised)
         call.close()
 
     def shutdown(self) -> None:
@@ -248,22 +248,28 @@ class SpanProcessor(TracingProcessor):
         return result is not None and result.final_output is None and record.answered is None
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
-        find_exception = record.find_exception()
-        given_up = was_abandoned(find_exception)
+        raised = record.find_exception()
+        given_up = was_abandoned(raised)
         message = records.find_error(error) or (record.last_failure if record.kind == AGENT else None)
-        failed = (find_exception is not None and not given_up) or message is not None
+        failed = (raised is not None and not given_up) or message is not None
         with shielded("openai_agents.fail"):
-            if find_exception is not None and not given_up:
-                records.record_failure(record, find_exception)
+            if raised is not None and not given_up:
+                records.record_failure(record, raised)
             elif message is not None:
                 # The SDK keeps a message and loses the type, where it handled the exception itself.
                 record.fail_untyped(message)
         if is_turn and record.agent is not None:
             record.agent.last_failure = message
-        if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
-            limit = as_text(get_member(error, "message")) == "Max turns exceeded"
-            record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
+        was_left = given_up or stopped or record.handed_over
+        if record.kind == AGENT and (failed or not was_left):
+            record.fact(ours.RUN_ENDING, _get_ending(error, failed=failed))
         record.close()
+
+
+def _get_ending(error: Any, *, failed: bool) -> str:
+    if as_text(get_member(error, "message")) == "Max turns exceeded":
+        return "max_steps"
+    return "failed" if failed else "answered"
 
 
 _Opened = TypeVar("_Opened", bound=Record)
