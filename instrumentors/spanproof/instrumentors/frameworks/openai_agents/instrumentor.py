@@ -91,7 +91,7 @@ class Record(OpenSpan):
             self.agent.question = self.agent.question or question
             self.agent.answered = answered
 
-    def close(self) -> None:
+    def close_record(self) -> None:
         """End the span; an agent, which is its own, is not left to the garbage collector for that."""
         self.ended = True
         self.close()
@@ -216,7 +216,7 @@ class SpanProcessor(TracingProcessor):
         while self._records:
             _, record = self._records.popitem()
             if not record.ended:  # what only groups has the record of what is above
-                record.close()
+                record.close_record()
 
     def _open(self, kind: type[_Opened], name: str, span_kind: str, parent: Record | None) -> _Opened:
         record = self._tracing.open(kind, build_start(name, span_kind), parent.context if parent else None)
@@ -263,7 +263,7 @@ class SpanProcessor(TracingProcessor):
         was_left = given_up or stopped or record.handed_over
         if record.kind == AGENT and (failed or not was_left):
             record.fact(ours.RUN_ENDING, _get_ending(error, failed=failed))
-        record.close()
+        record.close_record()
 
 
 def _get_ending(error: Any, *, failed: bool) -> str:
