@@ -29,7 +29,6 @@ from spanproof.evaluators.scores import find_state
 from spanproof.store import (
     CauseCount,
     CohortShare,
-    FailingRun,
     FailRate,
     FailureCluster,
     Group,
@@ -109,20 +108,6 @@ def build_failure_share(share: CohortShare) -> models.FailureShare:
     assert interval is not None, "a cohort with a failing run has a run"
     return models.FailureShare(
         value=share.value, failing=share.failing, runs=share.runs, low=interval.low, high=interval.high
-    )
-
-
-def build_failing_run(run: FailingRun) -> models.FailingRun:
-    """Return a run of a cluster."""
-    return models.FailingRun(
-        trace_id=run.trace_id,
-        run_span_id=run.run_span_id,
-        span_id=run.span_id,
-        sample=run.sample,
-        agent=run.agent,
-        model=run.model,
-        release=run.release,
-        failed_ns=run.failed_ns,
     )
 
 

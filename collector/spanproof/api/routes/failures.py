@@ -72,7 +72,7 @@ def failure(
     return models.FailurePage(
         failure=pages.build_failure_cluster(chosen, trends),
         shares={name: values for name, values in shares.items() if values},
-        runs=[pages.build_failing_run(run) for run in runs],
+        runs=[models.FailingRun.model_validate(run, from_attributes=True) for run in runs],
     )
 
 

@@ -67,20 +67,7 @@ def usage(
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        points=[
-            models.UsagePoint(
-                start_ns=point.start_ns,
-                traces=point.traces,
-                failed=point.failed,
-                open=point.open,
-                passed=point.passed,
-                p50_s=point.p50_s,
-                p95_s=point.p95_s,
-                tokens=point.tokens,
-                cost_usd=point.cost_usd,
-            )
-            for point in points
-        ],
+        points=[models.UsagePoint.model_validate(point, from_attributes=True) for point in points],
         shares=[
             models.UsageShare(
                 agent=pages.format_text(share.agent),
