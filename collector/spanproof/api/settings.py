@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from spanproof.evaluators.engine import Engine
 
 
-def _list_no_readings() -> Sequence[tuple[str, str, float]]:
-    return ()
-
-
-def _list_no_grants() -> Sequence[Grant]:
-    return ()
-
-
 def _build_default_engine(sandbox: Sandbox) -> Engine:
     # Here and not above: it loads every evaluator, which most requests do without.
     from spanproof.evaluators.engine import Engine
@@ -59,7 +51,7 @@ class ConsoleSettings:
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
     accepts: Callable[[str, Role], Grant | None] | None = None
-    read_grants: Callable[[], Sequence[Grant]] = _list_no_grants
+    read_grants: Callable[[], Sequence[Grant]] = tuple
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()
@@ -70,7 +62,7 @@ class ConsoleSettings:
     otlp_grpc: str = ""
     open_sandbox: Callable[[], Sandbox] | None = None
     make_engine: Callable[[Sandbox], Engine] = _build_default_engine
-    read_health: Callable[[], Sequence[tuple[str, str, float]]] = _list_no_readings
+    read_health: Callable[[], Sequence[tuple[str, str, float]]] = tuple
 
     @property
     def open_to_all(self) -> bool:

@@ -77,7 +77,7 @@ class Trace:
         named = [item for item in own if item.environment] or [
             span for span in self.spans if span.environment
         ]
-        newest = max(named, key=lambda each: each.end_ns, default=None)
+        newest = max(named, key=lambda item: item.end_ns, default=None)
         return None if newest is None else newest.environment
 
     def descendants(self, span_id: str | None) -> Iterator[Span]:

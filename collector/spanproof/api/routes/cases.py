@@ -27,7 +27,6 @@ from spanproof.api.routes.suites import (
 from spanproof.api.settings import ConsoleSettings
 from spanproof.api.states import get_trial_state
 from spanproof.api.workspace import ExperimentFiles
-from spanproof.evaluators.model import RunEvaluation
 from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -138,10 +137,6 @@ def replay_case(name: str, case: str, altered: AlteredCase, request: Request) ->
             evaluation = run_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
-    return _build_altered_replay(evaluation)
-
-
-def _build_altered_replay(evaluation: RunEvaluation) -> AlteredReplay:
     shown = pages.build_run(evaluation)
     return AlteredReplay(replay=shown.replay, steps=shown.steps)
 

@@ -175,11 +175,12 @@ def labels(
     rows = store.browse.labels(
         layer=layer, wrong=wrong, project=project, limit=limit + 1, after=find_cursor(cursor)
     )
-    last = rows[limit - 1] if len(rows) > limit else None
-    return LabelList(
-        labels=[_build_label(row) for row in rows[:limit]],
-        next=encode_cursor(max(0, last.given_ns), _format_key(last)) if last else None,
-    )
+    following = None
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        key = f"{last.trace_id}.{last.run_span_id}.{last.layer.value}.{last.source}/{last.project}"
+        following = encode_cursor(max(0, last.given_ns), key)
+    return LabelList(labels=[_build_label(row) for row in rows[:limit]], next=following)
 
 
 @router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
@@ -372,7 +373,3 @@ def _build_label(row: LabelRow) -> PersonsLabel:
         ours=row.ours.value if row.ours else None,
         project=pages.format_text(row.project),
     )
-
-
-def _format_key(row: LabelRow) -> str:
-    return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}/{row.project}"

@@ -227,7 +227,7 @@ def suite(
         name=name,
         cases=len(cases),
         baseline=baseline,
-        columns=[build_column(each, found, base) for each, found in zip(shown, results, strict=True)],
+        columns=[build_column(result, found, base) for result, found in zip(shown, results, strict=True)],
         rows=rows[offset : offset + limit],
     )
 

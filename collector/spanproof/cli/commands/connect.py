@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 import yaml
@@ -149,7 +148,7 @@ def format_with_sink(text: str, entry: dict[str, str], file: Path) -> str:
     Raises:
         UsageProblem: `sinks` is not written as a list with a line for each item.
     """
-    item = _build_entry(entry)
+    item = str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
     root = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
     if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
         raise _build_add_problem(file, item)
@@ -167,10 +166,6 @@ def format_with_sink(text: str, entry: dict[str, str], file: Path) -> str:
         raise _build_add_problem(file, item)
     added = [f"{dash[1]}{line}\n" for line in item]
     return "".join([*lines[:at], *added, *lines[at:]])
-
-
-def _build_entry(entry: dict[str, Any]) -> list[str]:
-    return str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
 
 
 def _build_add_problem(file: Path, item: list[str]) -> UsageProblem:

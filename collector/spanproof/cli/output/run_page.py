@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -231,11 +231,11 @@ def _iter_evidence_lines(run: RunEvaluation, layer: Score, explained: str, *, fu
     if more:
         yield Text(f"and {format_count(more, 'more fact')}; --json has all", style="dim")
     if full and passed:
-        yield Text.assemble(("pass  ", "green"), ", ".join(map(_format_times, passed, passed.values())))
+        yield Text.assemble(("pass  ", "green"), _format_times(passed))
 
 
-def _format_times(name: str, times: int) -> str:
-    return name if times == 1 else f"{name} ×{times}"
+def _format_times(counts: Mapping[str, int]) -> str:
+    return ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in counts.items())
 
 
 def _is_sub_score(score: Score, layer: Score) -> bool:

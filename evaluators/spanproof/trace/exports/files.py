@@ -185,10 +185,6 @@ def _read_log(path: Path, documents: list[tuple[int, Any]]) -> Read:
     return [], [MalformedOtlp(f"{path}: no line of it is JSON, and none is a printed span")]
 
 
-def _name_place(path: Path, line: int) -> str:
-    return f"{path}:{line}" if line else str(path)
-
-
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
     from spanproof.trace.exports.harnesses import find_transcripts, is_one_run
@@ -203,7 +199,7 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     if len(messages) > 1 and is_one_run(messages) and (spoken := find_transcripts(messages)):
         return [build_request(spoken)], []
     for number, document in documents:
-        origin = _name_place(path, number)
+        origin = f"{path}:{number}" if number else str(path)
         if held := list_otlp(document):
             try:
                 requests += [decode_json(json.dumps(request).encode()) for request in held]

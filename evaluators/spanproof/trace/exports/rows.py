@@ -172,15 +172,15 @@ def _walk_leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping) and value:
         for name, member in value.items():
             yield from _walk_leaves(f"{prefix}.{name}" if prefix else str(name), member)
-    elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and any(map(_is_branch, value)):
+    elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and _holds_objects(value):
         for index, member in enumerate(value):
             yield from _walk_leaves(f"{prefix}.{index}", member)
     elif value is not None:
         yield prefix, value
 
 
-def _is_branch(value: object) -> bool:
-    return isinstance(value, Mapping)
+def _holds_objects(items: list[object]) -> bool:
+    return any(isinstance(item, Mapping) for item in items)
 
 
 def as_json(value: object) -> str | None:
