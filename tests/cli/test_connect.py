@@ -57,7 +57,7 @@ def test_each_product_is_checked_and_written_without_its_key(product, tmp_path, 
     assert "secret" not in file.read_text()
     (sink,) = load_config(file, {}).sinks
     assert (sink.kind, sink.base_url, sink.project) == (product.kind, url, (project or [None])[-1])
-    assert sink.missing_keys() == []
+    assert sink.list_missing_keys() == []
 
 
 def test_what_does_not_answer_is_not_written(tmp_path, closed_port, capsys) -> None:
