@@ -117,6 +117,10 @@ class FoundCases(Answer):
     cases: list[FoundCase]
 
 
+def _format_searched_text(case: Case) -> str:
+    return f"{case.id} {case.task or ''}".casefold()
+
+
 @router.get("/cases")
 def search_cases(
     request: Request,
@@ -130,7 +134,7 @@ def search_cases(
         FoundCase(suite=name, id=case.id, task=pages.format_text(case.task or ""))
         for name, folder in suites
         for case in _load_valid_cases(folder)
-        if text.casefold() in f"{case.id} {case.task or ''}".casefold()
+        if text.casefold() in _format_searched_text(case)
     )
     return FoundCases(cases=list(islice(found, limit)))
 

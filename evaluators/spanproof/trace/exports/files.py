@@ -185,6 +185,10 @@ def _read_log(path: Path, documents: list[tuple[int, Any]]) -> Read:
     return [], [MalformedOtlp(f"{path}: no line of it is JSON, and none is a printed span")]
 
 
+def _format_origin(path: Path, line: int) -> str:
+    return f"{path}:{line}" if line else str(path)
+
+
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
     from spanproof.trace.exports.harnesses import find_transcripts, is_one_run
@@ -199,7 +203,7 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     if len(messages) > 1 and is_one_run(messages) and (spoken := find_transcripts(messages)):
         return [build_request(spoken)], []
     for number, document in documents:
-        origin = f"{path}:{number}" if number else str(path)
+        origin = _format_origin(path, number)
         if held := list_otlp(document):
             try:
                 requests += [decode_json(json.dumps(request).encode()) for request in held]
