@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from spanproof.alerts import AlertRule
 from spanproof.alerts.rules import read_rule
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import evaluate_assertions, parse_assertion
@@ -104,7 +104,7 @@ def test_show_heads_a_run_with_its_state():
 def test_pages_lists_rates_and_alerts_say_the_same(tmp_path):
     with open_store(tmp_path / "store") as store:
         store.write([evaluate(states, number) for number, states in enumerate(SHARED, start=1)])
-        app = TestClient(make_app(lambda: store, ConsoleSettings()))
+        app = TestClient(build_app(lambda: store, ConsoleSettings()))
         for number, states in enumerate(SHARED, start=1):
             expected = find_expected(states.values())
             page = app.get(f"/api/v1/traces/{number:032x}").json()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.api.report import format_trace_report
 from spanproof.api.result_pages import build_result_page
 from spanproof.api.states import get_trial_state
@@ -48,7 +48,7 @@ def opened(tmp_path):
 
 @pytest.fixture
 def app(opened, tmp_path):
-    return TestClient(make_app(lambda: opened, ConsoleSettings(workspace=tmp_path)))
+    return TestClient(build_app(lambda: opened, ConsoleSettings(workspace=tmp_path)))
 
 
 def list_ids(app, query):

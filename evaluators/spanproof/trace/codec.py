@@ -241,15 +241,15 @@ def _list_required_fields(kind: Any) -> frozenset[str]:
 
 
 def _make_sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
-    return lambda plain: build(item(each) for each in _expect(plain, list, "a list"))
+    return lambda plain: build(item(entry) for entry in _expect(plain, list, "a list"))
 
 
 def _make_mapping_decoder(item: _Decoder) -> _Decoder:
     def mapping(plain: Any) -> dict[str, Any]:
-        given = _expect(plain, dict, "an object")
-        if given.keys() == {"$dict"}:
-            given = _expect(given["$dict"], dict, "an object")
-        return {key: item(value) for key, value in given.items()}
+        document = _expect(plain, dict, "an object")
+        if document.keys() == {"$dict"}:
+            document = _expect(document["$dict"], dict, "an object")
+        return {key: item(value) for key, value in document.items()}
 
     return mapping
 
@@ -260,18 +260,18 @@ def _make_dataclass_decoder(kind: type) -> _Decoder:
     decoders: dict[str, _Decoder] = {}
 
     def build(plain: Any) -> Any:
-        given = _expect(plain, dict, kind.__name__)
-        if not required <= given.keys():
-            raise MalformedDocument(f"{kind.__name__}: no field {min(required - given.keys())!r}")
+        document = _expect(plain, dict, kind.__name__)
+        if not required <= document.keys():
+            raise MalformedDocument(f"{kind.__name__}: no field {min(required - document.keys())!r}")
         if not decoders:
             # Made when first needed: dataclasses may hold themselves.
             decoders.update((field.name, _make_decoder(hints[field.name])) for field in fields(kind))
         values = {}
         for name, decoder in decoders.items():
-            if name not in given:
+            if name not in document:
                 continue
             try:
-                values[name] = decoder(given[name])
+                values[name] = decoder(document[name])
             except MalformedDocument as problem:
                 raise MalformedDocument(f"{kind.__name__}.{name}: {problem}") from problem
         try:
@@ -332,10 +332,10 @@ def _unescape(key: str, text: str) -> bytes | int | float:
 
 
 def _decode_trace(plain: Any) -> Trace:
-    given = _expect(plain, dict, "Trace")
-    spans = _make_decoder(tuple[Span, ...])(given.get("spans"))
-    defects = _make_decoder(frozenset[Defect])(given.get("defects", []))
-    return link_spans(_make_decoder(str)(given.get("trace_id")), spans, defects)
+    document = _expect(plain, dict, "Trace")
+    spans = _make_decoder(tuple[Span, ...])(document.get("spans"))
+    defects = _make_decoder(frozenset[Defect])(document.get("defects", []))
+    return link_spans(_make_decoder(str)(document.get("trace_id")), spans, defects)
 
 
 def _expect(plain: Any, kind: type, what: str) -> Any:
