@@ -35,8 +35,9 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Span, Trace
-from spanproof.trace.codec import MalformedDocument, decode
+from spanproof.trace.codec import MalformedDocument
 from spanproof.trace.dialects import rebuild_trace
+from spanproof.trace.packed import decode_packed
 
 log = logging.getLogger(__name__)
 
@@ -125,7 +126,7 @@ def _decode_former_spans(job: Job) -> tuple[Span, ...]:
     if job.former is None:
         return ()
     try:
-        return decode(TraceEvaluation, job.former).trace.spans
+        return decode_packed(TraceEvaluation, job.former).trace.spans
     except MalformedDocument as problem:
         log.warning("trace %s: what was stored of it before cannot be read: %s", job.key.trace_id, problem)
         return ()
