@@ -1,6 +1,7 @@
 """What the collector and its evaluating processes send each other: one job, one result.
 
-Both are pickled onto a socket that the two alone hold.
+Both are pickled onto a socket that the two alone hold, a result by
+`spanproof.trace.pickling`, as it is large.
 """
 
 from __future__ import annotations
