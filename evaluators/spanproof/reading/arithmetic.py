@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 
-def list_results(one: float, other: float, *, is_percentage: bool = False) -> list[float]:
+def list_results(one: float, other: float, is_percentage: bool = False) -> list[float]:
     """Return the other amount, and what one operation on both gives.
 
     Of a percentage that is what it is of the one, and the one with it added, taken off or taken out again.

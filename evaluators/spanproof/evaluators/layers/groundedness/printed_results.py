@@ -119,12 +119,12 @@ def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: 
     # A prompt of many examples gives any figure, if each of its numbers may go with each other.
     pairs = chain(product([*facts, *of_task], of_task), product(printed, given))
     scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
-    return any(
-        is_hedged_number(value, stated.hedge, abs(result) * scale)
-        for one, by in ((one.value, by.value) for one, by in pairs)
-        for result in list_results(one.number, by.number, is_percentage=by.kind is Kind.PERCENT)
-        for scale in scales
+    results = (
+        abs(result)
+        for one, by in pairs
+        for result in list_results(one.value.number, by.value.number, by.value.kind is Kind.PERCENT)
     )
+    return any(is_hedged_number(value, stated.hedge, each * scale) for each in results for scale in scales)
 
 
 def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
