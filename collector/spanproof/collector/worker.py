@@ -25,7 +25,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.fragments import extract_trace_spans
-from spanproof.collector.stages.jobs import SIZE_STAGE, Job, LogLine, Result, Start, Started, check_trace_size
+from spanproof.collector.stages.jobs import (
+    SIZE_STAGE,
+    Job,
+    Loaded,
+    LogLine,
+    Result,
+    Start,
+    Started,
+    check_trace_size,
+)
 from spanproof.collector.wal.file import read_record
 from spanproof.config.engine import OpenEngine, build_engine
 from spanproof.config.model import Config
@@ -186,6 +195,7 @@ def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) 
         worker = Worker(config, opened)
         gc.set_threshold(_YOUNG_OBJECTS)
         _load_models(config)
+        line.send(Loaded())
         _work_once(line, lines, worker)
         # Only now: the first trace loads what is left.
         gc.freeze()
