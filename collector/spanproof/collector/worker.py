@@ -196,16 +196,16 @@ def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) 
         gc.set_threshold(_YOUNG_OBJECTS)
         _load_models(config)
         line.send(Loaded())
-        _work_once(line, lines, worker)
+        _handle_job(line, lines, worker)
         # Only now: the first trace loads what is left.
         gc.freeze()
         while True:
-            _work_once(line, lines, worker)
+            _handle_job(line, lines, worker)
     finally:
         opened.close()
 
 
-def _work_once(line: Connection, lines: _Lines, worker: Worker) -> None:
+def _handle_job(line: Connection, lines: _Lines, worker: Worker) -> None:
     result = worker.work(line.recv())
     line.send_bytes(dump_pickle(replace(result, lines=lines.take())))
 
