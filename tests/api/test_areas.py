@@ -96,7 +96,7 @@ def test_latency_tokens_and_cost_are_counted_over_time_and_by_agent(app):
     found = app.get(f"/api/v1/usage?hours={YEARS}").json()
     (point,) = found["points"]
     assert (point["traces"], point["p50_s"], point["tokens"], point["cost_usd"]) == (1, 0.09, 0, None)
-    assert (point["failed"], point["open"], point["passed"]) == (1, 0, 0)
+    assert (point["failed"], point["errored"], point["open"], point["passed"]) == (1, 0, 0, 0)
     (share,) = found["shares"]
     assert (share["agent"], share["runs"], share["tokens"]) == ("pricing agent", 1, 0)
     assert app.get(f"/api/v1/usage?hours={YEARS}&agent=nobody").json()["shares"] == []
@@ -193,6 +193,9 @@ def test_a_suite_is_a_matrix_of_cases_and_experiments(app):
     assert case["flipped"] is True
     assert {cell["status"] for cell in case["cells"]} == {"fixed", "reproduced"}
     assert app.get("/api/v1/suites/nothing").status_code == 404
+    (found,) = app.get("/api/v1/cases?text=BOX of").json()["cases"]
+    assert (found["suite"], found["task"]) == ("suites/prices", "What does a box of tea cost, in dollars?")
+    assert app.get("/api/v1/cases?text=nowhere").json() == {"cases": []}
 
 
 def test_an_experiment_lists_its_cases_and_why_they_did_not_pass(app):

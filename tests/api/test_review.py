@@ -10,6 +10,7 @@ from emptied_store import empty
 from starlette.testclient import TestClient
 
 from spanproof.api import make_app
+from spanproof.api.routes import review
 from spanproof.store import Store, open_store
 from spanproof.trace import (
     Cause,
@@ -174,3 +175,21 @@ def test_a_verdict_is_assigned_with_a_date_and_given_back(store, app):
     assign(assignee="")
     assert ask(app, "&assignee=ann") == []
     assert assign(assignee="ann", trace_id="f" * 32).status_code == 404
+
+
+def test_what_is_assigned_is_found_however_much_waits(store, app):
+    """A pass that the queue does not sample is reviewed as well once a person is to."""
+    write(store, *({Layer.GROUNDEDNESS: PASS} for _ in range(40)))
+    sampled = {card["trace_id"] for card in ask(app, "&limit=200")}
+    other = next(row.trace_id for row in store.traces(limit=40) if row.trace_id not in sampled)
+    body = {"trace_id": other, "run_span_id": RUN, "layer": "groundedness", "assignee": "ann"}
+    assert app.post("/api/v1/review/assignments", json=body, headers=OURS).status_code == 201
+    assert [card["trace_id"] for card in ask(app, "&assignee=ann")] == [other]
+
+
+def test_the_queue_is_counted_up_to_a_bound(store, app, monkeypatch):
+    write(store, *({Layer.GROUNDEDNESS: OPEN} for _ in range(3)))
+    path = f"/api/v1/review?hours={YEARS}&limit=0"
+    assert app.get(path).json() == {"layer": None, "total": 3, "more": False, "waiting": []}
+    monkeypatch.setattr(review, "_MOST_COUNTED", 2)
+    assert app.get(path).json() == {"layer": None, "total": 2, "more": True, "waiting": []}

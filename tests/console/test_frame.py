@@ -31,6 +31,33 @@ def test_the_side_bar_leads_to_every_page_and_a_question_mark_lists_its_keys(ope
         page.locator(".help").wait_for(state="detached")
 
 
+def test_the_side_bar_counts_what_waits_for_a_person(open_page):
+    page = open_page("/nothing")
+    link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Review")
+    answer = {"layer": None, "waiting": []}
+    page.route("**/api/v1/review?*", lambda route: route.fulfill(json=answer))
+    for total, more, shown in ((12, False, "12"), (1000, True, "1,000+")):
+        answer |= {"total": total, "more": more}
+        page.reload()
+        link.get_by_text(shown, exact=True).wait_for()
+
+
+def test_a_window_is_chosen_where_it_changes_what_is_shown(open_page):
+    for path in ("/", "/traces", "/failures"):
+        assert open_page(path).get_by_label("Time range").count() == 1
+    for path in (f"/traces/{FAILING}", "/sessions/chat%2F17", "/compare/runs", "/settings"):
+        assert open_page(path).get_by_label("Time range").count() == 0
+
+
+def test_rates_are_shown_beside_those_of_the_window_before(open_page):
+    page = open_page(f"/?{YEAR}")
+    assert "year before" not in page.locator(".rates").inner_text()
+    page.get_by_label("Compare with").select_option("before")
+    page.wait_for_url("**compare=before**")
+    card = page.locator(".rate", has_text="groundedness")
+    card.get_by_text("no rate to compare with – to the year before").wait_for()
+
+
 def test_a_project_is_chosen_and_links_keep_it(open_page):
     page = open_page(f"/sessions?{YEAR}")
     page.get_by_label("Project").first.select_option("default")
@@ -72,6 +99,22 @@ def test_the_finder_opens_a_page_and_a_trace_by_the_start_of_its_id(open_page, u
     page.locator(".claim.contradicted").wait_for()
 
 
+def test_the_finder_finds_cases_experiments_and_commands(open_page):
+    page = open_page("/settings")
+
+    def find(text: str, label: str | re.Pattern[str]) -> None:
+        page.keyboard.press("Control+k")
+        page.get_by_label("Find", exact=True).fill(text)
+        page.get_by_role("dialog").get_by_role("button", name=label).first.click()
+
+    find("box of tea", re.compile("case pricing-agent-.* of prices"))
+    page.wait_for_url("**/suites/prices/cases/pricing-agent-*")
+    find("weekly", "weekly experiment on prices")
+    page.wait_for_url("**/experiments/weekly")
+    find("keys", "Show the keys")
+    page.locator(".help").wait_for()
+
+
 def test_the_window_is_in_the_address_of_every_page(open_page):
     page = open_page(f"/failures?{YEAR}")
     page.get_by_label("Time range").select_option("720")
@@ -86,7 +129,7 @@ def test_the_window_is_in_the_address_of_every_page(open_page):
     [
         (f"/traces/{FAILING}", "✗ fail: groundedness: The answer says $54.00"),
         (f"/traces/{OPEN}", "? open: "),
-        (f"/?{YEAR}", "Groundedness fails most"),
+        (f"/?{YEAR}", "✗ fail: Groundedness fails most"),
         ("/experiments/weekly", "? open: "),
         ("/settings", "Settings"),
     ],

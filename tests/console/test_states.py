@@ -97,6 +97,74 @@ def test_an_old_address_of_passing_traces_lists_nothing_that_is_open(open_page):
     assert page.locator(".row .verdict.open").count() == 0
 
 
+def test_what_errored_is_a_part_of_every_bar(open_page):
+    page = open_page(f"/?{YEAR}")
+    card = page.locator(".rate", has_text="execution")
+    assert "1 errored" in card.locator(".shares").get_attribute("aria-label")
+    assert card.locator(".stacked .errored").count() == 1
+    page = open_page("/traces?q=state:errored since:366d")
+    page.locator(".charts .stacked .errored").wait_for()
+    assert "! 1 errored" in page.locator(".charts").inner_text()
+    assert "✓" not in page.locator(".charts").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("left", "sentence"),
+    [
+        ({"errored", "open"}, "! No run failed in the last year, and 1 errored on execution"),
+        ({"open"}, "? No run failed in the last year, and"),
+        (set(), "✓ No run failed in the last year"),
+    ],
+)
+def test_the_overview_is_in_its_gravest_state(open_page, left, sentence):
+    page = open_page("/settings")
+
+    def answer(route):
+        found = route.fetch().json()
+        for rate in found["layers"].values():
+            rate |= {"failed": 0, "rate": 0.0} | dict.fromkeys({"errored", "open"} - left, 0)
+        route.fulfill(json=found)
+
+    page.route("**/api/v1/overview?*", answer)
+    page.goto(f"{page.url.partition('/settings')[0]}/?{YEAR}")
+    page.get_by_role("heading", name=sentence).wait_for()
+    assert page.title().startswith(f"{sentence[0]} ")
+
+
+@pytest.mark.parametrize(("more", "state"), [({}, "pass"), ({"errored": 1}, "open"), ({"open": 1}, "open")])
+def test_better_is_green_only_where_all_was_judged(open_page, more, state):
+    page = open_page("/settings")
+
+    def answer(route):
+        found = route.fetch().json()
+        pair = found["layers"]["correctness"]
+        pair["before"] = pair["after"] | {"judged": 9, "errored": 0, "open": 0}
+        pair["after"] = pair["before"] | more
+        route.fulfill(json=found | {"layers": found["layers"] | {"correctness": pair | {"change": "better"}}})
+
+    page.route("**/api/v1/compare?*", answer)
+    page.goto(f"{page.url.partition('/settings')[0]}/compare?{YEAR}")
+    row = page.get_by_role("region", name="Layers").get_by_role("row", name="correctness")
+    mark = row.get_by_text("▼ better")
+    mark.wait_for()
+    assert colour_of(mark) == colour_named(page, state)
+
+
+def test_an_alert_that_ended_is_no_pass(open_page):
+    page = open_page("/settings")
+    alert = {
+        "id": "a", "rule": "quotes", "status": "resolved", "summary": "it ended", "severity": "page",
+        "threshold": "", "since_ns": 1, "at_ns": 1,
+        "cohort": {}, "scores": [], "failures": [], "undelivered": [],
+    }  # fmt: skip
+    page.route("**/api/v1/alerts/history", lambda route: route.fulfill(json={"events": [alert]}))
+    page.goto(page.url.replace("/settings", "/alerts"))
+    mark = page.get_by_role("region", name="History").get_by_text("resolved")
+    mark.wait_for()
+    assert "✓" not in mark.inner_text()
+    assert colour_of(mark) == colour_named(page, "skipped")
+
+
 def test_rates_state_how_many_are_open(open_page):
     page = open_page(f"/?{YEAR}&by=agent")
     assert "Groundedness fails most" in page.locator("h1").inner_text()
@@ -148,6 +216,18 @@ def test_a_person_settles_what_is_open(open_page):
     settle(page)
     said = page.locator(".evidence section").first.inner_text()
     assert "Settled by a person, human. Before: ? open" in " ".join(said.split())
+
+
+def test_a_person_rules_on_the_sentences_that_are_open(open_page):
+    page = open_page(f"/review?{YEAR}&layer=groundedness")
+    card = page.locator(".card", has_text="300 boxes were sold")
+    card.get_by_label("ruling on: A box of tea costs $45.00, and 300 boxes").select_option("false")
+    # The run stays open for the other tests.
+    page.route("**/api/v1/labels", lambda route: route.fulfill(status=503, json={"detail": "not now"}))
+    with page.expect_request("**/api/v1/labels") as sent:
+        card.get_by_role("button", name="fail", exact=True).click()
+    assert [each["ruling"] for each in sent.value.post_data_json["sentences"]] == ["false"]
+    card.get_by_text("not now").wait_for()
 
 
 def test_a_verdict_on_the_page_of_a_trace_settles_it_there(open_page):

@@ -115,6 +115,8 @@ def test_the_queue_is_open_first_then_fails_then_a_sample_of_passes(store, combi
     assert (ranks.count(0), ranks.count(1)) == (each, each)
     assert 0 < ranks.count(2) < 3 * PASS_SAMPLE_SHARE * each
     assert store.browse.unlabelled(start_ns=0, limit=1000) == waiting
+    assert store.browse.count_unlabelled(start_ns=0, most=1000) == len(waiting)
+    assert store.browse.count_unlabelled(start_ns=0, most=2) == 2
     assert {score.layer for score in waiting} == set(LAYERS)
     of_layer = store.browse.unlabelled(Layer.TRAJECTORY, start_ns=0, limit=1000)
     assert of_layer == [score for score in waiting if score.layer is Layer.TRAJECTORY]

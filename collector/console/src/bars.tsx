@@ -2,13 +2,13 @@
 import type { Schema } from "./api";
 import { formatDuration, formatLocalTime, nameOfWindow, useSteadyAnswer } from "./parts";
 import type { Parameters } from "./query";
-import { Counts } from "./state";
+import { Counts, describeShares, listShares } from "./state";
 
 type Point = Schema["UsagePoint"];
 
 export interface Bar {
   title?: string;
-  /** Heights with the classes that colour them, from below. */
+  /** Heights with the classes that colour them, from above. */
   parts: [string, number][];
 }
 
@@ -44,18 +44,18 @@ export function TraceCharts({ parameters: { order: _order, ...chosen } }: { para
   const seconds = (value: number) => formatDuration(value * 1e9);
   const at = (point: Point) => formatLocalTime(point.start_ns).slice(0, -3);
   const states = stretches.map((point): Bar => ({
-    title: point && `${at(point)}: ${point.failed} failed, ${point.open} open, ${point.passed} passed`,
-    parts: point ? [["passed", point.passed], ["open", point.open], ["failed", point.failed]] : [],
+    title: point && `${at(point)}: ${describeShares(listShares(point))}`,
+    parts: point ? listShares(point) : [],
   }));
   const latencies = stretches.map((point): Bar => ({
     title: point && `${at(point)}: p50 ${seconds(point.p50_s)}, p95 ${seconds(point.p95_s)}`,
-    parts: point ? [["half", point.p50_s], ["most", point.p95_s - point.p50_s]] : [],
+    parts: point ? [["most", point.p95_s - point.p50_s], ["half", point.p50_s]] : [],
   }));
   return (
     <div className="charts">
       <section>
         <span className="dim">last {nameOfWindow(hours)}:</span>{" "}
-        <Counts counts={{ fail: sum((point) => point.failed), open: sum((point) => point.open), pass: sum((point) => point.passed) }} />
+        <Counts counts={{ fail: sum((point) => point.failed), errored: sum((point) => point.errored), open: sum((point) => point.open), pass: sum((point) => point.passed) }} />
         <StackedBars bars={states} label="Failed, open and passed traces over time" />
       </section>
       <section>

@@ -1,6 +1,8 @@
-// ⌘K: pages, a trace by its id, cases, experiments, rules and causes by their names.
+// ⌘K: pages, a trace by its id, suites, cases, experiments, rules and causes by their names, commands.
+import { useMantineColorScheme } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, spotlight } from "@mantine/spotlight";
-import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack } from "lucide-react";
+import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack, Terminal } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
 import { addressOf, go, withProject } from "./location";
@@ -11,44 +13,58 @@ import { readQuery } from "./query";
 interface Found {
   label: string;
   about: string;
-  to: string;
+  /** Where it leads, or what it does. */
+  to: string | (() => void);
   icon: ReactNode;
 }
 
 const SHOWN = 12;
+const SHORTEST_WORD = 2;
+const TYPING_MS = 150;
 
-export default function Finder({ onClose }: { onClose: () => void }) {
+export default function Finder({ onClose, showKeys }: { onClose: () => void; showKeys: () => void }) {
   const [text, setText] = useState("");
   useEffect(() => spotlight.open(), []);
   const suites = useSteadyAnswer<Schema["SuiteList"]>("suites");
   const alerts = useSteadyAnswer<Schema["AlertList"]>("alerts");
   const failures = useSteadyAnswer<Schema["FailureList"]>("failures", { hours: "720", limit: "200" });
+  const experiments = useSteadyAnswer<Schema["ExperimentList"]>("experiments");
+  const [words] = useDebouncedValue(text.trim().toLowerCase(), TYPING_MS);
+  const cases = useSteadyAnswer<Schema["FoundCases"]>(words.length >= SHORTEST_WORD ? "cases" : "", { text: words });
+  const { toggleColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  const commands: Found[] = [
+    { label: "Switch the theme", about: "command: light or dark", to: toggleColorScheme, icon: <Terminal size={16} /> },
+    { label: "Show the keys of this page", about: "command: ?", to: showKeys, icon: <Terminal size={16} /> },
+    { label: "Copy the command of this page", about: "command: the same on a terminal", to: copyCommand, icon: <Terminal size={16} /> },
+  ];
   const pages = PAGES.map((each): Found => ({ label: each.name, about: each.about, to: addressOf(each.path), icon: <each.icon size={16} /> }));
   const named: Found[] = [
     ...(suites?.suites ?? []).map((each) => ({ label: each.name, about: `suite of ${each.cases} cases`, to: `/suites/${pathOf(each.name)}`, icon: <SquareStack size={16} /> })),
+    ...(experiments?.experiments ?? []).map(({ column: { name }, suite }) => ({ label: name, about: `experiment on ${suite}`, to: `/experiments/${pathOf(name)}`, icon: <FlaskConical size={16} /> })),
     ...(alerts?.rules ?? []).map((each) => ({ label: each.name, about: `alert rule, ${each.bound}`, to: "/alerts", icon: <Bell size={16} /> })),
     ...(failures?.failures ?? []).map((each) => ({ label: each.name, about: `${each.runs} runs failed`, to: `/failures/${each.id}`, icon: <Flag size={16} /> })),
   ];
-  const words = text.trim().toLowerCase();
-  const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(words);
+  const ofCases = (cases?.cases ?? []).map((each): Found => ({ label: each.task || each.id, about: `case ${each.id} of ${each.suite}`, to: `/suites/${pathOf(each.suite)}/cases/${encodeURIComponent(each.id)}`, icon: <SquareStack size={16} /> }));
+  const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(text.trim().toLowerCase());
   const inTraces = listQueries(text.trim());
   // A word is the name of something first; `label:fail` is a query of traces.
   const [first, last] = text.includes(":") ? [inTraces, []] : [[], inTraces];
-  const byName = [...pages, ...named].filter(fits).slice(0, SHOWN);
+  const byName = [...pages, ...named, ...ofCases, ...commands].filter(fits).slice(0, SHOWN);
   const found = [...listAddresses(text.trim()), ...first, ...byName, ...last];
   return (
     <Spotlight.Root query={text} onQueryChange={setText} onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
-      <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, a query, a suite, a rule, a cause" leftSection={<Search size={16} />} />
+      <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, words of traces, a case, a rule, a command" leftSection={<Search size={16} />} />
       <Spotlight.ActionsList>
         {found.map((each) => (
           <Spotlight.Action
-            key={each.to + each.label}
+            key={each.about + each.label}
             label={each.label}
             description={each.about}
             leftSection={each.icon}
             onClick={() => {
-              go(withProject(each.to));
               onClose();
+              if (typeof each.to === "string") go(withProject(each.to));
+              else each.to();
             }}
           />
         ))}
@@ -60,16 +76,14 @@ export default function Finder({ onClose }: { onClose: () => void }) {
 
 const SHORTEST_ID = 4;
 
-/** Return where the text itself leads: a trace by the start of its id, or an experiment. */
+/** Return the trace whose id begins with the text. */
 function listAddresses(text: string): Found[] {
-  const found: Found[] = [];
-  if (text.length >= SHORTEST_ID && /^[0-9a-f]+$/.test(text)) {
-    found.push({ label: text, about: "open the trace whose id begins so", to: `/traces/${text}`, icon: <ListTree size={16} /> });
-  }
-  if (text.startsWith("experiments/")) {
-    found.push({ label: text, about: "open the experiment", to: `/${pathOf(text)}`, icon: <FlaskConical size={16} /> });
-  }
-  return found;
+  if (text.length < SHORTEST_ID || !/^[0-9a-f]+$/.test(text)) return [];
+  return [{ label: text, about: "open the trace whose id begins so", to: `/traces/${text}`, icon: <ListTree size={16} /> }];
+}
+
+function copyCommand(): void {
+  void navigator.clipboard?.writeText(document.querySelector(".cli code")?.textContent ?? "");
 }
 
 /** Return the list of traces that have the text, as a query or as words. */

@@ -16,16 +16,19 @@ const Finder = lazy(() => import("./finder"));
 
 const COUNTED = 200;
 
+// Pages of one trace, one session, two runs: a window changes nothing there.
+const WITHOUT_WINDOW = /^\/(traces|sessions)\/.|^\/compare\/runs/;
+
 // Second keys of `g`.
 const GO_KEYS: Record<string, string> = {
-  o: "/", t: "/traces", c: "/sessions", f: "/failures", r: "/review", a: "/alerts", s: "/suites", e: "/experiments", d: "/compare", b: "/boundary",
+  o: "/", t: "/traces", c: "/sessions", f: "/failures", r: "/review", a: "/alerts", s: "/suites", e: "/experiments", d: "/compare", b: "/boundary", ",": "/settings",
 };
 
 const EVERYWHERE: [string, string][] = [
   ["⌘ K", "find a page, a trace, a case, a rule"],
   ["/", "go to the query line of the traces"],
   ["g o", "Overview; g t Traces, g c Sessions, g f Failures, g r Review, g a Alerts"],
-  ["g s", "Suites; g e Experiments, g d Compare, g b Boundary"],
+  ["g s", "Suites; g e Experiments, g d Compare, g b Boundary, g , Settings"],
   ["?", "this list"],
 ];
 
@@ -61,7 +64,8 @@ export function Frame() {
           </ActionIcon>
           <strong className="page-name">{page?.name ?? "Spanproof"}</strong>
           <span className="end">
-            {page?.hours === undefined ? null : <WindowSelect page={page} />}
+            {page?.hours === undefined || WITHOUT_WINDOW.test(pathname) ? null : <WindowSelect page={page} />}
+            {pathname === "/" ? <CompareSelect /> : null}
             <Button className="wide" leftSection={<Search size={13} />} rightSection={<Kbd size="xs">⌘K</Kbd>} onClick={() => setFinding(true)}>
               find
             </Button>
@@ -95,7 +99,7 @@ export function Frame() {
       <Modal opened={isHelped} onClose={() => setHelped(false)} title="Keys" transitionProps={{ duration: 0 }} closeButtonProps={{ "aria-label": "close" }}>
         <Help path={pathname} />
       </Modal>
-      {isFinding ? <Suspense><Finder onClose={() => setFinding(false)} /></Suspense> : null}
+      {isFinding ? <Suspense><Finder onClose={() => setFinding(false)} showKeys={() => setHelped(true)} /></Suspense> : null}
     </div>
   );
 }
@@ -109,14 +113,17 @@ function Brand() {
 }
 
 /** What waits on a page, counted once the first view is there. */
-function useCounts(): Record<string, number> {
+function useCounts(): Record<string, string> {
   const project = chosenProject();
   const parameters: Parameters = project === null ? {} : { project };
   const failures = useSteadyAnswer<Schema["FailureList"]>("failures", { ...parameters, hours: "168", limit: String(COUNTED) });
   const alerts = useSteadyAnswer<Schema["AlertList"]>("alerts");
+  const waiting = useSteadyAnswer<Schema["Queue"]>(failures ? "review" : "", { ...parameters, limit: "0" });
+  const format = (count: number | undefined, isMore = false) => (count ? `${count.toLocaleString("en")}${isMore ? "+" : ""}` : "");
   return {
-    "/failures": failures?.failures.filter((each) => each.state === "open").length ?? 0,
-    "/alerts": alerts?.alerts.filter((each) => each.status === "firing").length ?? 0,
+    "/failures": format(failures?.failures.filter((each) => each.state === "open").length),
+    "/review": format(waiting?.total, waiting?.more),
+    "/alerts": format(alerts?.alerts.filter((each) => each.status === "firing").length),
   };
 }
 
@@ -173,6 +180,19 @@ function WindowSelect({ page }: { page: PageEntry }) {
       value={value}
       data={[...(standard ? [] : [{ value: "", label: "all time" }]), ...other, ...known]}
       onChange={(event) => go(addressWith({ hours: event.currentTarget.value || null }))}
+    />
+  );
+}
+
+/** Whether rates are shown beside those of the window before. */
+function CompareSelect() {
+  return (
+    <NativeSelect
+      className="wide"
+      aria-label="Compare with"
+      value={here().searchParams.get("compare") ?? ""}
+      data={[{ value: "", label: "compare: none" }, { value: "before", label: "compare: before" }]}
+      onChange={(event) => go(addressWith({ compare: event.currentTarget.value || null }))}
     />
   );
 }

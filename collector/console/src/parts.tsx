@@ -2,13 +2,13 @@
 import { Button, NativeSelect, Skeleton, Table, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Copy, FolderPlus } from "lucide-react";
-import { useEffect, useRef, useState, type ComponentProps, type FormEvent, type ReactNode } from "react";
+import { Fragment, useEffect, useRef, useState, type ComponentProps, type FormEvent, type ReactNode } from "react";
 import { report } from "./answers";
 import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type State } from "./api";
 import { chosenProject, here, traceAddress, withProject } from "./location";
 import { pageOf } from "./pagelist";
-import { pair, quoted, type Parameters } from "./query";
-import { MARKS, RateMark, StateMark } from "./state";
+import { quoted, type Parameters } from "./query";
+import { MARKS, StateMark } from "./state";
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
@@ -256,12 +256,12 @@ export function nameOfWindow(hours: string): string {
   return WINDOWS.find(([value]) => value === hours)?.[1] ?? `${hours} hours`;
 }
 
-/** The head of a page: its question as a heading. */
-export function Head({ title, children }: { title: string; children?: ReactNode }) {
-  useTitle(title);
+/** The head of a page: its question, or its verdict as a sentence, as a heading. */
+export function Head({ title, state, children }: { title: string; state?: State; children?: ReactNode }) {
+  useTitle(title, state);
   return (
     <div className="page-head">
-      <h1>{title}</h1>
+      <h1>{state ? <StateMark state={state} text="" /> : null} {title}</h1>
       {children}
     </div>
   );
@@ -272,25 +272,6 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
     <div className="empty">
       <h2>{title}</h2>
       {children}
-    </div>
-  );
-}
-
-/** A table that scrolls by itself where the screen is narrow. */
-export function Grid({ label, heads, children }: { label: string; heads: (string | [ReactNode, string])[]; children: ReactNode }) {
-  return (
-    <div className="table" tabIndex={0} role="region" aria-label={label}>
-      <Table className="grid" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            {heads.map((head, index) => {
-              const [name, kind] = Array.isArray(head) ? head : [head, undefined];
-              return <Table.Th key={index} scope="col" className={kind}>{name}</Table.Th>;
-            })}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
-      </Table>
     </div>
   );
 }
@@ -306,19 +287,36 @@ interface DataTableParts<Row> {
   idOf?: (row: Row) => string;
 }
 
-/** Rows of one kind as a table. */
+/** Rows of one kind as a table, which scrolls by itself where the screen is narrow. */
 export function DataTable<Row>({ label, rows, columns, idOf }: DataTableParts<Row>) {
   return (
-    <Grid label={label} heads={columns.map(([head, , kind]) => [head, kind ?? ""])}>
-      {rows.map((row, index) => (
-        <Table.Tr key={index} id={idOf?.(row)}>
-          {columns.map(([, cell, kind], at) =>
-            at === 0 ? <Table.Th key={at} scope="row" className={kind}>{cell(row)}</Table.Th> : <Table.Td key={at} className={kind}>{cell(row)}</Table.Td>,
-          )}
-        </Table.Tr>
-      ))}
-    </Grid>
+    <div className="table" tabIndex={0} role="region" aria-label={label}>
+      <Table className="grid" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>{columns.map(([head, , kind], at) => <Table.Th key={at} scope="col" className={kind}>{head}</Table.Th>)}</Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row, index) => (
+            <Table.Tr key={index} id={idOf?.(row)}>
+              {columns.map(([, cell, kind], at) =>
+                at === 0 ? <Table.Th key={at} scope="row" className={kind}>{cell(row)}</Table.Th> : <Table.Td key={at} className={kind}>{cell(row)}</Table.Td>,
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
+}
+
+/** Names with their values. */
+export function Properties({ rows }: { rows: [name: ReactNode, value: ReactNode][] }) {
+  return <dl className="facts">{rows.map(([name, value], index) => <Fragment key={index}><dt>{name}</dt><dd>{value}</dd></Fragment>)}</dl>;
+}
+
+/** A list with marks; nothing where it is empty. */
+export function Items({ items }: { items: ReactNode[] }) {
+  return items.length ? <ul className="behind">{items.map((item, index) => <li key={index}>{item}</li>)}</ul> : null;
 }
 
 /** A link to a page of this console for the chosen project, in a new tab too; any other address stays as it is. */
@@ -349,39 +347,6 @@ export function Trend({ counts, label }: { counts: number[]; label: string }) {
     <span className="trend" role="img" aria-label={label} title={label}>
       {counts.map((count, index) => <i key={index} style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />)}
     </span>
-  );
-}
-
-interface LayerCellsParts {
-  layers: Schema["CohortRates"]["layers"];
-  dimension: string;
-  value: string;
-  hours: string;
-  /** The highest rate of the table, whose cell is the warmest. */
-  most: number;
-}
-
-/** The verdicts of one value of a dimension, layer by layer; each leads to its failing runs. */
-export function LayerCells({ layers, dimension, value, hours, most }: LayerCellsParts) {
-  return (
-    <>
-      {LAYERS.map((layer) => {
-        const rate = layers[layer];
-        if (!rate) {
-          return <Table.Td key={layer} className="heat"><StateMark state="skipped" text="" /></Table.Td>;
-        }
-        const runsWith = (word: string) => `/traces?q=${encodeURIComponent([`${word} layer:${layer}`, pair(dimension, value), `since:${hours}h`].join(" "))}`;
-        const title = rate.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
-        return (
-          <Table.Td key={layer} className="heat" title={title}>
-            {rate.failed ? <i className="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
-            <RateMark rate={rate} href={rate.failed ? runsWith("label:fail") : undefined} />
-            <span className="dim"> n {rate.judged}</span>
-            {rate.open ? <div><StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} /></div> : null}
-          </Table.Td>
-        );
-      })}
-    </>
   );
 }
 

@@ -830,6 +830,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Cases
+         * @description Return cases of any suite whose id or task has a text, ignoring case.
+         */
+        get: operations["search_cases_api_v1_cases_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/suites/{name}/cases/{case}": {
         parameters: {
             query?: never;
@@ -2568,6 +2588,26 @@ export interface components {
             why: string;
         };
         /**
+         * FoundCase
+         * @description A case by its name.
+         */
+        FoundCase: {
+            /** Suite */
+            suite: string;
+            /** Id */
+            id: string;
+            /** Task */
+            task: string;
+        };
+        /**
+         * FoundCases
+         * @description Cases whose id or task has some text.
+         */
+        FoundCases: {
+            /** Cases */
+            cases: components["schemas"]["FoundCase"][];
+        };
+        /**
          * GateAssertion
          * @description An assertion with its verdict.
          */
@@ -3348,9 +3388,14 @@ export interface components {
             layer: components["schemas"]["Layer"] | null;
             /**
              * Total
-             * @description How many wait, without a limit.
+             * @description How many wait, counted up to 1,000.
              */
             total: number;
+            /**
+             * More
+             * @description Whether more wait than were counted.
+             */
+            more: boolean;
             /** Waiting */
             waiting: components["schemas"]["Waiting"][];
         };
@@ -4533,6 +4578,8 @@ export interface components {
             traces: number;
             /** Failed */
             failed: number;
+            /** Errored */
+            errored: number;
             /** Open */
             open: number;
             /** Passed */
@@ -8199,6 +8246,70 @@ export interface operations {
             };
         };
     };
+    search_cases_api_v1_cases_get: {
+        parameters: {
+            query: {
+                /** @description Part of the id or of the task. */
+                text: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundCases"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     case_page_api_v1_suites__name__cases__case__get: {
         parameters: {
             query?: never;
@@ -9226,6 +9337,7 @@ export interface operations {
                 hours?: number;
                 /** @description Only what this person is to review. */
                 assignee?: string | null;
+                /** @description 0 counts them alone. */
                 limit?: number;
                 project?: string | null;
                 service?: string | null;

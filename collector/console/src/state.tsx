@@ -106,12 +106,21 @@ export function describeRate(rate: Rate): string {
   return parts.join(", ");
 }
 
+/** Return what a bar of verdicts is made of, the gravest first. What errored is left out where nothing did. */
+export function listShares({ failed, errored, open, passed }: Pick<Rate, "failed" | "errored" | "open" | "passed">): [State, number][] {
+  return [["fail", failed], ...(errored ? [["errored", errored] as [State, number]] : []), ["open", open], ["pass", passed]];
+}
+
+/** Return the parts of a bar in words: `4 failed, 7 open, 301 passed`. */
+export function describeShares(parts: [State, number][]): string {
+  return parts.map(([state, count]) => `${count} ${RESULT_WORDS[state] ?? state}`).join(", ");
+}
+
 /** The shares that failed, are open and passed, as one bar; open is hatched, so that it is told apart without colour. */
 export function RateBar({ rate }: { rate: Rate }) {
-  const all = rate.judged + rate.open;
-  if (!all) return <div className="shares" />;
-  const parts: [State, number][] = [["fail", rate.failed], ["open", rate.open], ["pass", rate.passed]];
-  const words = parts.map(([state, count]) => `${count} ${RESULT_WORDS[state] ?? state}`).join(", ");
+  const parts = listShares(rate);
+  if (!rate.judged && !rate.open && !rate.errored) return <div className="shares" />;
+  const words = describeShares(parts);
   return (
     <div className="shares" role="img" aria-label={words} title={words}>
       {parts.map(([state, count]) => (count ? <i key={state} className={state} style={{ flexGrow: count, minWidth: "2px" }} /> : null))}
@@ -122,4 +131,23 @@ export function RateBar({ rate }: { rate: Rate }) {
 /** The rate of a layer as a number, in the state of what was counted. */
 export function RateMark({ rate, href }: { rate: Rate; href?: string }) {
   return <StateMark state={rate.state} text={rate.judged ? percent(rate.rate) : ""} title={describeRate(rate)} href={href} />;
+}
+
+const CHANGES: Record<Schema["Pair"]["change"], string> = { worse: "▲", better: "▼", unclear: "=" };
+
+/** How the fails changed, and what is open; better is green only where all was judged. */
+export function Change({ pair, short }: { pair: Schema["Pair"]; short?: boolean }) {
+  if (!pair.before.judged || !pair.after.judged) return <span className="dim">{short ? "" : "no rate to compare with"}</span>;
+  const isJudged = !pair.after.open && !pair.after.errored;
+  const colour = { worse: "fail", better: isJudged ? "pass" : "open", unclear: "skipped" }[pair.change];
+  return (
+    <>
+      <span className={`verdict ${colour}`}>
+        {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span className="skip">unclear</span> : pair.change}
+      </span>
+      {pair.open_change === "unclear" ? null : (
+        <div><StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} /></div>
+      )}
+    </>
+  );
 }

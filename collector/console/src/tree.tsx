@@ -37,7 +37,7 @@ export function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
                 {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
               </span>
               {failed ? <span className="verdict fail">✗ failed</span> : null}
-              {crossed ? <span className="verdict fail">! boundary</span> : null}
+              {crossed ? <span className="verdict fail">✗ boundary</span> : null}
               <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
             </button>
             <When run={run} start={step.start_ns} end={step.end_ns} />

@@ -16,6 +16,7 @@ from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import IS_OPEN, Filter
+from spanproof.store.keys import build_key_condition
 from spanproof.store.queries import get_row_key, list_score_columns
 from spanproof.store.rows import parse_score
 from spanproof.store.sessions import SessionRow, fetch_sessions, fetch_traces_of_session
@@ -440,6 +441,7 @@ class Browse:
         start_ns: int,
         cohort: Mapping[str, str] = _NO_COHORT,
         limit: int,
+        traces: Sequence[TraceKey] | None = None,
     ) -> list[Score]:
         """Return verdicts of layers that no person has judged: open ones, then fails, then some passes.
 
@@ -451,8 +453,9 @@ class Browse:
             start_ns: Unix nanoseconds of the first span time.
             cohort: only runs of these values, by dimension.
             limit: at most so many.
+            traces: only those of these traces, with every pass; None is of any.
         """
-        waiting, bound = _build_waiting_query(layer, start_ns, cohort)
+        waiting, bound = _build_waiting_query(layer, start_ns, cohort, traces)
         rows = self._select(
             f"SELECT {', '.join(list_score_columns())} {waiting}"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, layer, id"
@@ -462,11 +465,15 @@ class Browse:
         return [parse_score(row) for row in rows]
 
     def count_unlabelled(
-        self, layer: Layer | None = None, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
+        self, layer: Layer | None = None, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, most: int
     ) -> int:
-        """Return how many verdicts `unlabelled` has without a limit."""
+        """Return how many verdicts `unlabelled` has, counted up to `most`: the store reads no further."""
         waiting, bound = _build_waiting_query(layer, start_ns, cohort)
-        return int(self._select(f"SELECT count() AS waiting {waiting}", bound)[0]["waiting"])
+        rows = self._select(
+            f"SELECT count() AS waiting FROM (SELECT 1 {waiting} LIMIT {{most:UInt32}})",
+            {**bound, "most": most},
+        )
+        return int(rows[0]["waiting"])
 
     def run_summaries(self, keys: Sequence[TraceKey]) -> dict[tuple[TraceKey, str], RunSummary]:
         """Return task, answer, tokens and cost of the runs of these traces, by trace and run."""
@@ -537,15 +544,20 @@ _FROM: Final = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')"
 
 
 def _build_waiting_query(
-    layer: Layer | None, start_ns: int, cohort: Mapping[str, str]
+    layer: Layer | None,
+    start_ns: int,
+    cohort: Mapping[str, str],
+    traces: Sequence[TraceKey] | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """Return what selects the verdicts that no person has judged, and its parameters."""
     chosen = Filter(layer, layer.value if layer else None, cohort, None, start_ns)
     condition, bound = chosen.where()
     source, keys = chosen.source("{db}")
+    of_traces, ids = ("1", {}) if traces is None else build_key_condition(traces)
+    is_wanted_pass = _IS_IN_SAMPLE if traces is None else "1"
     query = (
-        f"FROM {source} WHERE {condition}"
-        f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
+        f"FROM {source} WHERE {condition} AND {of_traces}"
+        f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {is_wanted_pass})"
         " AND (project, trace_id, run_span_id, layer) NOT IN ("
         # A step begins after its run, and so within the window as well.
         "SELECT project, trace_id, run_span_id, layer FROM {db}.scores FINAL"
@@ -555,6 +567,7 @@ def _build_waiting_query(
     return query, {
         **bound,
         **keys,
+        **ids,
         "label_name": PERSON_VERDICT,
         "external": EXTERNAL_PREFIX,
         "sampled": int(PASS_SAMPLE_SHARE * _HASH_PARTS),

@@ -26,6 +26,7 @@ class UsagePoint:
     start_ns: int
     traces: int
     failed: int
+    errored: int
     open: int
     passed: int
     p50_s: float
@@ -53,7 +54,8 @@ def fetch_usage_points(
     candidates, likes = chosen.narrow_to_candidates(database, "1")
     rows = client.query(
         "SELECT intDiv(start_ns, {bucket:UInt64}) * {bucket:UInt64} AS at, count(),"
-        " countIf(state = 'fail'), countIf(state = 'open'), countIf(state = 'pass'),"
+        " countIf(state = 'fail'), countIf(state = 'errored'), countIf(state = 'open'),"
+        " countIf(state = 'pass'),"
         f" quantileExact(0.5)((greatest(end_ns, start_ns) - start_ns) / {_NS}),"
         f" quantileExact(0.95)((greatest(end_ns, start_ns) - start_ns) / {_NS}),"
         " sum(tokens), sum(cost_usd)"
@@ -65,12 +67,13 @@ def fetch_usage_points(
             start_ns=int(row[0]),
             traces=int(row[1]),
             failed=int(row[2]),
-            open=int(row[3]),
-            passed=int(row[4]),
-            p50_s=row[5],
-            p95_s=row[6],
-            tokens=int(row[7]),
-            cost_usd=row[8],
+            errored=int(row[3]),
+            open=int(row[4]),
+            passed=int(row[5]),
+            p50_s=row[6],
+            p95_s=row[7],
+            tokens=int(row[8]),
+            cost_usd=row[9],
         )
         for row in rows
     ]

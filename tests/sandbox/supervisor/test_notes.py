@@ -24,10 +24,10 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, encode
+from spanproof.sandbox.places import PROBED, WRITABLE, is_sensitive
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.fixtures.machine import PROCESSORS, build_texts
 from spanproof.sandbox.supervisor.record import Record
-from spanproof.sandbox.supervisor.seccomp.places import PROBED, WRITABLE, is_sensitive
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,18 @@ def run_step(jail: Sandbox, source: str) -> Execution:
     "path",
     [
         "/root/.ssh/id_rsa",
-        "/home/ann/notes.txt",
+        "/home",
+        "/home/ann/.config/gh/hosts.yml",
+        "/Users/ann/Library/Keychains/login.keychain-db",
+        "/home/ann/id_rsa",
+        "/opt/app/secrets.yaml",
+        "/opt/app/config/credentials.json",
+        "/srv/tls/server.crt",
+        "/mnt/usb/server.key",
+        "/mnt/vault/token",
+        "/var/lib/postgresql/15/main/pg_hba.conf",
+        "/var/log/auth.log.1",
+        "/var/backups/shadow.bak",
         "/srv/app/.env",
         "/opt/x/.aws/credentials",
         "/etc/shadow",
@@ -78,7 +89,21 @@ def test_what_the_directory_of_a_server_holds_is_looked_for_by_no_tool() -> None
     assert not PROBED.fullmatch("/etc/mysql/debian.cnf")
 
 
-@pytest.mark.parametrize("path", ["/data/in.csv", "/srv/report.txt", "/opt/model.bin", "/etc/app.toml"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/data/in.csv",
+        "/data/tokenizer.json",
+        "/srv/report.txt",
+        "/opt/model.bin",
+        "/etc/app.toml",
+        "/var/app.log",
+        "/var/log/app/error.log",
+        "/mnt/backup",
+        "/home/ann/notes.txt",
+        "/home/ann",
+    ],
+)
 def test_any_other_place_is_not(path: str) -> None:
     assert not is_sensitive(path)
 

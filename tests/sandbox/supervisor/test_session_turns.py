@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox import SessionSpec, ToolAnswer
+from spanproof.sandbox.errors import SandboxBroken
+from spanproof.sandbox.guest.wire import Frame, Header, encode
 from spanproof.sandbox.supervisor.run import steps
+from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession
 from spanproof.sandbox.supervisor.run.steps import SessionRun
 
 from .begun import begun_in
@@ -80,14 +84,49 @@ def test_time_in_which_what_is_left_has_no_processor_is_given_back(monkeypatch: 
     now = 100.0
     monkeypatch.setattr(steps.time, "monotonic", lambda: now)
     settling = steps._Settling(0.4)
-    settling.give_back(5.0)  # of before
+    settling.give_back({7: 5.0})  # of before
     for _ in range(20):
         now += 0.01
         left_s = settling.count_down()
     assert left_s == pytest.approx(0.2)
-    settling.give_back(5.15)
+    settling.give_back({7: 5.15})
     assert settling.count_down() == pytest.approx(0.35)
-    settling.give_back(9.0)  # no more than was counted
+    settling.give_back({8: 0.02})  # one has ended, and one has begun
+    assert settling.count_down() == pytest.approx(0.37)
+    settling.give_back({8: 9.0})  # no more than was counted
     assert settling.count_down() == pytest.approx(0.4)
     now += 60
     assert settling.count_down() == 0.0
+
+
+def test_a_session_whose_supervisor_does_not_report_its_end_has_no_whole_record() -> None:
+    dropped: list[str] = []
+    link = _SilentAtEnd()
+    loan = Loan(link, lambda: None, lambda: dropped.append("dropped"))
+    session = SupervisorSession(loan, ({"kind": "job"}, []), SessionSpec(), lambda _request: ToolAnswer())
+    assert [session.execute(source).attempts_whole for source in ("x = 1", "x = 2")] == [True, True]
+    session.close()
+    assert dropped == ["dropped"]
+    assert {number: found.attempts_whole for number, found in session.amended().items()} == {
+        0: False,
+        1: False,
+    }
+
+
+class _SilentAtEnd:
+    """A supervisor that reports each step, and never the end."""
+
+    def __init__(self) -> None:
+        self._kind = ""
+
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Take it."""
+        self._kind = str(header["kind"])
+
+    def receive(self, timeout_s: float) -> Frame:
+        """Report what was sent last."""
+        if self._kind == "end":
+            raise SandboxBroken("no answer")
+        return Frame(
+            {"kind": "step", "ready": True, "outcome": "ok", "tier": "full", "status": 0}, (b"", b"")
+        )

@@ -250,7 +250,7 @@ def test_a_known_name_has_one_address_and_no_other_kind() -> None:
     assert answer.endswith(b"\x00\x04\x0b\x00\x00\x01")
     assert struct.unpack_from("!6H", _build_answer(_query("a.example", kind=28), "11.0.0.1"))[3] == 0
     assert _build_answer(_query("a.example")[:-3], "11.0.0.1")[3] & 0xF == 3
-    assert _build_refusal(_query("b.example"), known=False)[3] & 0xF == 5
+    assert _build_refusal(_query("b.example"), is_valid=False)[3] & 0xF == 5
 
 
 def test_each_host_has_an_address_of_its_own() -> None:

@@ -1,8 +1,8 @@
 // What fires, what fired when with the scores behind it, what is silenced, rules, and what targets got.
 import { Button, Textarea, TextInput } from "@mantine/core";
-import { Fragment, useState, type FormEvent } from "react";
+import { useState, type FormEvent } from "react";
 import type { Schema, State } from "../api";
-import { author, AuthorField, Cli, DataTable, Empty, Head, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Head, Items, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
@@ -52,11 +52,7 @@ function RuleEditor({ list, text, setText, reload }: EditorParts) {
         <Button variant="filled" disabled={sending.busy} onClick={keep}>Keep the rule</Button>
       </div>
       <Sent sending={sending} />
-      {trial?.notifications.length ? (
-        <ul className="behind">
-          {trial.notifications.map((each, index) => <li key={index}><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></li>)}
-        </ul>
-      ) : null}
+      <Items items={(trial?.notifications ?? []).map((each) => <><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></>)} />
     </form>
   );
 }
@@ -119,7 +115,7 @@ export function Alerts() {
 }
 
 function AlertState({ status }: { status: string }) {
-  const states: Record<string, State> = { firing: "fail", pending: "open", resolved: "pass", inactive: "skipped" };
+  const states: Record<string, State> = { firing: "fail", pending: "open", resolved: "skipped", inactive: "skipped" };
   return <StateMark state={states[status] ?? "skipped"} text={status} />;
 }
 
@@ -141,18 +137,7 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
       <h2><AlertState status={alert.status} /> <Plain text={alert.summary} /></h2>
       <div className="dim">
         <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since <Time ns={alert.since_ns} relative />
-        {alert.acknowledged_by ? (
-          <>
-            {" "}
-            · acknowledged by <Plain text={alert.acknowledged_by} />
-          </>
-        ) : null}
-        {alert.undelivered.map((each, index) => (
-          <Fragment key={index}>
-            {" "}
-            · <Plain text={each} />
-          </Fragment>
-        ))}
+        <Plain text={[alert.acknowledged_by ? `acknowledged by ${alert.acknowledged_by}` : "", ...alert.undelivered].filter(Boolean).map((each) => ` · ${each}`).join("")} />
       </div>
       {alert.first_summary && alert.first_summary !== alert.summary ? (
         <p className="dim">It began to fire with: <Plain text={alert.first_summary} /></p>
@@ -168,15 +153,9 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
 }
 
 function Behind({ alert }: { alert: Alert }) {
-  if (!alert.scores.length && !alert.failures.length) return null;
-  return (
-    <ul className="behind">
-      {alert.failures.map((each, index) => <li key={index}><Plain text={each.text} /> <span className="dim">{each.count} times</span></li>)}
-      {alert.scores.slice(0, 5).map((each, index) => (
-        <li key={index}><RunLink trace={each.trace_id} run={each.run_span_id} /> <Plain text={each.explanation} /></li>
-      ))}
-    </ul>
-  );
+  const failures = alert.failures.map((each) => <><Plain text={each.text} /> <span className="dim">{each.count} times</span></>);
+  const scores = alert.scores.slice(0, 5).map((each) => <><RunLink trace={each.trace_id} run={each.run_span_id} /> <Plain text={each.explanation} /></>);
+  return <Items items={[...failures, ...scores]} />;
 }
 
 function Rules({ list: { rules, made }, edit, reload }: { list: Schema["AlertList"]; edit: (text: string) => void; reload: () => void }) {
@@ -289,17 +268,15 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
   return (
     <>
       {silences.length ? (
-        <ul className="behind">
-          {silences.map((each, index) => (
-            <li key={index}>
-              <code>
-                <Plain text={Object.entries(each.matchers).map(([name, value]) => `${name}=${value}`).join(", ")} />
-              </code>{" "}
+        <Items
+          items={silences.map((each) => (
+            <>
+              <code><Plain text={Object.entries(each.matchers).map(([name, value]) => `${name}=${value}`).join(", ")} /></code>{" "}
               until <Time ns={each.ends_ns} />, <Plain text={`${each.author}${each.comment ? `: ${each.comment}` : ""}`} />{" "}
               <Button onClick={() => end(each.id)}>end it</Button>
-            </li>
+            </>
           ))}
-        </ul>
+        />
       ) : <p className="dim">None is in force.</p>}
       <form className="fields" onSubmit={begin}>
         <TextInput

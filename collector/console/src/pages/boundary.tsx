@@ -36,7 +36,7 @@ export function Boundary() {
 }
 
 function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
-  if (!rows.length) return <Empty title="No program tried to leave its boundary" />;
+  if (!rows.length) return <Empty title="No replay tried to leave its boundary" />;
   return (
     <DataTable
       label="Attempts"
@@ -57,7 +57,7 @@ function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
 }
 
 function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
-  if (!rows.length) return <Empty title="The scanners found nothing" />;
+  if (!rows.length) return <Empty title="The scanners found nothing in the code of this window" />;
   return (
     <DataTable
       label="Findings"

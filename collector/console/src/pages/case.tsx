@@ -1,9 +1,8 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
-import { Table } from "@mantine/core";
 import { useState } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { Cli, Grid, Link, pathOf, Plain, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
+import { Cli, DataTable, Items, Link, pathOf, Plain, Properties, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
 import { describeEdits, EditForm, type Edits } from "../editform";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
@@ -42,18 +41,13 @@ function Whole({ page }: { page: Page }) {
           <h2>Task</h2>
           <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
           <h2>What a run must do</h2>
-          <ul className="behind">{it.requirements.map((each, index) => <li key={index}><Plain text={each} /></li>)}</ul>
+          <Items items={it.requirements.map((each) => <Plain text={each} />)} />
         </section>
         <section>
           <h2>Frozen run</h2>
           <Frozen page={page} />
           {it.tags.length || it.notes ? (
-            <dl className="facts">
-              <dt>tags</dt>
-              <dd><Plain text={it.tags.join(", ") || "none"} /></dd>
-              <dt>notes</dt>
-              <dd><Plain text={it.notes || "none"} /></dd>
-            </dl>
+            <Properties rows={[["tags", <Plain text={it.tags.join(", ") || "none"} />], ["notes", <Plain text={it.notes || "none"} />]]} />
           ) : null}
         </section>
       </div>
@@ -89,48 +83,39 @@ function Frozen({ page }: { page: Page }) {
   );
 }
 
+type Entry = Schema["CaseHistory"];
+
+/** Return the address of an experiment's run beside the one before, or beside the frozen run; null where a trace is missing. */
+function besideEarlier(page: Page, each: Entry): string | null {
+  const earlier = page.history[page.history.indexOf(each) + 1];
+  const reference = (run: Entry, trial: Schema["TrialRow"] | undefined) => (trial?.has_trace ? `trials/${run.experiment}/${page.case.id}/${trial.number}` : null);
+  const frozen = page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
+  const before = (earlier && reference(earlier, earlier.trials.find((trial) => trial.has_trace))) ?? frozen;
+  const after = reference(each, each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0]);
+  return before && after ? `/compare/runs?${new URLSearchParams({ before, after })}` : null;
+}
+
 function History({ page }: { page: Page }) {
   return (
-    <Grid label="History" heads={["experiment", ["result", "wide"], "trials", ["answers", "wide"], "beside", "written"]}>
-      {page.history.map((each, index) => {
-        const shown = each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0];
-        const reference = (run: Schema["CaseHistory"] | undefined, number: number | undefined) =>
-          run && number !== undefined ? `trials/${run.experiment}/${page.case.id}/${number}` : page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
-        const earlier = page.history[index + 1];
-        const before = reference(earlier, earlier?.trials.find((trial) => trial.has_trace)?.number);
-        const after = reference(each, shown?.has_trace ? shown.number : undefined);
-        return (
-          <Table.Tr>
-            <Table.Th scope="row">
-              <Plain text={each.experiment} />
-              <div className="dim"><Plain text={each.agent} /></div>
-            </Table.Th>
-            <Table.Td>
-              <OneCell cell={each.result} />
-              {each.result.reason ? <div className="dim"><Plain text={each.result.reason} /></div> : null}
-            </Table.Td>
-            <Table.Td>
-              {each.trials.map((trial, index) => (
-                <TrialMark key={index} trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
-              ))}
-            </Table.Td>
-            <Table.Td>
-              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => (
-                <div key={index}><Plain text={answer || "none"} /></div>
-              ))}
-            </Table.Td>
-            <Table.Td>
-              {before && after && before !== after ? (
-                <Link href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</Link>
-              ) : (
-                "–"
-              )}
-            </Table.Td>
-            <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
-          </Table.Tr>
-        );
-      })}
-    </Grid>
+    <DataTable
+      label="History"
+      rows={page.history}
+      columns={[
+        ["experiment", (each) => <><Plain text={each.experiment} /><div className="dim"><Plain text={each.agent} /></div></>],
+        ["result", ({ result }) => <><OneCell cell={result} />{result.reason ? <div className="dim"><Plain text={result.reason} /></div> : null}</>, "wide"],
+        ["trials", ({ trials, experiment }) =>
+          trials.map((trial) => (
+            <TrialMark key={trial.number} trial={trial} href={trial.has_trace ? `/trials/${experiment}/${page.case.id}/${trial.number}` : null} />
+          ))],
+        ["answers", ({ trials }) =>
+          [...new Set(trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => <div key={index}><Plain text={answer || "none"} /></div>), "wide"],
+        ["beside", (each) => {
+          const address = besideEarlier(page, each);
+          return address ? <Link href={address}>{address.includes("before=cases") ? "the frozen run" : "the one before"}</Link> : "–";
+        }],
+        ["written", (each) => <Time ns={each.written_ns} relative />, "dim"],
+      ]}
+    />
   );
 }
 

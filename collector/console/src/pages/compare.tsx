@@ -1,11 +1,11 @@
 // Did it get worse? Two windows, or two values of a dimension: rates with their intervals and the difference with its own.
 import type { FormEvent } from "react";
-import { Button, Table, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { capitalise, Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, points, Shown, useAnswer, useHours } from "../parts";
+import { capitalise, Cli, DataTable, DimensionSelect, Empty, Head, Interval, nameOfWindow, percent, Plain, points, Shown, useAnswer, useHours, type Column } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
-import { describeRate, RateBar, RateMark, StateMark } from "../state";
+import { Change, describeRate, RateBar, RateMark } from "../state";
 import { ChooseRuns } from "./runs";
 
 const DIMENSIONS = ["release", "prompt_version", "model", "agent", "task", "executor", "service"];
@@ -89,81 +89,54 @@ function Both({ page }: { page: Schema["Comparison"] }) {
   return (
     <>
       <p className="sentence">{sentence.length ? capitalise(`${sentence.join("; ")}.`) : unchanged}</p>
-      <Grid label="Layers" heads={["layer", ["before", "heat"], ["after", "heat"], ["difference", "heat"], "change"]}>
-        {LAYERS.map((layer) => {
-          const pair = page.layers[layer]!;
-          return (
-            <Table.Tr>
-              <Table.Th scope="row">{layer}</Table.Th>
-              <Side rate={pair.before} name={page.before} />
-              <Side rate={pair.after} name={page.after} />
-              <Table.Td className="heat">
-                {points(pair.difference)}
-                <div className="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
-                {pair.before.open || pair.after.open ? <div className="dim">open {points(pair.open_difference)}</div> : null}
-              </Table.Td>
-              <Table.Td><Change pair={pair} /></Table.Td>
-            </Table.Tr>
-          );
-        })}
-      </Grid>
+      <DataTable
+        label="Layers"
+        rows={LAYERS.map((layer) => ({ layer, pair: page.layers[layer]! }))}
+        columns={[
+          ["layer", ({ layer }) => layer],
+          [<span title={page.before}>before</span>, ({ pair }) => <Side rate={pair.before} />, "heat"],
+          [<span title={page.after}>after</span>, ({ pair }) => <Side rate={pair.after} />, "heat"],
+          ["difference", ({ pair }) => (
+            <>
+              {points(pair.difference)}
+              <div className="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
+              {pair.before.open || pair.after.open ? <div className="dim">open {points(pair.open_difference)}</div> : null}
+            </>
+          ), "heat"],
+          ["change", ({ pair }) => <Change pair={pair} />],
+        ]}
+      />
       <h2 className="below">By {page.by.replace("_", " ")}, flipped first</h2>
       {page.values.length ? (
-        <Grid label="Values" heads={[page.by.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
-          {page.values.map((each, index) => (
-            <Table.Tr key={index}>
-              <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
-              {LAYERS.map((layer) => {
-                const pair = each.layers[layer];
-                return (
-                  <Table.Td className="heat">
-                    {pair ? (
-                      <>
-                        {percent(pair.before.rate)} → {percent(pair.after.rate)} <Change pair={pair} short />
-                        {pair.before.open || pair.after.open ? (
-                          <div className="dim">
-                            {pair.before.open} → {pair.after.open} open
-                          </div>
-                        ) : null}
-                      </>
-                    ) : (
-                      "–"
-                    )}
-                  </Table.Td>
-                );
-              })}
-            </Table.Tr>
-          ))}
-        </Grid>
+        <DataTable
+          label="Values"
+          rows={page.values}
+          columns={[
+            [page.by.replace("_", " "), (each) => <Plain text={each.value || "(none given)"} />],
+            ...LAYERS.map((layer): Column<Schema["Comparison"]["values"][number]> => [layer, (each) => <PairCell pair={each.layers[layer]} />, "heat"]),
+          ]}
+        />
       ) : <p className="dim">Nothing was judged on either side.</p>}
     </>
   );
 }
 
-function Side({ rate, name }: { rate: Schema["Rate"]; name: string }) {
+function PairCell({ pair }: { pair: Pair | undefined }) {
+  if (!pair) return <>–</>;
   return (
-    <Table.Td className="heat" title={name}>
-      <RateMark rate={rate} /> <span className="dim">{describeRate(rate)}</span>
-      <Interval low={rate.low} high={rate.high} n={rate.judged} />
-      <RateBar rate={rate} />
-    </Table.Td>
+    <>
+      {percent(pair.before.rate)} → {percent(pair.after.rate)} <Change pair={pair} short />
+      {pair.before.open || pair.after.open ? <div className="dim">{pair.before.open} → {pair.after.open} open</div> : null}
+    </>
   );
 }
 
-const CHANGES: Record<Pair["change"], string> = { worse: "▲", better: "▼", unclear: "=" };
-
-/** How the fails changed, and what is open; better is green only where nothing is open now. */
-function Change({ pair, short }: { pair: Pair; short?: boolean }) {
-  if (!pair.before.judged || !pair.after.judged) return <span className="dim">{short ? "" : "no rate to compare with"}</span>;
-  const colour = { worse: "fail", better: pair.after.open ? "open" : "pass", unclear: "skipped" }[pair.change];
+function Side({ rate }: { rate: Schema["Rate"] }) {
   return (
     <>
-      <span className={`verdict ${colour}`}>
-        {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span className="skip">unclear</span> : pair.change}
-      </span>
-      {pair.open_change === "unclear" ? null : (
-        <div><StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} /></div>
-      )}
+      <RateMark rate={rate} /> <span className="dim">{describeRate(rate)}</span>
+      <Interval low={rate.low} high={rate.high} n={rate.judged} />
+      <RateBar rate={rate} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { LAYERS, type Schema } from "../api";
 import { describeEdits, EditForm, type Edits } from "../editform";
-import { Cli, Grid, Plain, request, Shown, useAnswer, useSend } from "../parts";
+import { Cli, DataTable, Plain, request, Shown, useAnswer, useSend } from "../parts";
 import { Step } from "../steps";
 import { Outcome, StateMark } from "../state";
 
@@ -59,15 +59,11 @@ function Beside({ before, after }: { before: Run; after: Run }) {
   ];
   return (
     <>
-      <Grid label="Recorded and edited" heads={["", "recorded", "edited"]}>
-        {rows.map(([name, show]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>{show(before)}</td>
-            <td>{show(after)}</td>
-          </tr>
-        ))}
-      </Grid>
+      <DataTable
+        label="Recorded and edited"
+        rows={rows}
+        columns={[["", ([name]) => name], ["recorded", ([, show]) => show(before)], ["edited", ([, show]) => show(after)]]}
+      />
       {after.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
     </>
   );

@@ -1,8 +1,8 @@
 // Is the change better? Experiments, and one of them as a grid of cases by trials beside a baseline.
-import { Fragment, useId, useState } from "react";
-import { NativeSelect, Popover, Table } from "@mantine/core";
+import { useId, useState } from "react";
+import { NativeSelect, Popover } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, DataTable, Empty, formatDollars, formatDuration, Grid, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, points, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here } from "../location";
 import type { PageParts } from "../root";
@@ -108,11 +108,7 @@ function Result({ page }: { page: Page }) {
       {page.facts.length ? (
         <details className="below" open={!page.rows}>
           <summary>All numbers of the report</summary>
-          <dl className="facts">
-            {page.facts.map((fact, index) => (
-              <Fragment key={index}><dt><Plain text={fact.name} /></dt><dd><Plain text={fact.value} /></dd></Fragment>
-            ))}
-          </dl>
+          <Properties rows={page.facts.map((fact) => [<Plain text={fact.name} />, <Plain text={fact.value} />])} />
         </details>
       ) : null}
       {page.rows && failing.length ? <h2 className="below">What did not pass, and why</h2> : null}
@@ -120,14 +116,14 @@ function Result({ page }: { page: Page }) {
       {passed.length && !page.rows ? (
         <section className="card">
           <h2>{passed.length} {passed.length === 1 ? "case" : "cases"} passed</h2>
-          <ul className="behind">
-            {passed.map((each, index) => (
-              <li key={index}>
+          <Items
+            items={passed.map((each) => (
+              <>
                 <ResultMark state={each.state} verdict={each.verdict} /> <Plain text={[each.name, each.reason].filter(Boolean).join(": ")} />{" "}
                 {each.wall_s === null ? null : <span className="dim">{formatDuration(each.wall_s * 1e9)}</span>}
-              </li>
+              </>
             ))}
-          </ul>
+          />
         </section>
       ) : null}
       {page.left_out ? <p className="dim">{page.left_out} more cases are not listed.</p> : null}
@@ -165,36 +161,34 @@ function Numbers({ page, column }: { page: Page; column: Column }) {
   );
 }
 
+const sum = (all: number[]) => all.reduce((total, each) => total + each, 0);
+
 /** Cases down, trials across; those that flipped against the baseline, or from trial to trial, come first. */
 function CaseGrid({ page, rows }: { page: Page; rows: GridRow[] }) {
   const trials = Math.max(1, ...rows.map((row) => row.trials.length));
-  const numbers = Array.from({ length: trials }, (_, index) => (trials === 1 ? "trial" : `trial ${index + 1}`));
+  const notRun = <span className="dim">not run</span>;
+  const baseline: TableColumn<GridRow> = ["baseline", ({ before }) => (before ? <LayerMarks states={before.layer_states} /> : notRun)];
   return (
-    <Grid label="Cases by trials" heads={[["case", "wide"], "result", ...(page.baseline ? ["baseline"] : []), ...numbers, ["cost", "heat"], ["time", "heat"]]}>
-      {rows.map((row) => {
-        const costs = row.trials.flatMap((trial) => (trial.cost_usd === null ? [] : [trial.cost_usd]));
-        const sum = (all: number[]) => all.reduce((total, each) => total + each, 0);
-        return (
-          <Table.Tr key={row.case.id}>
-            <Table.Th scope="row">
-              <Link href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(row.case.id)}`} title={row.case.id}>
-                <Plain text={row.case.task || row.case.id} />
-              </Link>
-            </Table.Th>
-            <Table.Td>
-              <StateMark state={row.state} text={nameStatus(row)} />
-              {row.flipped ? <div className="dim">flipped</div> : null}
-            </Table.Td>
-            {page.baseline ? <Table.Td>{row.before ? <LayerMarks states={row.before.layer_states} /> : <span className="dim">not run</span>}</Table.Td> : null}
-            {numbers.map((name, index) => (
-              <Table.Td key={name}>{row.trials[index] ? <TrialMarks page={page} row={row} trial={row.trials[index]} /> : <span className="dim">not run</span>}</Table.Td>
-            ))}
-            <Table.Td className="heat">{formatDollars(costs.length ? sum(costs) : null)}</Table.Td>
-            <Table.Td className="heat">{formatDuration(sum(row.trials.map((trial) => trial.wall_s)) * 1e9)}</Table.Td>
-          </Table.Tr>
-        );
-      })}
-    </Grid>
+    <DataTable
+      label="Cases by trials"
+      rows={rows}
+      columns={[
+        ["case", ({ case: it }) => (
+          <Link href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(it.id)}`} title={it.id}><Plain text={it.task || it.id} /></Link>
+        ), "wide"],
+        ["result", (row) => <><StateMark state={row.state} text={nameStatus(row)} />{row.flipped ? <div className="dim">flipped</div> : null}</>],
+        ...(page.baseline ? [baseline] : []),
+        ...Array.from({ length: trials }, (_, index): TableColumn<GridRow> => [
+          trials === 1 ? "trial" : `trial ${index + 1}`,
+          (row) => (row.trials[index] ? <TrialMarks page={page} row={row} trial={row.trials[index]} /> : notRun),
+        ]),
+        ["cost", (row) => {
+          const costs = row.trials.flatMap((trial) => (trial.cost_usd === null ? [] : [trial.cost_usd]));
+          return formatDollars(costs.length ? sum(costs) : null);
+        }, "heat"],
+        ["time", (row) => formatDuration(sum(row.trials.map((trial) => trial.wall_s)) * 1e9), "heat"],
+      ]}
+    />
   );
 }
 
@@ -237,9 +231,7 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
         {each.layer ? <span className="dim">{each.layer}</span> : null}
       </h2>
       <p className="sentence"><Plain text={each.reason} /></p>
-      {each.details.length ? (
-        <ul className="behind">{each.details.map((line, index) => <li key={index}><Plain text={line} /></li>)}</ul>
-      ) : null}
+      <Items items={each.details.map((line) => <Plain text={line} />)} />
       {each.runs.length ? (
         <div className="links">
           <span className="dim">open</span>

@@ -1,13 +1,12 @@
 // Is anything wrong now? Fail rates with their intervals, over time, and by cohort.
-import { Table } from "@mantine/core";
-import { Fragment, useMemo, useState } from "react";
-import { LAYERS, type Layer, type Schema } from "../api";
+import { useMemo, useState } from "react";
+import { LAYERS, type Layer, type Schema, type State } from "../api";
 import { StackedBars } from "../bars";
 import { RateChart, readTimes, type Times } from "../chart";
-import { capitalise, Cli, ClusterLink, DataTable, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, Link, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
+import { capitalise, Cli, ClusterLink, DataTable, DimensionSelect, formatDollars, formatDuration, Head, Interval, Items, Link, nameOfWindow, percent, Plain, points, Properties, Shown, Time, Trend, useAnswer, useHours, type Column } from "../parts";
 import { addressWith, go, here } from "../location";
 import { pair } from "../query";
-import { describeRate, isState, RateBar, StateMark } from "../state";
+import { Change, describeRate, isState, listShares, RateBar, RateMark, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
 const DIMENSIONS = ["prompt_version", "release", "model", "agent", "task", "executor"];
@@ -15,8 +14,10 @@ const DIMENSIONS = ["prompt_version", "release", "model", "agent", "task", "exec
 export function Overview() {
   const hours = useHours();
   const by = here().searchParams.get("by") ?? "prompt_version";
+  const isCompared = here().searchParams.get("compare") === "before";
   const overview = useAnswer<Schema["Overview"]>("overview", { hours });
   const cohorts = useAnswer<Schema["Cohorts"]>(`cohorts/${encodeURIComponent(by)}`, { hours });
+  const earlier = useAnswer<Schema["Comparison"]>(isCompared ? "compare" : "", { dimension: "window", hours });
   const failures = useAnswer<Schema["FailureList"]>("failures", { hours, limit: "6" });
   const alerts = useAnswer<Schema["AlertList"]>("alerts");
   const newest = useAnswer<Schema["TraceList"]>("traces", { limit: "1" });
@@ -34,9 +35,9 @@ export function Overview() {
   }
   return (
     <>
-      <Head title={overview.value ? describeRates(overview.value, hours) : `Fail rates, last ${nameOfWindow(hours)}`} />
-      <Shown loaded={overview}>{(found) => <Rates overview={found} hours={hours} />}</Shown>
-      <div className="columns">
+      <Head {...(overview.value ? describeRates(overview.value, hours) : { title: `Fail rates, last ${nameOfWindow(hours)}` })} />
+      <Shown loaded={overview}>{(found) => <Rates overview={found} hours={hours} earlier={earlier.value} />}</Shown>
+      <div className="columns tables">
         <section>
           <h2>What broke, by runs</h2>
           <Shown loaded={failures}>{(found) => <Broken clusters={found.failures} hours={hours} />}</Shown>
@@ -70,16 +71,22 @@ function countOf(rate: Schema["Rate"] | null | undefined): number {
   return rate ? rate.passed + rate.failed + rate.errored + rate.skipped + rate.open : 0;
 }
 
-/** Return whether anything is wrong, as a person would say it. */
-function describeRates(overview: Schema["Overview"], hours: string): string {
+/** Return whether anything is wrong, as a person would say it, and the gravest state. */
+function describeRates(overview: Schema["Overview"], hours: string): { title: string; state: State } {
   const window = `the last ${nameOfWindow(hours)}`;
-  const worst = LAYERS.map((layer) => ({ layer, rate: overview.layers[layer]! })).sort((a, b) => (b.rate.rate ?? 0) - (a.rate.rate ?? 0))[0]!;
-  if (worst.rate.failed) {
-    return capitalise(`${worst.layer} fails most in ${window}: ${describeRate(worst.rate)}`);
-  }
-  const opened = LAYERS.map((layer) => ({ layer, open: overview.layers[layer]!.open })).sort((a, b) => b.open - a.open)[0]!;
-  if (opened.open) return `No run failed in ${window}, and ${opened.open.toLocaleString("en")} are open on ${opened.layer}`;
-  return worst.rate.passed ? `No run failed in ${window}` : `No run was judged in ${window}`;
+  const rates = LAYERS.map((layer) => ({ layer, rate: overview.layers[layer]! }));
+  const most = (read: (rate: Schema["Rate"]) => number) => [...rates].sort((a, b) => read(b.rate) - read(a.rate))[0]!;
+  const worst = most((rate) => rate.rate ?? 0);
+  if (worst.rate.failed) return { title: capitalise(`${worst.layer} fails most in ${window}: ${describeRate(worst.rate)}`), state: "fail" };
+  const errored = most((rate) => rate.errored);
+  const open = most((rate) => rate.open);
+  const rest = [
+    errored.rate.errored ? `${errored.rate.errored.toLocaleString("en")} errored on ${errored.layer}` : "",
+    open.rate.open ? `${open.rate.open.toLocaleString("en")} are open on ${open.layer}` : "",
+  ].filter(Boolean);
+  if (rest.length) return { title: `No run failed in ${window}, and ${rest.join(" and ")}`, state: errored.rate.errored ? "errored" : "open" };
+  const isJudged = rates.some(({ rate }) => rate.passed);
+  return { title: `No run ${isJudged ? "failed" : "was judged"} in ${window}`, state: isJudged ? "pass" : "skipped" };
 }
 
 function Volume({ overview }: { overview: Schema["Overview"] }) {
@@ -111,14 +118,7 @@ function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
   ];
   return (
     <>
-      <dl className="facts">
-        {rows.map(([name, counts, words]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{counts.length ? <Trend counts={counts} label={`${name} over time`} /> : null} {words}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Properties rows={rows.map(([name, counts, words]) => [name, <>{counts.length ? <Trend counts={counts} label={`${name} over time`} /> : null} {words}</>])} />
       <DataTable
         label="Tokens and cost"
         rows={shares}
@@ -155,16 +155,14 @@ function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number
   const firing = alerts.filter((each) => each.status === "firing");
   if (!firing.length) return <p className="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
   return (
-    <ul className="behind">
-      {firing.map((each, index) => (
-        <li key={index}>
-          <Link href="/alerts" className="verdict fail">
-            ✗ <Plain text={each.rule} />
-          </Link>{" "}
+    <Items
+      items={firing.map((each) => (
+        <>
+          <Link href="/alerts" className="verdict fail">✗ <Plain text={each.rule} /></Link>{" "}
           <Plain text={each.summary} /> <span className="dim">since <Time ns={each.since_ns} relative /></span>
-        </li>
+        </>
       ))}
-    </ul>
+    />
   );
 }
 
@@ -179,14 +177,12 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
     <>
       <p>{newest ? <>The newest trace began <Time ns={newest.start_ns} relative />.</> : null}</p>
       {shown.length ? (
-        <dl className="facts">
-          {shown.map((each, index) => (
-            <Fragment key={index}>
-              <dt title={each.meaning}>{each.name.replace(/^spanproof_|_total$/g, "").replaceAll("_", " ")}</dt>
-              <dd>{each.value.toLocaleString("en")}</dd>
-            </Fragment>
-          ))}
-        </dl>
+        <Properties
+          rows={shown.map((each) => [
+            <span title={each.meaning}>{each.name.replace(/^spanproof_|_total$/g, "").replaceAll("_", " ")}</span>,
+            each.value.toLocaleString("en"),
+          ])}
+        />
       ) : <p className="dim">This process collects nothing; it reads a store.</p>}
     </>
   );
@@ -197,19 +193,19 @@ function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
   return (
     <p>
       {usable.length ? (
-        <span className="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
+        <>Code runs in {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}:</>
       ) : <span className="verdict fail">✗ no sandbox can be used here</span>}{" "}
       <Link href="/settings">sandboxes</Link>
     </p>
   );
 }
 
-function Rates({ overview, hours }: { overview: Schema["Overview"]; hours: string }) {
+function Rates({ overview, hours, earlier }: { overview: Schema["Overview"]; hours: string; earlier: Schema["Comparison"] | null }) {
   const times = useMemo(() => readTimes(overview), [overview]);
   return (
     <div className="rates">
       {LAYERS.map((layer) => (
-        <RateCard key={layer} layer={layer} rate={overview.layers[layer]!} times={times} releases={overview.releases} hours={hours} />
+        <RateCard key={layer} layer={layer} rate={overview.layers[layer]!} times={times} releases={overview.releases} hours={hours} pair={earlier?.layers[layer]} />
       ))}
     </div>
   );
@@ -221,9 +217,11 @@ interface RateCardParts {
   times: Times;
   releases: Schema["Overview"]["releases"];
   hours: string;
+  /** The rate beside that of the window before, where they are compared. */
+  pair: Schema["Pair"] | undefined;
 }
 
-function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
+function RateCard({ layer, rate, times, releases, hours, pair }: RateCardParts) {
   const [point, setPoint] = useState<string | null>(null);
   const query = encodeURIComponent(`${rate.failed || !rate.open ? "label:fail" : "state:open"} layer:${layer} since:${hours}h`);
   return (
@@ -235,14 +233,12 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
       </div>
       <Interval low={rate.low} high={rate.high} n={rate.judged} />
       <div className="dim point">{point ?? describeRate(rate)}</div>
+      {pair ? <div className="dim"><Change pair={pair} /> {points(pair.difference)} to the {nameOfWindow(hours)} before</div> : null}
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
       <StackedBars
         label={`${layer}: failed, open and passed verdicts over time`}
-        bars={times.rates[layer].map((rate) => ({
-          title: rate ? describeRate(rate) : undefined,
-          parts: rate ? [["passed", rate.passed], ["open", rate.open], ["failed", rate.failed]] : [],
-        }))}
+        bars={times.rates[layer].map((rate) => ({ title: rate ? describeRate(rate) : undefined, parts: rate ? listShares(rate) : [] }))}
       />
     </Link>
   );
@@ -254,14 +250,41 @@ function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string })
   const values = [...cohorts.values].sort((a, b) => worst(b.layers) - worst(a.layers));
   const most = Math.max(0.01, worst(values[0]!.layers));
   return (
-    <Grid label="Cohorts" heads={[cohorts.dimension.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
-      {values.map((each) => (
-        <Table.Tr key={each.value}>
-          <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
-          <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} most={most} />
-        </Table.Tr>
-      ))}
-    </Grid>
+    <DataTable
+      label="Cohorts"
+      rows={values}
+      columns={[
+        [cohorts.dimension.replace("_", " "), (each) => <Plain text={each.value || "(none given)"} />],
+        ...LAYERS.map((layer): Column<Schema["CohortRates"]> => [
+          layer,
+          ({ layers, value }) => <LayerCell layer={layer} rate={layers[layer]} most={most} among={`${pair(cohorts.dimension, value)} since:${hours}h`} />,
+          "heat",
+        ]),
+      ]}
+    />
+  );
+}
+
+interface LayerCellParts {
+  layer: Layer;
+  rate: Schema["Rate"] | undefined;
+  /** The highest rate of the table, whose cell is the warmest. */
+  most: number;
+  /** The query of the traces that are counted. */
+  among: string;
+}
+
+/** The rate of a layer among some traces; what fails and what is open lead to them. */
+function LayerCell({ layer, rate, most, among }: LayerCellParts) {
+  if (!rate) return <StateMark state="skipped" text="" />;
+  const runsWith = (word: string) => `/traces?q=${encodeURIComponent(`${word} layer:${layer} ${among}`)}`;
+  return (
+    <span title={rate.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`}>
+      {rate.failed ? <i className="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
+      <RateMark rate={rate} href={rate.failed ? runsWith("label:fail") : undefined} />
+      <span className="dim"> n {rate.judged}</span>
+      {rate.open ? <div><StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} /></div> : null}
+    </span>
   );
 }
 

@@ -1,8 +1,8 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { Button, Kbd, TextInput } from "@mantine/core";
+import { Button, Kbd, NativeSelect, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { author, AuthorField, Cli, DataTable, Empty, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend, type Column } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Head, Items, LayerSelect, percent, Plain, Promote, Properties, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend, type Column } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here, isTyping } from "../location";
 import { Outcome, SHORT_LAYERS, StateMark } from "../state";
@@ -44,7 +44,7 @@ export function Review() {
       </Head>
       <div className="columns">
         <section>
-          <h2>Waiting for a person{queue.value?.total ? `: ${queue.value.total.toLocaleString("en")}, open first` : ""}</h2>
+          <h2>Waiting for a person{queue.value?.total ? `: ${queue.value.total.toLocaleString("en")}${queue.value.more ? " and more" : ""}, open first` : ""}</h2>
           <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
             {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} reload={queue.reload} />}
@@ -59,13 +59,11 @@ export function Review() {
               found.labels.length ? (
                 <>
                   <Promote runs={found.labels.map(({ trace_id, run_span_id, project }) => ({ trace_id, run_span_id, project: project || undefined }))} label={`export ${found.labels.length} as cases`} />
-                  <ul className="behind">
-                    {found.labels.map((each, index) => (
-                      <li key={index}>
-                        <RunLink trace={each.trace_id} run={each.run_span_id} project={each.project} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
-                      </li>
+                  <Items
+                    items={found.labels.map((each) => (
+                      <><RunLink trace={each.trace_id} run={each.run_span_id} project={each.project} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} /></>
                     ))}
-                  </ul>
+                  />
                 </>
               ) : <p className="dim">No person disagrees with a verdict.</p>
             }
@@ -135,7 +133,7 @@ function useCardKeys(keys: string[], skip: (key: string) => void): string | null
 function Cards({ queue, settled, settle, skip, reload }: CardsParts) {
   const cards = listCards(queue, settled);
   const chosen = useCardKeys(cards.map((card) => keyOf(card)), skip);
-  if (!cards.length) return <Empty title="Every verdict is reviewed" />;
+  if (!cards.length) return <Empty title="Nothing waits for a person here" />;
   return (
     <>
       <p className="dim">
@@ -224,44 +222,50 @@ function WaitingCard({ card, isChosen, settle, reload }: WaitingParts) {
       </div>
       <AssignForm card={card} reload={reload} />
       {card.task != null || card.answer != null ? (
-        <dl className="facts">
-          <dt>task</dt>
-          <dd><Plain text={card.task ?? "not on the trace"} /></dd>
-          <dt>answer</dt>
-          <dd><Plain text={card.answer ?? "none on the trace"} /></dd>
-        </dl>
+        <Properties rows={[["task", <Plain text={card.task ?? "not on the trace"} />], ["answer", <Plain text={card.answer ?? "none on the trace"} />]]} />
       ) : null}
       <p><Plain text={outcome.explanation} /></p>
       {cause ? <p><StateMark state="open" /> <Plain text={`The ${cause}`} /></p> : null}
       {facts.length ? (
         <details>
-          <summary>
-            evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
-          </summary>
-          <ul className="behind">
-            {facts.map((fact, index) => (
-              <li key={index}>
+          <summary>evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}</summary>
+          <Items
+            items={facts.map((fact) => (
+              <>
                 <Plain text={fact.what} />
-                {[fact.recorded, fact.replayed].map((text) =>
-                  text ? <div className="dim"><Plain text={text} /></div> : null,
-                )}
-              </li>
+                {[fact.recorded, fact.replayed].map((text, index) => (text ? <div key={index} className="dim"><Plain text={text} /></div> : null))}
+              </>
             ))}
-          </ul>
+          />
         </details>
       ) : null}
-      <Judge trace={card.trace_id} project={card.project} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
+      <Judge trace={card.trace_id} project={card.project} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} sentences={card.sentences} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
     </section>
   );
 }
 
-/** Agree or disagree with a verdict, with a note and the right answer. */
-export function Judge({ trace, project, run, layer, ours, onDone }: { trace: string; project?: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
+interface JudgeParts {
+  trace: string;
+  project?: string;
+  run: string;
+  layer: Layer;
+  ours: string;
+  /** Those of the answer that are open, each of which a person may rule on. */
+  sentences?: Schema["WaitingSentence"][];
+  onDone?: (said: string) => void;
+}
+
+const RULINGS = [{ value: "", label: "no ruling" }, "true", "false", "unknown"];
+
+/** Agree or disagree with a verdict, with rulings on its open sentences, a note and the right answer. */
+export function Judge({ trace, project, run, layer, ours, sentences = [], onDone }: JudgeParts) {
   const sending = useSend();
+  const [rulings, setRulings] = useState<Record<number, string>>({});
   const [note, setNote] = useState("");
   const [correction, setCorrection] = useState("");
   const label = (verdict: "pass" | "fail") => {
-    const body = { trace_id: trace, project, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
+    const ruled = sentences.filter(({ start }) => rulings[start]).map(({ start, end }) => ({ start, end, ruling: rulings[start] }));
+    const body = { trace_id: trace, project, run_span_id: run, layer, verdict, note, correction: correction || null, author: author(), sentences: ruled };
     sending.run<Schema["PersonsLabel"]>("POST", "labels", body, (answer) => {
       const said = `${answer.author} says ${answer.verdict}.`;
       onDone?.(said);
@@ -269,23 +273,26 @@ export function Judge({ trace, project, run, layer, ours, onDone }: { trace: str
     });
   };
   if (report) return null;
-  const opposite = ours === "pass" ? "fail" : "pass";
+  const isJudged = ours === "pass" || ours === "fail";
+  const [first, second] = ours === "fail" ? (["fail", "pass"] as const) : (["pass", "fail"] as const);
   return (
     <>
+      {sentences.length ? (
+        <Properties
+          rows={sentences.map(({ start, text, bindings }) => [
+            <NativeSelect
+              aria-label={`ruling on: ${text}`}
+              value={rulings[start] ?? ""}
+              data={RULINGS}
+              onChange={(event) => setRulings({ ...rulings, [start]: event.currentTarget.value })}
+            />,
+            <><Plain text={text} />{bindings.map((each) => <div key={each} className="dim"><Plain text={each} /></div>)}</>,
+          ])}
+        />
+      ) : null}
       <div className="badges">
-        {ours === "pass" || ours === "fail" ? (
-          <>
-            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>agree</Button>
-            <Button data-key="d" disabled={sending.busy} onClick={() => label(opposite)}>
-              disagree: {opposite}
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>pass</Button>
-            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>fail</Button>
-          </>
-        )}
+        <Button data-key="a" disabled={sending.busy} onClick={() => label(first)}>{isJudged ? "agree" : first}</Button>
+        <Button data-key="d" disabled={sending.busy} onClick={() => label(second)}>{isJudged ? `disagree: ${second}` : second}</Button>
         <details>
           <summary>note, correction</summary>
           <div className="stack">

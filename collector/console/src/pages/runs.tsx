@@ -1,8 +1,8 @@
 // One run beside another: what became other, and from which step on. Steps are aligned by the server.
 import type { FormEvent } from "react";
-import { Button, Table, TextInput } from "@mantine/core";
-import { LAYERS, type Schema } from "../api";
-import { capitalise, Cli, Empty, Grid, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
+import { Button, TextInput } from "@mantine/core";
+import { LAYERS, type Layer, type Schema } from "../api";
+import { capitalise, Cli, DataTable, Empty, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
 import { go, here, withProject } from "../location";
 import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
@@ -133,28 +133,22 @@ function splitLast(text: string): [string, string] {
 }
 
 function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run"] }) {
-  const outcomeOf = (run: Schema["Run"], layer: string) => run.layers.find((each) => each.layer === layer)?.outcome;
+  const outcomeOf = (run: Schema["Run"], layer: Layer) => run.layers.find((each) => each.layer === layer)?.outcome;
+  const isFlipped = (layer: Layer) => outcomeOf(before, layer)?.state !== outcomeOf(after, layer)?.state;
+  const show = (run: Schema["Run"], layer: Layer) => {
+    const outcome = outcomeOf(run, layer);
+    return <><Outcome outcome={outcome} /> {isFlipped(layer) && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}</>;
+  };
   return (
-    <Grid label="Verdicts" heads={["layer", "before", "after"]}>
-      {LAYERS.map((layer) => {
-        const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
-        const flipped = sides[0]?.state !== sides[1]?.state;
-        return (
-          <Table.Tr key={layer}>
-            <Table.Th scope="row">
-              {layer}
-              {flipped ? <span className="dim"> changed</span> : null}
-            </Table.Th>
-            {sides.map((outcome, index) => (
-              <Table.Td key={index}>
-                <Outcome outcome={outcome} />{" "}
-                {flipped && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}
-              </Table.Td>
-            ))}
-          </Table.Tr>
-        );
-      })}
-    </Grid>
+    <DataTable
+      label="Verdicts"
+      rows={LAYERS}
+      columns={[
+        ["layer", (layer) => <>{layer}{isFlipped(layer) ? <span className="dim"> changed</span> : null}</>],
+        ["before", (layer) => show(before, layer)],
+        ["after", (layer) => show(after, layer)],
+      ]}
+    />
   );
 }
 

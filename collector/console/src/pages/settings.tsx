@@ -1,7 +1,7 @@
 // How this installation is set up, and how to send the first trace.
 import { useEffect, useState } from "react";
 import { follow, type Schema } from "../api";
-import { Cli, DataTable, Head, Link, Plain, Shown, useAnswer } from "../parts";
+import { Cli, DataTable, Head, Link, Plain, Properties, Shown, useAnswer } from "../parts";
 import { go, traceAddress } from "../location";
 import { StateMark } from "../state";
 
@@ -15,16 +15,14 @@ export function Settings() {
       <Shown loaded={found}>
         {(page) => (
           <>
-            <dl className="facts">
-              <dt>version</dt>
-              <dd>{page.version}</dd>
-              <dt>store</dt>
-              <dd><Plain text={page.store} /></dd>
-              <dt>workspace</dt>
-              <dd><Plain text={page.workspace || "none"} /></dd>
-              <dt>tokens</dt>
-              <dd>{page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}</dd>
-            </dl>
+            <Properties
+              rows={[
+                ["version", page.version],
+                ["store", <Plain text={page.store} />],
+                ["workspace", <Plain text={page.workspace || "none"} />],
+                ["tokens", `${page.readers} for reading, ${page.writers} for writing; you may ${page.may_write ? "write" : "read"}`],
+              ]}
+            />
             {page.tokens.length ? (
               <DataTable
                 label="Tokens"
@@ -78,7 +76,7 @@ export function Settings() {
             rows={page.backends}
             columns={[
               ["backend", (each) => each.name],
-              ["usable", ({ usable, tier }) => <StateMark state={usable ? "pass" : "skipped"} text={usable ? ["yes", tier].filter(Boolean).join(", ") : "no"} />],
+              ["usable", ({ usable, tier }) => (usable ? ["yes", tier].filter(Boolean).join(", ") : <StateMark state="skipped" text="no" />)],
               ["missing", ({ features }) =>
                 features.filter((feature) => !feature.present).map((feature) => (
                   <div key={feature.name}><Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span></div>

@@ -97,6 +97,7 @@ class UsagePoint(Answer):
     start_ns: Nanoseconds
     traces: int
     failed: int
+    errored: int
     open: int
     passed: int
     p50_s: float = Field(description="Of their latency.")

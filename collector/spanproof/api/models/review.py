@@ -59,7 +59,8 @@ class Queue(Answer):
     """
 
     layer: Layer | None = Field(description="Whose verdicts they are; null where they are of every layer.")
-    total: int = Field(description="How many wait, without a limit.")
+    total: int = Field(description="How many wait, counted up to 1,000.")
+    more: bool = Field(description="Whether more wait than were counted.")
     waiting: list[Waiting]
 
 

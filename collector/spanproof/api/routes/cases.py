@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any, Final
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import yaml
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import Field
 
 from spanproof.api import models, pages
@@ -22,6 +24,7 @@ from spanproof.api.routes.suites import (
     build_cell,
     collect_results,
     find_suite,
+    find_workspace,
     load_cases,
 )
 from spanproof.api.settings import ConsoleSettings
@@ -31,7 +34,7 @@ from spanproof.evaluators.model import RunEvaluation
 from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.suites import Case, SuiteError
+from spanproof.suites import Case, SuiteError, load_suite
 from spanproof.suites.what_if import Alteration, get_frozen_run, run_altered
 from spanproof.trace import State
 
@@ -99,6 +102,46 @@ class AlteredReplay(Answer):
 
     replay: str
     steps: list[models.Step]
+
+
+class FoundCase(Answer):
+    """A case by its name."""
+
+    suite: str
+    id: str
+    task: str
+
+
+class FoundCases(Answer):
+    """Cases whose id or task has some text."""
+
+    cases: list[FoundCase]
+
+
+@router.get("/cases")
+def search_cases(
+    request: Request,
+    text: Annotated[str, Query(min_length=1, max_length=200, description="Part of the id or of the task.")],
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+) -> FoundCases:
+    """Return cases of any suite whose id or task has a text, ignoring case."""
+    workspace = find_workspace(request)
+    suites = workspace.suites().items() if workspace else ()
+    found = (
+        FoundCase(suite=name, id=case.id, task=pages.clean_text(case.task or ""))
+        for name, folder in suites
+        for case in _load_valid_cases(folder)
+        if text.casefold() in f"{case.id} {case.task or ''}".casefold()
+    )
+    return FoundCases(cases=list(islice(found, limit)))
+
+
+def _load_valid_cases(folder: Path) -> list[Case]:
+    """Return the cases of a suite; none where it is broken, which the list of suites reports."""
+    try:
+        return load_suite(folder)
+    except SuiteError:
+        return []
 
 
 @router.get("/suites/{name:path}/cases/{case}", responses=_MISSING)

@@ -71,6 +71,7 @@ def usage(
                 start_ns=point.start_ns,
                 traces=point.traces,
                 failed=point.failed,
+                errored=point.errored,
                 open=point.open,
                 passed=point.passed,
                 p50_s=point.p50_s,

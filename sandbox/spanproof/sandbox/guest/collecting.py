@@ -51,7 +51,7 @@ def list_expected_names(tests: str, plan: Plan, collectors: list[str]) -> list[s
             found = [node.name]
         elif isinstance(node, ast.ClassDef):
             methods = [
-                each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+                child.name for child in node.body if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
             ]
             found = [f"{node.name}::{name}" for name in methods if name.startswith("test")]
         else:
@@ -184,7 +184,7 @@ def _run_by_pytest(
                 tally.record(number, True)  # noqa: FBT003 - as generated code does
 
     plugin = Plugin()
-    options = [word for each in _NO_PYTEST for word in ("-p", each)]
+    options = [word for plugin in _NO_PYTEST for word in ("-p", plugin)]
     folder = os.path.dirname(os.__file__)  # noqa: PTH120 - a folder that no program writes
     with _quiet_environment():
         pytest.main(
@@ -265,19 +265,20 @@ def _run_by_unittest(
         def _note_failure(self, test: Any, failure: BaseException | None) -> None:
             of_class = [number for name, number in numbers.items() if name.startswith(f"{MODULE_NAME}.")]
             number = numbers.get(test.id())
-            for each in [number] if number is not None else of_class:  # of a class or the module: all of them
-                tally.fail(each, failure)
+            # Of a class or the module: all of them.
+            for failing in [number] if number is not None else of_class:
+                tally.fail(failing, failure)
 
     unittest.defaultTestLoader.suiteClass(cases).run(Result())
     run_doctests(tally)
 
 
 def _iter_cases(suite: Any) -> Iterator[Any]:
-    for each in suite:
-        if hasattr(each, "_testMethodName"):
-            yield each
+    for case in suite:
+        if hasattr(case, "_testMethodName"):
+            yield case
         else:
-            yield from _iter_cases(each)
+            yield from _iter_cases(case)
 
 
 def _name_case(case: Any) -> str:

@@ -151,12 +151,12 @@ def _is_missing(item: Any) -> bool:
     return item is None or type(item).__name__ in ("NAType", "NaTType")
 
 
-def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
+def decode(form: Any, resolve: Callable[[str, Any], Any]) -> Any:
     """Return the value of a form.
 
     Args:
         form: what came.
-        known: gives the value of a handle, by tag and number.
+        resolve: gives the value of a handle, by tag and number.
 
     Raises:
         ValueError, TypeError: it is no form.
@@ -171,25 +171,25 @@ def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
     if tag == "b":
         return bytes.fromhex(body)
     if tag in ("l", "t", "s", "f"):
-        items = [decode(item, known) for item in body]
+        items = [decode(item, resolve) for item in body]
         return {"l": list, "t": tuple, "s": set, "f": frozenset}[tag](items)
     if tag == "d":
-        return {decode(key, known): decode(item, known) for key, item in body}
+        return {decode(key, resolve): decode(item, resolve) for key, item in body}
     read = _RARE.get(tag)
-    return known(tag, body) if read is None else read(form, known)
+    return resolve(tag, body) if read is None else read(form, resolve)
 
 
-def _decode_named_tuple(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_named_tuple(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     name, fields = form[1]
     made = collections.namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
-    return made(*(decode(item, known) for item in form[2]))
+    return made(*(decode(item, resolve) for item in form[2]))
 
 
-def _decode_items(items: list[Any], known: Callable[[str, Any], Any]) -> list[Any]:
-    return [decode(item, known) for item in items]
+def _decode_items(items: list[Any], resolve: Callable[[str, Any], Any]) -> list[Any]:
+    return [decode(item, resolve) for item in items]
 
 
-def _decode_array(form: list[Any], _known: Callable[[str, Any], Any]) -> Any:
+def _decode_array(form: list[Any], _resolve: Callable[[str, Any], Any]) -> Any:
     import numpy
 
     if not _ARRAY_TYPE.fullmatch(form[1]):
@@ -197,32 +197,32 @@ def _decode_array(form: list[Any], _known: Callable[[str, Any], Any]) -> Any:
     return numpy.frombuffer(bytes.fromhex(form[3]), numpy.dtype(form[1])).reshape(form[2]).copy()
 
 
-def _decode_objects(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_objects(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import numpy
 
     made = numpy.empty(len(form[2]), dtype=object)
     for number, item in enumerate(form[2]):
-        made[number] = decode(item, known)
+        made[number] = decode(item, resolve)
     return made.reshape(form[1])
 
 
-def _decode_series(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_series(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
     _, dtype, name, items, index = form
     return pandas.Series(
-        _decode_items(items, known),
-        index=decode(index, known),
-        name=decode(name, known),
+        _decode_items(items, resolve),
+        index=decode(index, resolve),
+        name=decode(name, resolve),
         dtype=_select_dtype(dtype),
     )
 
 
-def _decode_index(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_index(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
     _, dtype, name, items = form
-    return pandas.Index(_decode_items(items, known), name=decode(name, known), dtype=_select_dtype(dtype))
+    return pandas.Index(_decode_items(items, resolve), name=decode(name, resolve), dtype=_select_dtype(dtype))
 
 
 def _select_dtype(name: str) -> str:
@@ -231,35 +231,35 @@ def _select_dtype(name: str) -> str:
     return name
 
 
-def _decode_frame(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_frame(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
-    labels, index = decode(form[1], known), decode(form[2], known)
-    columns = dict(enumerate(_decode_items(form[3], known)))
+    labels, index = decode(form[1], resolve), decode(form[2], resolve)
+    columns = dict(enumerate(_decode_items(form[3], resolve)))
     frame = pandas.DataFrame(columns, index=index)
     frame.columns = labels
     return frame
 
 
-def _decode_stamp(form: list[Any], _known: Callable[[str, Any], Any]) -> Any:
+def _decode_stamp(form: list[Any], _resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
     return pandas.Timestamp(str(form[1]))
 
 
 _RARE: dict[str, Callable[[list[Any], Callable[[str, Any], Any]], Any]] = {
-    "c": lambda form, _known: complex(form[1], form[2]),
+    "c": lambda form, _resolve: complex(form[1], form[2]),
     "n": _decode_named_tuple,
-    "q": lambda form, known: collections.deque(_decode_items(form[1], known), form[2]),
-    "R": lambda form, _known: range(form[1], form[2], form[3]),
-    "I": lambda form, known: iter(_decode_items(form[1], known)),
-    "D": lambda form, _known: decimal.Decimal(form[1]),
-    "F": lambda form, known: fractions.Fraction(decode(form[1], known), decode(form[2], known)),
-    "iso": lambda form, _known: _ISO[form[1]].fromisoformat(form[2]),
-    "delta": lambda form, _known: datetime.timedelta(form[1], form[2], form[3]),
-    "path": lambda form, _known: _PATHS[form[1]](form[2]),
-    "uuid": lambda form, _known: uuid.UUID(hex=form[1]),
-    "type": lambda form, _known: _PLAIN_TYPES[form[1]],
+    "q": lambda form, resolve: collections.deque(_decode_items(form[1], resolve), form[2]),
+    "R": lambda form, _resolve: range(form[1], form[2], form[3]),
+    "I": lambda form, resolve: iter(_decode_items(form[1], resolve)),
+    "D": lambda form, _resolve: decimal.Decimal(form[1]),
+    "F": lambda form, resolve: fractions.Fraction(decode(form[1], resolve), decode(form[2], resolve)),
+    "iso": lambda form, _resolve: _ISO[form[1]].fromisoformat(form[2]),
+    "delta": lambda form, _resolve: datetime.timedelta(form[1], form[2], form[3]),
+    "path": lambda form, _resolve: _PATHS[form[1]](form[2]),
+    "uuid": lambda form, _resolve: uuid.UUID(hex=form[1]),
+    "type": lambda form, _resolve: _PLAIN_TYPES[form[1]],
     "array": _decode_array,
     "objects": _decode_objects,
     "series": _decode_series,
@@ -322,9 +322,9 @@ def resolve_exception_class(form: Any, made: dict[str, type[BaseException]]) -> 
         return builtin if isinstance(builtin, type) and issubclass(builtin, BaseException) else Exception
     top = module.partition(".")[0]
     library = sys.modules.get(module) if top not in ("__main__", "_pytest", "pytest", "unittest") else None
-    known = getattr(library, name, None)
-    if isinstance(known, type) and issubclass(known, Exception):
-        return known
+    found_class = getattr(library, name, None)
+    if isinstance(found_class, type) and issubclass(found_class, Exception):
+        return found_class
     if name not in made:
         parents = tuple({resolve_exception_class(base, made): None for base in bases})
         made[name] = _make_class(name, parents)

@@ -260,15 +260,15 @@ def add_attempts(
     may_exist: Callable[[str], bool] = lambda _path: True,
 ) -> Execution:
     """Return an execution with what was recorded after it was reported; `may_exist` as `build_execution`."""
-    attempts = {(each.kind, each.target): each for each in execution.attempts}
+    attempts = {(attempt.kind, attempt.target): attempt for attempt in execution.attempts}
     late, late_notes = _read_record(header, may_exist)
     for more in late:
-        known = attempts.get((more.kind, more.target))
-        if known is not None:
-            more = replace(more, allowed=more.allowed and known.allowed, count=more.count + known.count)
+        earlier = attempts.get((more.kind, more.target))
+        if earlier is not None:
+            more = replace(more, allowed=more.allowed and earlier.allowed, count=more.count + earlier.count)
         attempts[more.kind, more.target] = more
     found = tuple(attempts.values())
-    notes = {(each.kind, each.target): each for each in execution.notes}
+    notes = {(note.kind, note.target): note for note in execution.notes}
     for note in late_notes:
         seen = notes.get((note.kind, note.target))
         notes[note.kind, note.target] = note if seen is None else replace(note, count=note.count + seen.count)

@@ -40,9 +40,11 @@ def _find_in_module(module: str, name: str) -> type[BaseException] | None:
 def _find_in_session(name: str) -> type[BaseException] | None:
     """Find a class by its short name: the program's, a builtin, or the one that its modules know by it."""
     main = sys.modules["__main__"].__dict__
-    known = _as_exception_class(main.get(name)) or _as_exception_class(getattr(builtins, name, None))
-    if known is not None:
-        return known
+    exception_class = _as_exception_class(main.get(name)) or _as_exception_class(
+        getattr(builtins, name, None)
+    )
+    if exception_class is not None:
+        return exception_class
     modules = [value for value in list(main.values()) if isinstance(value, ModuleType)]
     found = _collect_distinct(_as_exception_class(module.__dict__.get(name)) for module in modules)
     return found[0] if len(found) == 1 else None

@@ -134,12 +134,12 @@ class Program:
             answer = self._query_program(["do", deed, forms])
             try:
                 outcome, value, changed, rebound = answer
-                self._bound = {name: known for name, known in self._bound.items() if name not in rebound}
+                self._bound = {name: handle for name, handle in self._bound.items() if name not in rebound}
             except (TypeError, ValueError) as problem:
                 self._abandon_tests(problem)
             if deed == "call" and changed:
-                for given, after in zip((*args[1], *args[2].values()), changed, strict=True):
-                    _bring_up_to_date(given, self._decode_value(after))
+                for argument, after in zip((*args[1], *args[2].values()), changed, strict=True):
+                    _bring_up_to_date(argument, self._decode_value(after))
             if outcome == "raised":
                 kind, arguments = value
                 raise _make_exception(self._resolve_class(kind), self._decode_value(arguments))
@@ -434,8 +434,8 @@ def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
         if type(value) is not Remote:
             return False
         alternatives = kinds if isinstance(kinds, tuple) else (kinds,)
-        known = [kind for kind in alternatives if getattr(builtins, kind.__name__, None) is kind]
-        return bool(known) and program.do("isinstance", value, tuple(known)) is True
+        builtin_kinds = [kind for kind in alternatives if getattr(builtins, kind.__name__, None) is kind]
+        return bool(builtin_kinds) and program.do("isinstance", value, tuple(builtin_kinds)) is True
 
     def import_name(
         name: str,
@@ -469,17 +469,17 @@ def _make_exception(kind: type[BaseException], details: Any) -> BaseException:
         return made
 
 
-def _bring_up_to_date(given: Any, after: Any) -> None:
+def _bring_up_to_date(argument: Any, after: Any) -> None:
     """Give an argument of the tests' what a call left of it."""
-    if type(given) is not type(after) or isinstance(given, Remote):
+    if type(argument) is not type(after) or isinstance(argument, Remote):
         return
-    if isinstance(given, list):
-        given[:] = after
-    elif isinstance(given, dict | set):
-        given.clear()
-        given.update(after)
-    elif type(given).__name__ == "ndarray" and given.shape == after.shape and given.flags.writeable:
-        given[...] = after
-    elif type(given).__name__ == "deque":
-        given.clear()
-        given.extend(after)
+    if isinstance(argument, list):
+        argument[:] = after
+    elif isinstance(argument, dict | set):
+        argument.clear()
+        argument.update(after)
+    elif type(argument).__name__ == "ndarray" and argument.shape == after.shape and argument.flags.writeable:
+        argument[...] = after
+    elif type(argument).__name__ == "deque":
+        argument.clear()
+        argument.extend(after)

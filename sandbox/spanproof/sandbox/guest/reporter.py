@@ -71,8 +71,8 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
 
 
 def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
-    behind = _collect_causes(exception)
-    reply = (exception, *behind)
+    causes = _collect_causes(exception)
+    reply = (exception, *causes)
     is_missing = isinstance(exception, ImportError) and not _format_message(exception).startswith(_NO_NAME)
 
     def has_kind(kind: type[BaseException]) -> bool:
@@ -81,7 +81,7 @@ def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
     return {
         "type": _format_type_name(exception),
         "message": _format_message(exception),
-        "chain": [*map(_format_type_name, behind)],
+        "chain": [*map(_format_type_name, causes)],
         "line": _find_line(exception, filename),
         "assertion": isinstance(exception, AssertionError),
         "missing": is_missing,

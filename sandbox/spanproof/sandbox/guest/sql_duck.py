@@ -51,12 +51,12 @@ def run(connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
         statements = duckdb.extract_statements(script)
     except (duckdb.Error, UnicodeEncodeError) as failure:
         raise Problem(Trouble.SYNTAX, _find_line(str(failure))) from failure
-    place = 0
+    offset = 0
     for statement in statements:
         text = statement.query.strip()
-        place = max(place, script.find(text, place))
-        line = script.count("\n", 0, place) + 1
-        place += len(text)
+        offset = max(offset, script.find(text, offset))
+        line = script.count("\n", 0, offset) + 1
+        offset += len(text)
         refused = statement.type in _OUTSIDE or (not writable and statement.type in _CHANGES)
         with _convert_errors(line, refused=refused):
             connection.execute(statement)

@@ -144,7 +144,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
             number = inside.next
             names += _name_asserts("check, line", inside.lines)
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
-            if not has_required_parameters(statement) or is_given(statement):
+            if not has_required_parameters(statement) or is_property_test(statement):
                 functions.append((statement.name, number))
                 names.append(statement.name)
                 number += 1
@@ -196,10 +196,10 @@ def has_required_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) ->
     return positional > len(arguments.defaults) or None in arguments.kw_defaults
 
 
-def is_given(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def is_property_test(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether hypothesis' `@given` fills its parameters."""
-    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
-    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
+    calls = [node.func for node in function.decorator_list if isinstance(node, ast.Call)]
+    return any(getattr(node, "attr", getattr(node, "id", None)) == "given" for node in calls)
 
 
 class Tally:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spanproof.sandbox.guest.testing import has_required_parameters, is_given
+from spanproof.sandbox.guest.testing import has_required_parameters, is_property_test
 
 HOW_TO_WRITE_TESTS = (
     "write functions test_… without parameters, asserts at top level, unittest's classes or check(candidate)"
@@ -106,7 +106,7 @@ def list_uncollected(text: str) -> tuple[Uncollected, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     found = [*_iter_statements_left_out(tree), *_iter_doctests(tree)]
-    return tuple(sorted(found, key=lambda each: each.line))
+    return tuple(sorted(found, key=lambda one: one.line))
 
 
 def find_collector(text: str, *, has_pytest: bool) -> str | None:
@@ -118,9 +118,9 @@ def find_collector(text: str, *, has_pytest: bool) -> str | None:
     left_out = list_uncollected(text)
     if not left_out:
         return None
-    if all(each.by_unittest for each in left_out):
+    if all(one.by_unittest for one in left_out):
         return "unittest"  # loaded in a tenth of pytest's 120 ms
-    return "pytest" if has_pytest and all(each.by_pytest for each in left_out) else None
+    return "pytest" if has_pytest and all(one.by_pytest for one in left_out) else None
 
 
 def explain_unrun_tests(text: str, total: int | None, collector: str = "", skipped: int = 0) -> str | None:
@@ -197,8 +197,8 @@ def _iter_module_level(body: list[ast.stmt], *, is_nested: bool = False) -> Iter
 
 
 def _describe_function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, is_nested: bool) -> str | None:
-    name, decorators = function.name, [_read_dotted_name(each) for each in function.decorator_list]
-    if any(each.rpartition(".")[2] == "fixture" for each in decorators):
+    name, decorators = function.name, [_read_dotted_name(decorator) for decorator in function.decorator_list]
+    if any(decorator.rpartition(".")[2] == "fixture" for decorator in decorators):
         return f"fixture {name}"
     if name in _HOOKS:
         return f"function {name}"
@@ -208,9 +208,9 @@ def _describe_function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, is_n
         return f"async function {name}"
     if is_nested:
         return f"function {name} inside a block"
-    if has_required_parameters(function) and not is_given(function):
+    if has_required_parameters(function) and not is_property_test(function):
         return f"function {name} with parameters"
-    mark = next((each for each in decorators if each.rpartition(".")[2] in _MARKS), None)
+    mark = next((decorator for decorator in decorators if decorator.rpartition(".")[2] in _MARKS), None)
     return f"function {name} with @{mark}" if mark else None
 
 
@@ -224,7 +224,7 @@ def _is_test_class(node: ast.ClassDef, test_classes: set[str]) -> bool:
     bases = {_read_dotted_name(base).rpartition(".")[2] for base in node.bases} - _PLAIN_BASES
     if bases & test_classes:
         return True
-    methods = [each.name for each in ast.walk(node) if isinstance(each, _FUNCTIONS)]
+    methods = [child.name for child in ast.walk(node) if isinstance(child, _FUNCTIONS)]
     if any(name.startswith("test") or name == "runTest" for name in methods):
         return node.name.startswith("Test") or bool(bases)
     foreign = bases - _TEST_CASES

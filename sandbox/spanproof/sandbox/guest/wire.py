@@ -149,10 +149,10 @@ def _is_nested_deeper(value: Any, levels: int) -> bool:
     level = [value]
     for _ in range(levels):
         boxes = [
-            each.values() if type(each) is dict else each for each in level if type(each) in (dict, list)
+            item.values() if type(item) is dict else item for item in level if type(item) in (dict, list)
         ]
-        level = [each for box in boxes for each in box]
-    return any(type(each) in (dict, list) for each in level)
+        level = [item for box in boxes for item in box]
+    return any(type(item) in (dict, list) for item in level)
 
 
 def _split(header: Header, body: bytes) -> tuple[bytes, ...]:

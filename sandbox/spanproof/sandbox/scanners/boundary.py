@@ -61,12 +61,14 @@ class UseKind(StrEnum):
 class Crossing(NamedTuple):
     """How a resolved target leaves the boundary: rule id without language, message, what would allow it.
 
-    `policy_line` is the line of a policy file, and empty where no line allows it.
+    `policy_line` is the line of a policy file, and empty where no line allows it. `path` is what is read, and
+    empty where something else is done.
     """
 
     rule: str
     message: str
     policy_line: str = ""
+    path: str = ""
 
 
 class Boundary:
@@ -251,6 +253,7 @@ class Boundary:
             f"file.{action}-outside",
             f"{_DONE[action]} {_make_printable(path)}, which is outside the boundary",
             format_addition("read_roots" if action is Action.READ else "write_roots", self.work_path(path)),
+            self.work_path(path) if action is Action.READ else "",
         )
 
     def _allows_host(self, name: str) -> bool:

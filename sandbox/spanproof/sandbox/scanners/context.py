@@ -62,10 +62,11 @@ class Context:
         verdict: Verdict | None = None,
         *,
         policy_line: str = "",
+        path: str = "",
     ) -> None:
         """Report one finding of the source at hand; `policy_line` of a policy file would allow it."""
-        message = self.origin + message
-        self.report.add(rule, self.fixed_place or place, message, verdict, policy_line=policy_line)
+        message, place = self.origin + message, self.fixed_place or place
+        self.report.add(rule, place, message, verdict, policy_line=policy_line, path=path)
 
     def report_finding(self, rule: str, described: Rule, place: Place, message: str) -> None:
         """Report one finding of a rule that is not in the catalogue: a user's own."""
@@ -84,7 +85,8 @@ class Context:
         if crossing is None:
             return False
         message = f"{who} {crossing.message}"
-        self.add(f"{language}.{crossing.rule}", place, message, policy_line=crossing.policy_line)
+        rule = f"{language}.{crossing.rule}"
+        self.add(rule, place, message, policy_line=crossing.policy_line, path=crossing.path)
         return True
 
     def judge_variable(self, name: str) -> Crossing | None:

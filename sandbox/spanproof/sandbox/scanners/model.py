@@ -37,6 +37,7 @@ class Finding:
         remedy: what to write or to configure instead.
         cwe: the number of the weakness in the CWE list, where the rule is one.
         fingerprint: of a secret, keyed with the installation's salt; equal values give equal ones.
+        path: of what is read outside the boundary, absolute, where the rule is about that; it may end in `…`.
     """
 
     rule: str
@@ -50,6 +51,7 @@ class Finding:
     remedy: str = ""
     cwe: int | None = None
     fingerprint: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

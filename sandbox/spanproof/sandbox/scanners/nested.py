@@ -21,9 +21,12 @@ _MODULES: Final = {"bash": "shell", "jinja": "templates"}
 
 def make_scan(module: str) -> Scan:
     """Return the `scan` of a module of scanners."""
+    loaded: list[Scan] = []
 
     def scan_source(context: Context, source: Source) -> None:
-        import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
+        if not loaded:
+            loaded.append(import_module(f"spanproof.sandbox.scanners.{module}").scan)
+        loaded[0](context, source)
 
     return scan_source
 

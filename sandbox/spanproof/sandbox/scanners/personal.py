@@ -44,6 +44,11 @@ _LOGIN: Final = re.compile(r"://[^\s/@]*+\Z")
 _PHONE: Final = re.compile(r"(?<![\w+])(?!\+[0-9]{1,3}\.[0-9]++(?![ .(-]))\+[1-9][0-9 ().-]{7,24}[0-9]")
 
 
+# What every number of a card and every social security number has, and every number of an account.
+_DIGITS: Final = re.compile(r"[0-9](?:[ -]?[0-9]){8}")
+_ACCOUNT_HEAD: Final = re.compile(r"[A-Z]{2}[0-9]{2}")
+
+
 def scan(context: Context, source: Source) -> None:
     """Report personal data, by rule and place only."""
     text = source.text
@@ -56,15 +61,16 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for found in _CARD.finditer(text):
+    has_digits = _DIGITS.search(text) is not None
+    for found in _CARD.finditer(text) if has_digits else ():
         digits = re.sub("[ -]", "", found[0])
         if _BRANDS.fullmatch(digits) and _has_check_digit(digits) and len(set(digits)) > 2:
             yield "card", found.span()
-    for found in _ACCOUNT.finditer(text):
+    for found in _ACCOUNT.finditer(text) if _ACCOUNT_HEAD.search(text) else ():
         number = found[0].replace(" ", "")
         if _LENGTHS.get(number[:2]) == len(number) and _compute_remainder(number) == 1:
             yield "bank-account", found.span()
-    for found in _SOCIAL.finditer(text):
+    for found in _SOCIAL.finditer(text) if has_digits else ():
         yield "social-security", found.span()
     for at in find_all(text, "@"):
         local, domain = _LOCAL_PART.search(text, max(at - 64, 0), at), _DOMAIN.match(text, at + 1)

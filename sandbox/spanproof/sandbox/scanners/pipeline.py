@@ -161,7 +161,8 @@ class Pipeline:
             report = Report()
             failed = self._run_one(scanner, report, source)
             found = report.findings()
-            whole.take(found)
+            if found:
+                whole.take(found)
             verdict = find_strictest_verdict(found)
             silent = verdict is Verdict.ALLOW and (scanner.languages is None or scanner.name in _ADVISERS)
             if failed or not silent:
@@ -209,6 +210,8 @@ class Pipeline:
 
 def find_strictest_verdict(findings: Sequence[Finding]) -> Verdict:
     """Return the strictest verdict of any finding."""
+    if not findings:
+        return Verdict.ALLOW
     found = {finding.verdict for finding in findings}
     if Verdict.DENY in found:
         return Verdict.DENY

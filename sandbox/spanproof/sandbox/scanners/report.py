@@ -41,6 +41,7 @@ class Report:
         described: Rule | None = None,
         fingerprint: str = "",
         policy_line: str = "",
+        path: str = "",
     ) -> None:
         """Record one finding.
 
@@ -52,6 +53,7 @@ class Report:
             described: the entry of a rule that the catalogue does not hold.
             fingerprint: of a secret.
             policy_line: the line of a policy file that allows it, which its remedy then names.
+            path: see `Finding`.
         """
         described = find_rule(rule) if described is None else described
         key = (rule, place.line, place.column, message)
@@ -73,6 +75,7 @@ class Report:
             remedy=_add_policy_line(described.remedy, policy_line),
             cwe=described.cwe,
             fingerprint=fingerprint,
+            path=_redact_secrets(path),
         )
 
     def _is_full_for(self, verdict: Verdict) -> bool:

@@ -14,6 +14,8 @@ from spanproof.sandbox.catalogue import index_words, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 
 if TYPE_CHECKING:
+    import ast
+
     from spanproof.sandbox.scanners.python.parse import Parsed
 
 
@@ -66,6 +68,7 @@ class Source:
     _starts: list[int] = field(default_factory=list)
     _lowered: str | None = None
     _python: Parsed | None = None
+    _nodes: list[ast.AST] | None = None
 
     @property
     def lowered(self) -> str:
@@ -88,6 +91,16 @@ class Source:
 
             self._python = parse(self.text)
         return self._python
+
+    @property
+    def python_nodes(self) -> list[ast.AST]:
+        """The nodes of that tree, breadth first, without operators and contexts; none without a tree."""
+        if self._nodes is None:
+            from spanproof.sandbox.scanners.python.parse import list_nodes
+
+            module = self.python.module
+            self._nodes = [] if module is None else list_nodes(module)
+        return self._nodes
 
     def place(self, start: int, end: int) -> Place:
         """Return the place of the characters from offset `start` up to `end`."""

@@ -29,6 +29,8 @@ def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]
     `majority` needs more than half of the votes, `all` every vote, `weighted` at least half of the
     weight (1 where none is given). Votes to deny count as votes to review too.
     """
+    if all(vote.verdict is Verdict.ALLOW for vote in votes):
+        return Verdict.ALLOW
     failed = [vote.verdict for vote in votes if vote.failed]
     return max([_decide(votes, how, weights), *failed], key=_rank)
 

@@ -469,10 +469,7 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _scan_python(context: Context, source: Source) -> None:
-    module = source.python.module
-    if module is None:
-        return
-    nodes = list_nodes(module)
+    nodes = source.python_nodes
     names = Names(nodes)
     lines = source.text.split("\n")
     for count, node in enumerate(nodes):

@@ -16,7 +16,7 @@ _PACKAGE = "spanproof.sandbox.backends.docker"
 ENTRY = f"{_PACKAGE}.inside"
 _SANDBOX = Path(__file__).parents[2]
 # The rooms whose modules run in a container, beside a few that all share.
-_SENT = ("guest", "supervisor")
+_SENT = ("guest", "places", "supervisor")
 
 BOOT = (
     '''

@@ -179,7 +179,7 @@ def build_guest_archive() -> bytes:
         *package.glob("*.py"),
         *(
             path
-            for room in ("guest", "supervisor")
+            for room in ("guest", "places", "supervisor")
             for path in (package / room).rglob("*")
             if path.suffix in (".py", ".cjs", ".txt")
         ),

@@ -1,11 +1,14 @@
 """The Python scanner: reads what a program would do, by its meaning, without running it.
 
-In: a source and the context of the scan. Out: findings in the context's report. `parse` gives the tree,
-`machine` walks it with the tables of `expressions`, `statements` and `calls`, `effects` holds what reaches
-outside against the boundary. Never executes, imports or opens anything the program names.
+In: a source and the context of the scan. Out: findings in the context's report. `parse` gives the tree, and
+`plain` sees whether it only computes, as most cells of notebooks do. Otherwise `machine` walks it with the
+tables of `expressions`, `statements` and `calls`, and `effects` holds what reaches outside against the
+boundary. Never executes, imports or opens anything the program names.
 """
 
 from __future__ import annotations
+
+import ast
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
@@ -15,6 +18,7 @@ from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
 from spanproof.sandbox.scanners.python.handed_environment import find_handed_on
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
 from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
+from spanproof.sandbox.scanners.python.plain import is_plain
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
 from spanproof.sandbox.scanners.source import START, Place, Source
 
@@ -27,13 +31,17 @@ def scan(context: Context, source: Source) -> None:
     _report_unparsed(context, parsed)
     for line, command in parsed.commands.items():
         nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command: "), command)
-    if parsed.module is None:
-        return
-    machine = Machine(context, _TABLES, source.text, parse_strictly)
-    if "environ" in source.text:
-        machine.handed_on = find_handed_on(parsed.module)
+    if parsed.module is not None and not is_plain(source.python_nodes, context.boundary):
+        read_program(context, source.text, parsed.module)
+
+
+def read_program(context: Context, text: str, module: ast.Module) -> None:
+    """Report what a program would do by following its values, statement by statement."""
+    machine = Machine(context, _TABLES, text, parse_strictly)
+    if "environ" in text:
+        machine.handed_on = find_handed_on(module)
     try:
-        machine.execute(parsed.module.body)
+        machine.execute(module.body)
         read_uncalled(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")

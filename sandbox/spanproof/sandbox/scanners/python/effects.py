@@ -66,16 +66,16 @@ from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.words import split_words
 
 _INERT: Final = LIBRARIES["inert"]
-_MODULES: Final = split_entry(_INERT, "modules")
+INERT_MODULES: Final = split_entry(_INERT, "modules")
 _ACTIVE: Final = split_entry(_INERT, "active")
 _ROUTES: Final = split_entry(_INERT, "routes")
 _METHODS: Final = split_entry(_INERT, "methods")
 _ROUTED: Final = split_entry(_INERT, "routed")
-_MOVING: Final = (*sorted(split_entry(_INERT, "moving")), "to_")
+MOVING: Final = (*sorted(split_entry(_INERT, "moving")), "to_")
 
 _REMOTE: Final = split_entry(LIBRARIES["remote"], "modules")
-_REMOTE_FUNCTIONS: Final = tuple(sorted(split_entry(LIBRARIES["remote"], "functions")))
-_REMOTE_OPTIONS: Final = split_entry(LIBRARIES["remote"], "options")
+REMOTE_FUNCTIONS: Final = tuple(sorted(split_entry(LIBRARIES["remote"], "functions")))
+REMOTE_OPTIONS: Final = split_entry(LIBRARIES["remote"], "options")
 
 # The modules that are known: what others, such as the program's own, do by a name is not.
 _LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
@@ -93,7 +93,7 @@ def _select_judged_kind(name: str) -> Kind | None:
         return None
     parts = name.replace("()", "").replace("[]", "").split(".")
     prefixes = {".".join(parts[:count]) for count in (1, 2, 3)}
-    if prefixes & _MODULES and not prefixes & _ACTIVE and not method.startswith(_MOVING):
+    if prefixes & INERT_MODULES and not prefixes & _ACTIVE and not method.startswith(MOVING):
         return None
     is_routed = bool(prefixes & _ROUTES) or method in _ROUTED
     return Kind(paths=not is_routed, hosts=not is_routed and parts[0] != "?")
@@ -127,8 +127,8 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
         return
     parts = name.split(".")
     is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
-    options = [arguments.named.get(option) for option in _REMOTE_OPTIONS]
-    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(_REMOTE_FUNCTIONS)
+    options = [arguments.named.get(option) for option in REMOTE_OPTIONS]
+    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
     if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
 
@@ -157,7 +157,7 @@ def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value],
                 m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
 
 
-_WRITING_MODE = re.compile(r"[wax+]")
+WRITING_MODE = re.compile(r"[wax+]")
 # Modes that keep what a file held before.
 _ADDING_MODE = re.compile(r"a|r.?\+")
 
@@ -257,7 +257,7 @@ def _judge_open(call: Call[Machine], value: Value) -> Value | None:
     writes = adds = False
     for option in list_options(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
-        writes = writes or (isinstance(text, str) and bool(_WRITING_MODE.search(text.partition(":")[0])))
+        writes = writes or (isinstance(text, str) and bool(WRITING_MODE.search(text.partition(":")[0])))
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)

@@ -51,7 +51,7 @@ LEAKED_MODULES: Final = split_entry(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
 # By its last word, a function that modules of other packages hold by that word.
-_HELD: Final = {name.rpartition(".")[2]: name for name in split_entry(KNOWLEDGE["known"], "held")}
+HELD: Final = {name.rpartition(".")[2]: name for name in split_entry(KNOWLEDGE["known"], "held")}
 
 # Attributes of every module that load others and read files.
 _LOADERS: Final = frozenset({"__loader__", "__spec__"})
@@ -80,8 +80,8 @@ def normalise_name(name: str) -> str:
         if held and part != parts[index - 1] and "()" not in part and not _is_column(parts, index):
             name = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
             return normalise_name(".".join([name, *parts[index + 1 :]]))
-    if parts[-1] in _HELD and len(parts) > 1 and "(" not in name and parts[0] != "?" and name not in SINKS:
-        return _HELD[parts[-1]]
+    if parts[-1] in HELD and len(parts) > 1 and "(" not in name and parts[0] != "?" and name not in SINKS:
+        return HELD[parts[-1]]
     if len(parts) > 2 and "(" not in name and name not in SINKS and f"{parts[0]}.{parts[-1]}" in SINKS:
         return f"{parts[0]}.{parts[-1]}"  # `pandas.io.parsers.read_csv`
     for prefix, same in _SAME_NAME.items():

@@ -86,8 +86,8 @@ class Forked:
     def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         self._kind = _OBSERVED if observed else _PLAIN
-        given = descriptors.control, descriptors.stdin, descriptors.stdout, descriptors.stderr
-        socket.send_fds(self._channel, [self._kind], given)
+        sent = descriptors.control, descriptors.stdin, descriptors.stdout, descriptors.stderr
+        socket.send_fds(self._channel, [self._kind], sent)
         descriptors.close()
 
     def receive(self, control: socket.socket) -> WaitingGuest:
@@ -122,10 +122,10 @@ class Forked:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             _keep_only(requests.fileno())
             while os.getppid() == supervisor:
-                kind, given, _flags, _address = socket.recv_fds(requests, 16, 4)
+                kind, received, _flags, _address = socket.recv_fds(requests, 16, 4)
                 if not kind:
                     break
-                self._fork(requests, kind, Descriptors(*given))
+                self._fork(requests, kind, Descriptors(*received))
         except Exception as failure:  # noqa: BLE001 - reported to the supervisor
             requests.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
         finally:

@@ -127,8 +127,8 @@ class Supervisor:
         waits = self._waits(armed)
         if bounds == self._bounds and waits and ahead.serves(armed, job):
             return armed
-        known, self._bounds = self._bounds, bounds
-        if known is None and waits and not bounds.observed:
+        earlier, self._bounds = self._bounds, bounds
+        if earlier is None and waits and not bounds.observed:
             bounds.apply(armed.guest.pid, self._isolation.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
@@ -202,8 +202,8 @@ class Supervisor:
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
-        given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
-        self._isolation.origin.request(given, observed=observed)
+        descriptors = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
+        self._isolation.origin.request(descriptors, observed=observed)
         return Ends(ours, stdin_write, stdout_read, stderr_read)
 
     def _receive_guest(self, ends: Ends) -> Armed:

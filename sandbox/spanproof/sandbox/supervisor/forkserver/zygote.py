@@ -47,8 +47,8 @@ class Zygotes:
         if observed is not self._observed:
             self._close()
             self._start(observed=observed)
-        given = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
-        socket.send_fds(self._channel, [b"fork"], given)
+        sent = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
+        socket.send_fds(self._channel, [b"fork"], sent)
         descriptors.close()
 
     def receive(self, control: socket.socket) -> WaitingGuest:

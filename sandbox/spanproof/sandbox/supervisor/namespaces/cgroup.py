@@ -137,10 +137,10 @@ class Base:
         self._files = files
         self._memory, self._processes = memory.fd, None if processes is None else processes.fd
         self._parents = [
-            (os.open(each.path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), each.path.name)
-            for each in held
+            (os.open(group.path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), group.path.name)
+            for group in held
         ]
-        self.paths = tuple(str(each.path) for each in held)
+        self.paths = tuple(str(group.path) for group in held)
         self._made = 0
 
     @property

@@ -19,9 +19,9 @@ class OwnTimes:
 
     def note(self, pid: int) -> None:
         """Look at a process; one with less time than before is another one of the same number."""
-        used, known = read_cpu_s(pid), self._last.get(pid, 0.0)
-        if used < known:
-            self._before_s += known
+        used, last_s = read_cpu_s(pid), self._last.get(pid, 0.0)
+        if used < last_s:
+            self._before_s += last_s
         self._last[pid] = used
 
     def total_s(self) -> float:

@@ -117,14 +117,14 @@ def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
         return b"", [read_sought_name(query)]
     address = names.get(name.lower())
     if address is None:
-        return _build_refusal(query, known=bool(names)), [name]
+        return _build_refusal(query, is_valid=bool(names)), [name]
     return _build_answer(query, address), []
 
 
-def _build_refusal(query: bytes, *, known: bool) -> bytes:
+def _build_refusal(query: bytes, *, is_valid: bool) -> bytes:
     """Build the refusal: where names are known, this one does not exist; else no name is resolved."""
     identity, flags = struct.unpack_from("!HH", query)
-    code = _NO_SUCH_NAME if known else _REFUSED
+    code = _NO_SUCH_NAME if is_valid else _REFUSED
     return struct.pack("!HH", identity, flags | _RESPONSE | code) + query[4:]
 
 
@@ -133,7 +133,7 @@ def _build_answer(query: bytes, address: str) -> bytes:
     identity, flags = struct.unpack_from("!HH", query)
     end = query.index(b"\0", 12) + 5
     if len(query) < end:
-        return _build_refusal(query, known=True)
+        return _build_refusal(query, is_valid=True)
     (kind,) = struct.unpack_from("!H", query, end - 4)
     found = kind == _TYPE_A and ":" not in address
     head = struct.pack("!6H", identity, flags & 0x0100 | _RESPONSE | _AUTHORITATIVE, 1, int(found), 0, 0)

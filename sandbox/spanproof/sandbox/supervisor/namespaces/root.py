@@ -17,8 +17,8 @@ from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.wire import measure_text
+from spanproof.sandbox.places import WRITABLE
 from spanproof.sandbox.supervisor.seccomp.paths import is_within
-from spanproof.sandbox.supervisor.seccomp.places import WRITABLE
 
 BOX = "/box"
 WORK = "/box/work"

@@ -116,7 +116,7 @@ class DatagramWatcher(ProxyingWatcher):
         """Return what a call sends, as far as it may be a question; of many messages the first."""
         if name == "sendto":
             return _read(call.pid, [(call.args[1], call.args[2])])
-        _place, _size, pieces, count, *_rest = _read_header(call)
+        _pointer, _size, pieces, count, *_rest = _read_header(call)
         return _read(call.pid, _read_pieces(call.pid, pieces, count))
 
     def _receive(self, name: str, call: Notification) -> Answer:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.places import WRITABLE
 from spanproof.sandbox.supervisor.namespaces import root
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.supervisor.reduced import calls
@@ -26,7 +27,6 @@ from spanproof.sandbox.supervisor.seccomp import paths
 from spanproof.sandbox.supervisor.seccomp import watcher as watch
 from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.supervisor.seccomp.path_arguments import MUTATORS
-from spanproof.sandbox.supervisor.seccomp.places import WRITABLE
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 from spanproof.sandbox.supervisor.tape.sealed_files import SealedText
 

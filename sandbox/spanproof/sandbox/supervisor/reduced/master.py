@@ -135,12 +135,12 @@ class _Box:
             os.rmdir(self.site.box)  # noqa: PTH106
 
 
-def _resolve_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
+def _resolve_own_path(path: str, binds: tuple[root.Bind, ...]) -> str:
     """Return where something lies that would be bound elsewhere in the full tier."""
     for bind in binds:
-        if place.startswith(f"{bind.target}/"):
-            return bind.source + place[len(bind.target) :]
-    return place
+        if path.startswith(f"{bind.target}/"):
+            return bind.source + path[len(bind.target) :]
+    return path
 
 
 def _pick_first_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:

@@ -11,11 +11,11 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from spanproof.sandbox.places import PROBED
 from spanproof.sandbox.supervisor.namespaces import root
 from spanproof.sandbox.supervisor.reduced.calls import open_beneath
 from spanproof.sandbox.supervisor.reduced.landlock import Walls
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary, Judged, is_within
-from spanproof.sandbox.supervisor.seccomp.places import PROBED
 
 _READABLE = (
     "/etc/ld.so.cache",

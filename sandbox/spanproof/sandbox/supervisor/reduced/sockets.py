@@ -123,7 +123,7 @@ class SocketWatcher(DatagramWatcher):
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
                     ours.setblocking(False)  # noqa: FBT003
                     ours.connect(f"/proc/self/fd/{fd}")
-                    self._put_in_place(ours, call)
+                    self._install_socket(ours, call)
             finally:
                 os.close(fd)
         except OSError as problem:
@@ -169,9 +169,9 @@ class SocketWatcher(DatagramWatcher):
         room = _unpack_size(kernel.read_memory(call.pid, call.args[4], 4))
         if room < 0:
             return Answer(errno.EINVAL)
-        given = bytes(min(room, _OPTION_BYTES))
-        kernel.write_memory(call.pid, call.args[3], given)
-        kernel.write_memory(call.pid, call.args[4], struct.pack("=i", len(given)))
+        option = bytes(min(room, _OPTION_BYTES))
+        kernel.write_memory(call.pid, call.args[3], option)
+        kernel.write_memory(call.pid, call.args[4], struct.pack("=i", len(option)))
         return _DONE
 
 

@@ -168,9 +168,9 @@ def _check_database(database: Database, program: Program, found: Runtimes) -> No
             f"the database engine duckdb is not installed: {found.duckdb_remedy}, or use sqlite"
         )
     if database.file is not None and database.file not in program.files:
-        known = ", ".join(map(repr, program.files)) or "none"
+        names = ", ".join(map(repr, program.files)) or "none"
         raise UnsupportedFixtures(
-            f"the database {database.file!r} is not among the program's files ({known}); add it to them"
+            f"the database {database.file!r} is not among the program's files ({names}); add it to them"
         )
 
 

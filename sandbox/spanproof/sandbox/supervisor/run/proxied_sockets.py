@@ -20,7 +20,12 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.supervisor.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.supervisor.seccomp import addresses
-from spanproof.sandbox.supervisor.seccomp.notifications import Answer, Notification, put_in_place, to_int
+from spanproof.sandbox.supervisor.seccomp.notifications import (
+    Answer,
+    Notification,
+    install_descriptor,
+    to_int,
+)
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 from spanproof.sandbox.supervisor.seccomp.watcher import Watcher
@@ -68,7 +73,7 @@ class ProxyingWatcher(Watcher):
         """Give one end to the guest, and the other to who takes it."""
         with theirs:
             try:
-                self._put_in_place(theirs, call)
+                self._install_socket(theirs, call)
             except OSError as problem:
                 ours.close()
                 return Answer(problem.errno or errno.ENETUNREACH)
@@ -83,7 +88,7 @@ class ProxyingWatcher(Watcher):
         """
         return make_loopback_pair()
 
-    def _put_in_place(self, theirs: socket.socket, call: Notification) -> None:
+    def _install_socket(self, theirs: socket.socket, call: Notification) -> None:
         """Put a copy of a socket in the place of the one a call names, which waits on.
 
         Raises:
@@ -93,7 +98,7 @@ class ProxyingWatcher(Watcher):
         flags = _read_descriptor_flags(call.pid, number)
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
-        put_in_place(self.listener, call.id, theirs.fileno(), number, closes)
+        install_descriptor(self.listener, call.id, theirs.fileno(), number, closes)
 
 
 def _locate_sent(name: str, call: Notification) -> tuple[int, int]:

@@ -55,7 +55,10 @@ class Borrowed(Link, Protocol):
     """A supervisor's end that one session has."""
 
     def close(self) -> Header:
-        """End the session, with everything it started; returns what was reported last. Safe to call twice."""
+        """End the session, with everything it started; returns what was reported last. Safe to call twice.
+
+        Where nothing was reported, `late_unknown` is true: what is left running may have acted.
+        """
 
 
 class Loan:
@@ -98,6 +101,7 @@ class Loan:
                 header = self.receive(_END_S).header
         except SandboxBroken:
             self._drop()
+            return {"late_unknown": True}
         except BaseException:
             self._drop()
             raise
@@ -164,11 +168,13 @@ class SupervisorSession(Session):
     def _amend(self, header: Header) -> None:
         """Add to earlier executions what tasks that their steps began have attempted since."""
         late = header.get("late")
+        if header.get("late_unknown") is True:
+            late = {str(number): {"merged": True} for number in range(len(self._executions))}
         for step, found in late.items() if isinstance(late, dict) else ():
             number = int(step) if isinstance(step, str) and step.isdigit() else len(self._executions)
             if number < len(self._executions) and isinstance(found, dict):
-                known = self._amended.get(number, self._executions[number])
-                self._amended[number] = add_attempts(known, found, self._may_lie)
+                earlier = self._amended.get(number, self._executions[number])
+                self._amended[number] = add_attempts(earlier, found, self._may_lie)
 
     def _run_step(self, supervisor: Borrowed, source: str) -> Frame:
         """Hand over a step and answer its tool calls; return the frame that ends it."""

@@ -37,7 +37,7 @@ _SETTLES_S = 0.4
 # By how much the time on the wall may be longer: on a busy machine most of it is waiting for a processor.
 _MOST_TIMES = 5
 _ENDS_S = 2.0  # Of the interpreter, with its exit functions
-_SHORT_TICK_S = 0.005
+_SHORTEST_TICK_S, _SHORT_TICK_S = 0.001, 0.005
 # What counts at most of the time between two looks: on a busy machine, what is left running is late too.
 _MOST_COUNTED_S = 2 * _SHORT_TICK_S
 _NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
@@ -57,7 +57,7 @@ class _Settling:
         self._most_s = _MOST_TIMES * seconds
         self._began = self._looked = time.monotonic()
         self.passed_s = self._counted_s = 0.0
-        self._delay_s: float | None = None
+        self._delays_s: dict[int, float] | None = None
 
     def count_down(self) -> float:
         """Return the seconds that are left; the time in which the supervisor did not run counts little."""
@@ -68,17 +68,19 @@ class _Settling:
         self._looked, self.passed_s = now, now - self._began
         return self._left_s if self.passed_s < self._most_s else 0.0
 
-    def give_back(self, delay_s: float) -> None:
-        """Give back the time in which what is left running waited for a processor, as the kernel counts it.
+    def give_back(self, delays_s: dict[int, float]) -> None:
+        """Give back the time in which tasks waited for a processor, as the kernel counts it.
 
         Args:
-            delay_s: since each task began; what was counted before is in the first one.
+            delays_s: by task, since it began; what was counted before the first call is in that one.
         """
-        if self._delay_s is not None:
-            refund_s = min(max(0.0, delay_s - self._delay_s), self._counted_s)
+        if self._delays_s is not None:
+            earlier = self._delays_s
+            delay_s = sum(max(0.0, value - earlier.get(task, 0.0)) for task, value in delays_s.items())
+            refund_s = min(delay_s, self._counted_s)
             self._left_s += refund_s
             self._counted_s -= refund_s
-        self._delay_s = delay_s
+        self._delays_s = delays_s
 
 
 class SessionRun(Run):
@@ -178,7 +180,10 @@ class SessionRun(Run):
             send(self._armed.guest.listener, call.id, GO_ON)
         if self._settling is not None and self._stopped is None:
             self._settle(self._settling)
-        if self._lineage.is_deferring or self._settling is not None:
+        if self._settling is not None:
+            # Most of what is left waits again at once, and the host waits for this.
+            self._tick_s = min(max(_SHORTEST_TICK_S, self._settling.passed_s), _SHORT_TICK_S)
+        elif self._lineage.is_deferring:
             self._tick_s = _SHORT_TICK_S
 
     def _serve(self, fd: int, events: int) -> None:
@@ -222,7 +227,7 @@ class SessionRun(Run):
             return
         if not is_late and self._lineage.has_acting(left_s, settling.passed_s):
             self._lineage.thaw()
-            settling.give_back(self._lineage.measure_delay_s())
+            settling.give_back(self._lineage.measure_delays_s())
             return
         self._has_left = self._note_left()
         self._steps = self._lineage.step + 1

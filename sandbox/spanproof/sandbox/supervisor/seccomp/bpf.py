@@ -53,7 +53,7 @@ def pack(program: Program) -> bytes:
             f"the seccomp program has {len(program)} instructions, the kernel takes {_MOST_INSTRUCTIONS}"
         )
     return b"".join(
-        _INSTRUCTION.pack(each.code, each.jump_true, each.jump_false, each.k & 0xFFFFFFFF) for each in program
+        _INSTRUCTION.pack(line.code, line.jump_true, line.jump_false, line.k & 0xFFFFFFFF) for line in program
     )
 
 

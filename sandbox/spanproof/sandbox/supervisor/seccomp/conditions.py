@@ -26,7 +26,7 @@ from spanproof.sandbox.supervisor.seccomp.bpf import (
     load_low,
 )
 
-_ALLOW, _NOTIFY, _REFUSE, _DONE = ([end(each)] for each in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO))
+_ALLOW, _NOTIFY, _REFUSE, _DONE = ([end(value)] for value in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO))
 _NO_FAMILY, _NO_OPTION, _NO_PROTOCOL = (
     [end(RET_ERRNO | error)] for error in (errno.EAFNOSUPPORT, errno.ENOPROTOOPT, errno.EPROTONOSUPPORT)
 )

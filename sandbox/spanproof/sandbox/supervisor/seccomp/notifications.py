@@ -84,7 +84,7 @@ def send(listener: int, id_: int, answer: Answer) -> None:
         return
 
 
-def put_in_place(listener: int, id_: int, descriptor: int, number: int, flags: int) -> None:
+def install_descriptor(listener: int, id_: int, descriptor: int, number: int, flags: int) -> None:
     """Put a copy of a descriptor of ours in the place of one of the caller's, which waits on.
 
     Args:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from spanproof.sandbox.supervisor.seccomp.places import PROBED, TERMINALS, is_sensitive
+from spanproof.sandbox.places import PROBED, TERMINALS, is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
@@ -114,7 +114,7 @@ class Boundary:
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
             return self._judge_process(resolved, writes=writes)
-        return Judged.INSIDE if not writes and _is_known(resolved) else Judged.OUTSIDE
+        return Judged.INSIDE if not writes and _is_readable(resolved) else Judged.OUTSIDE
 
     def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):
@@ -132,7 +132,7 @@ class Boundary:
         return is_no_terminal or resolved.split("/")[2] in _DEVICES
 
 
-def _is_known(resolved: str) -> bool:
+def _is_readable(resolved: str) -> bool:
     """Whether a path is there, or libraries look for it by themselves."""
     return resolved == "/" or PROBED.fullmatch(resolved) is not None or os.path.lexists(resolved)
 

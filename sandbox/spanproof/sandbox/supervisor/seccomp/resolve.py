@@ -175,9 +175,9 @@ def _name_object(path: str, link: str) -> str:
     Raises:
         TooLong: so many directories lie above it that it is not named.
     """
-    for place, rest in ((path, ""), path.rsplit("/", 1)):
+    for component, rest in ((path, ""), path.rsplit("/", 1)):
         try:
-            fd = os.open(place, os.O_PATH | os.O_CLOEXEC | (0 if place == link else os.O_NOFOLLOW))
+            fd = os.open(component, os.O_PATH | os.O_CLOEXEC | (0 if component == link else os.O_NOFOLLOW))
         except OSError:
             continue
         try:

@@ -27,8 +27,8 @@ class Arch:
 
     def name(self, number: int) -> str:
         """Return the name of a call, for people; `syscall 999` where the table does not know it."""
-        for name, known in self.numbers.items():
-            if known == number:
+        for name, own_number in self.numbers.items():
+            if own_number == number:
                 return name
         return f"syscall {number}"
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Protocol
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.places import is_sensitive
 from spanproof.sandbox.supervisor.fixtures.machine import MachineTexts
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures
 from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, read_stat_fields
@@ -40,7 +41,6 @@ from spanproof.sandbox.supervisor.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
-from spanproof.sandbox.supervisor.seccomp.places import is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooManyLinks, resolve_in_root
 from spanproof.sandbox.supervisor.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
@@ -231,9 +231,9 @@ class Watcher:
             return GO_ON
         if self.fixtures is not None:
             resolved = self._boundary.resolve(path, call.pid)
-            given = self.fixtures.in_place_of(resolved, writes=bool(flags & WRITE_FLAGS))
-            if given is not None:
-                return self._hand_over(given, flags)
+            substitute = self.fixtures.open_substitute(resolved, writes=bool(flags & WRITE_FLAGS))
+            if substitute is not None:
+                return self._hand_over(substitute, flags)
         return self._answer_open(path, flags, call)
 
     def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:

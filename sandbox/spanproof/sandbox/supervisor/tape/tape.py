@@ -83,7 +83,7 @@ class Tape:
         """Serve one end of a connection; see `Server`."""
         self._server.take(stream, destination)
 
-    def in_place_of(self, path: str) -> int | None:
+    def open_substitute(self, path: str) -> int | None:
         """Return what is to be trusted, in place of a bundle of authorities; the caller's to close."""
         return self._authority.opened() if self._authority is not None and path in self.bundles else None
 

@@ -25,6 +25,8 @@ TERMINALS = _compile_section("terminals")
 
 SENSITIVE = _compile_section("sensitive")
 
+_SHOWN = _compile_section("shown")
+
 WRITABLE = tuple(_PLACES["writable"])
 """Directories that each run finds empty, and may write to."""
 
@@ -32,3 +34,8 @@ WRITABLE = tuple(_PLACES["writable"])
 def is_sensitive(path: str) -> bool:
     """Whether a look at an absolute path concerns the boundary even where nothing lies there."""
     return SENSITIVE.fullmatch(path) is not None
+
+
+def may_be_shown(path: str) -> bool:
+    """Whether an absolute path is in a tree of which a sandbox shows a part."""
+    return _SHOWN.fullmatch(path) is not None
