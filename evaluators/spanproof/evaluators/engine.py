@@ -231,7 +231,7 @@ class Engine:
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
-            replace(judgement, outcome=redactor.outcome(_await_root(evidence, judgement)))
+            _with_outcome(judgement, redactor.outcome(_await_root(evidence, judgement)))
             for judgement in self._judge_run(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
@@ -263,6 +263,10 @@ class Engine:
                 said = []
             found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
         return list(found.values())
+
+
+def _with_outcome(judgement: Judgement, outcome: Outcome) -> Judgement:
+    return judgement if outcome is judgement.outcome else replace(judgement, outcome=outcome)
 
 
 def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:

@@ -12,6 +12,7 @@ import builtins
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spanproof.sandbox import Execution, FailureClass, JsonValue
 from spanproof.trace import Language, Payload, Snippet, SpanError
@@ -210,7 +211,7 @@ def _classify_exit(value: JsonValue) -> FailureClass:
 def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
     """Return what was printed, the value, its text as the agent saw it, and other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
-    form = _OBSERVATION.match(snippet.observation) if snippet.observation is not None else None
+    form = _match_observation(snippet.observation) if snippet.observation is not None else None
     if form is None:
         apart = stdout is not None or output is not None
         return stdout, output, None, None if apart else snippet.observation
@@ -218,6 +219,12 @@ def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | N
     if output is None and text is not None:
         output = Payload(text=text, value=text)
     return stdout if stdout is not None else form["logs"], output, text, None
+
+
+# Five evaluators read the record of each snippet, and what was shown may have megabytes.
+@lru_cache(maxsize=16)
+def _match_observation(observation: str) -> re.Match[str] | None:
+    return _OBSERVATION.match(observation)
 
 
 def _strip_message(error: SpanError) -> str:
