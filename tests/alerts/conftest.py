@@ -91,7 +91,7 @@ class Engines:
     def tick(self, engine: AlertEngine, seconds: float = 0.0) -> list[Notification]:
         """Tick at NOW and so many seconds, and wait until targets were tried with what it made."""
         self.clock = max(self.clock, NOW + int(seconds * 10**9))
-        made = engine.tick(NOW + int(seconds * 10**9))
+        made = engine.evaluate_rules(NOW + int(seconds * 10**9))
         assert engine.wait_delivered(60)
         return made
 

@@ -38,7 +38,7 @@ def tick(directory: Path, store: Store, engine: AlertEngine, *, may_fail: bool) 
     at_s = int(clock.read_text()) if clock.exists() and clock.read_text() else START
     failing = may_fail and (at_s // STEP) % 4 < 2
     store.write([evaluation(at_s, Label.FAIL if failing else Label.PASS)])
-    engine.tick(at_s * 10**9)
+    engine.evaluate_rules(at_s * 10**9)
     # Renamed into its place, so that a kill leaves one clock or the other.
     fresh = directory / "clock.next"
     fresh.write_text(str(at_s + STEP))
@@ -58,7 +58,7 @@ def main(directory: Path, url: str, *, to_the_end: bool) -> None:
         for _ in range(3):
             tick(directory, store, engine, may_fail=False)
         deadline = time.monotonic() + 120
-        while engine.waiting() and time.monotonic() < deadline:
+        while engine.count_waiting() and time.monotonic() < deadline:
             time.sleep(0.01)
         engine.close(60)
         notified = {

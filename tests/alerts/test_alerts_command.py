@@ -20,11 +20,11 @@ def location(tmp_path: Path, store, judged, receiver) -> str:
     judged("fail fail fail fail", agent="buyer")
     judged("fail fail fail fail", agent="pri\x1b[31mcer")
     engine = AlertEngine([grouped(receiver, cooldown_s=100_000)], store, clock=lambda: NOW, first_pause_s=600)
-    engine.tick(NOW)
+    engine.evaluate_rules(NOW)
     assert engine.wait_delivered(60)
     receiver.answers = [503]
     judged("pass " * 9, agent="buyer", at_ns=NOW + SECOND)
-    engine.tick(NOW + 300 * SECOND)
+    engine.evaluate_rules(NOW + 300 * SECOND)
     assert engine.close(60)
     store.close()
     return str(tmp_path / "store")
@@ -87,7 +87,7 @@ def test_an_incident_is_one_line_and_acknowledged_as_a_whole(tmp_path, store, ju
     for agent in ("buyer", "pricer", "clerk"):
         judged("fail fail fail fail", agent=agent)
     engine = AlertEngine([grouped(receiver)], store, clock=lambda: NOW, first_pause_s=600)
-    engine.tick(NOW)
+    engine.evaluate_rules(NOW)
     assert engine.close(60)
     store.close()
     location = str(tmp_path / "store")

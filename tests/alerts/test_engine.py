@@ -291,7 +291,7 @@ def test_a_dead_target_holds_up_no_other(judged, receiver, engines):
     engine = engines.open(rule(notify=[dead, {"url": receiver.url}]))
     engines.tick(engine)
     assert receiver.said == ["firing"]
-    assert engine.waiting() == 1
+    assert engine.count_waiting() == 1
 
 
 def test_the_other_targets_get_an_alert_about_a_dead_one_and_its_end(judged, receiver, engines):
@@ -321,7 +321,7 @@ def test_a_slow_target_gets_one_copy_of_a_repeated_notification(judged, receiver
     engine = engines.open(to(receiver, cooldown_s=1))
     receiver.open.clear()
     for seconds in range(6):
-        engine.tick(NOW + seconds * SECOND)
+        engine.evaluate_rules(NOW + seconds * SECOND)
     receiver.open.set()
     assert engine.wait_delivered(60)
     assert receiver.said == ["firing", "firing"]
@@ -332,8 +332,8 @@ def test_a_target_that_fails_for_now_is_tried_again_with_the_same_id(store, judg
     judged("fail fail fail fail")
     receiver.answers = [503, 500]
     engine = engines.open(to(receiver), first_pause_s=0.01)
-    engine.tick(NOW)
-    wait_until(lambda: not engine.waiting())
+    engine.evaluate_rules(NOW)
+    wait_until(lambda: not engine.count_waiting())
     assert receiver.said == ["firing"] * 3
     assert len({headers["Idempotency-Key"] for headers in receiver.headers}) == 1
     (delivery,) = store.alerts.deliveries()
@@ -346,7 +346,7 @@ def test_one_that_was_refused_waits_alone(judged, receiver, engines):
     engine = engines.open(to(receiver), to(receiver, name="other"))
     engines.tick(engine)
     assert [body["rule"] for body in receiver.bodies] == ["misquotes", "other"]
-    assert engine.waiting() == 1
+    assert engine.count_waiting() == 1
 
 
 def test_the_delivery_log_has_the_error_and_no_token(store, judged, receiver, engines, caplog):
@@ -365,7 +365,7 @@ def test_a_notification_that_is_too_old_is_given_up(store, judged, receiver, eng
     receiver.answers = [500] * 9
     engine = engines.open(rule(notify=[{"url": receiver.url, "retry_for_s": 5}]), first_pause_s=0.01)
     engines.clock = NOW + 6 * SECOND
-    engine.tick(NOW)
+    engine.evaluate_rules(NOW)
     assert engine.wait_delivered(60)
     assert [delivery.state for delivery in store.alerts.deliveries()] == ["given_up"]
     assert len(receiver.bodies) == 1
@@ -376,7 +376,7 @@ def test_a_rule_that_cannot_be_read_does_not_stop_the_tick(store, judged, caplog
     engine = AlertEngine([rule()], closed)
     closed.close()
     with caplog.at_level(logging.WARNING, "spanproof.alerts"):
-        assert engine.tick(NOW) == []
+        assert engine.evaluate_rules(NOW) == []
     assert "cannot be read" in caplog.text
     assert engine.close(60)
 
@@ -397,7 +397,7 @@ def test_an_error_that_no_one_expects_does_not_end_deliveries(judged, receiver, 
 
     monkeypatch.setattr(AlertLog, "write_delivery", fail_once)
     engine = engines.open(to(receiver), first_pause_s=0.01)
-    engine.tick(NOW)
-    wait_until(lambda: not engine.waiting())
+    engine.evaluate_rules(NOW)
+    wait_until(lambda: not engine.count_waiting())
     assert receiver.said == ["firing"]
     assert "no room" in caplog.text

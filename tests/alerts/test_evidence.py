@@ -9,8 +9,8 @@ import pytest
 from spanproof.alerts import AlertRule
 from spanproof.alerts.evidence import Standing, compute_quantile
 from spanproof.alerts.messages import format_utc
-from spanproof.alerts.rules import read
-from spanproof.alerts.simulation import simulate_rule
+from spanproof.alerts.rules import read_rule
+from spanproof.alerts.simulation import run_rule_simulation
 from spanproof.store import Store
 
 from .test_engine import NOW
@@ -49,7 +49,7 @@ def write_rate(judged, fails: int, passes: int, at_s: float) -> None:
 )
 def test_the_interval_says_where_a_rate_is(store, judged, fails, passes, standing):
     write_rate(judged, fails, passes, -1)
-    (reading,) = read(plain_rule(), store, NOW)
+    (reading,) = read_rule(plain_rule(), store, NOW)
     assert reading.standing is standing
     assert reading.low < reading.value < reading.high or 0 in (fails, passes)
 
@@ -194,7 +194,7 @@ def test_a_short_window_needs_more_evidence():
 
 
 def test_a_steady_rate_at_the_threshold_pages_once_a_week_at_most_and_a_doubling_is_detected():
-    found = simulate_rule(plain_rule(), 200, weeks=3, steps=8, looks_per_window=12)
+    found = run_rule_simulation(plain_rule(), 200, weeks=3, steps=8, looks_per_window=12)
     ours, prometheus, burn_rate = found
     at_half, below, at_threshold, _ = ours.pages_a_week
     assert at_half == 0

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from spanproof.alerts import AlertRule, Status
-from spanproof.alerts.outage import OutageResult, simulate_outage
+from spanproof.alerts.outage import OutageResult, run_outage_simulation
 from spanproof.alerts.replay import count_pages
 from spanproof.cli.app import run
 
@@ -18,7 +18,7 @@ TENANTS = 120
 def outage() -> OutageResult:
     """120 tenants that fail by one database, which reaches the last of them after a quarter of an hour."""
     settings = {"name": "misquotes", "layer": "groundedness", "group_by": ["user"], "threshold": 0.1}
-    return simulate_outage(AlertRule.model_validate(settings), TENANTS, 120)
+    return run_outage_simulation(AlertRule.model_validate(settings), TENANTS, 120)
 
 
 def test_120_tenants_that_fail_by_one_database_are_one_incident(outage):

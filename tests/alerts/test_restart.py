@@ -60,7 +60,7 @@ def test_what_a_target_did_not_get_is_sent_after_a_restart_in_order(store, judge
     engine = engines.open(watched)
     engines.tick(engine)
     engines.tick(engine, 700)
-    assert engine.waiting() == 2
+    assert engine.count_waiting() == 2
     engine = restarted(engine, engines, watched)
     assert engine.wait_delivered(60)
     assert receiver.said == ["firing", "firing", "resolved"]

@@ -4,8 +4,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic import ValidationError
 
-from spanproof.alerts import AlertRule, Reading, Webhook, read
-from spanproof.alerts.messages import summarise
+from spanproof.alerts import AlertRule, Reading, Webhook, read_rule
+from spanproof.alerts.messages import format_summary
 from spanproof.alerts.model import Status
 from spanproof.alerts.rules import Details, fetch_details
 from spanproof.store import Store
@@ -22,7 +22,7 @@ def store(emptied: Store) -> Store:
 
 
 def only(watched: AlertRule, store: Store, now_ns: int = NOW) -> Reading:
-    (reading,) = read(watched, store, now_ns)
+    (reading,) = read_rule(watched, store, now_ns)
     return reading
 
 
@@ -32,7 +32,7 @@ def behind(reading: Reading, store: Store) -> Details:
 
 
 def by_group(watched: AlertRule, store: Store, now_ns: int = NOW) -> dict[str, bool]:
-    return {reading.group["agent"]: reading.firing for reading in read(watched, store, now_ns)}
+    return {reading.group["agent"]: reading.firing for reading in read_rule(watched, store, now_ns)}
 
 
 def test_a_rule_fires_at_its_threshold_exactly(store, judged):
@@ -58,7 +58,7 @@ def test_what_was_not_judged_counts_neither_for_the_rate_nor_for_the_volume(stor
     assert not found.firing  # three verdicts are too few, eight scores or not
     rate = found.verdicts
     assert (rate.failed, rate.judged, rate.skipped, rate.errored, rate.open) == (2, 3, 2, 2, 1)
-    assert "fails 2 of 3, 1 open (66.7 %)" in summarise(found, Status.FIRING, NOW, NOW)
+    assert "fails 2 of 3, 1 open (66.7 %)" in format_summary(found, Status.FIRING, NOW, NOW)
 
 
 def test_a_rule_watches_its_cohort_and_its_window_alone(store, judged):
@@ -107,10 +107,10 @@ def test_a_rule_watches_and_groups_by_what_spans_carry(store, judged, changes):
     carry(store, 1, 4, tenant="acme", session="s1")
     carry(store, 5, 4, tenant="globex", session="s2")
     watched = rule(**{"cohort": {}, "group_by": ["attribute:tenant.id"], **changes})
-    found = {reading.group["attribute:tenant.id"]: reading for reading in read(watched, store, NOW)}
+    found = {reading.group["attribute:tenant.id"]: reading for reading in read_rule(watched, store, NOW)}
     assert {tenant: reading.firing for tenant, reading in found.items()} == {"acme": False, "globex": True}
     assert {score.trace_id[-1] for score in behind(found["globex"], store).scores} >= set("5678")
-    assert "of attribute:tenant.id globex: " in summarise(found["globex"], Status.FIRING, NOW, NOW)
+    assert "of attribute:tenant.id globex: " in format_summary(found["globex"], Status.FIRING, NOW, NOW)
     narrow = {**changes, "group_by": [], "cohort": {"session": "s1", "attribute:tenant.id": "acme"}}
     assert not only(rule(**narrow), store).firing
     assert only(rule(**{**narrow, "cohort": {"session": "s2"}}), store).firing
@@ -145,7 +145,7 @@ def test_a_mean_or_percentile_of_amounts_is_compared(store, judged_cost, measure
     assert not only(rule(**cost, min_count=5), store).firing
     worst = behind(found, store).scores[0].outcome.raw
     assert worst == (0.01 if fires_when.startswith("<") else 0.08)
-    assert f"{value:.4g} USD of 4" in summarise(found, Status.FIRING, NOW, NOW)
+    assert f"{value:.4g} USD of 4" in format_summary(found, Status.FIRING, NOW, NOW)
 
 
 def test_blocks_of_a_guardrail_alert_by_task(store, judged_blocks):
@@ -159,9 +159,9 @@ def test_blocks_of_a_guardrail_alert_by_task(store, judged_blocks):
         cohort={},
         group_by=["task"],
     )
-    found = {reading.group["task"]: reading for reading in read(blocked, store, NOW)}
+    found = {reading.group["task"]: reading for reading in read_rule(blocked, store, NOW)}
     assert {task: reading.firing for task, reading in found.items()} == {"refund": True, "quote": False}
-    assert "0.75 blocks of 4" in summarise(found["refund"], Status.FIRING, NOW, NOW)
+    assert "0.75 blocks of 4" in format_summary(found["refund"], Status.FIRING, NOW, NOW)
 
 
 def test_one_of_two_fires_nothing_by_the_lower_end_of_its_interval(store, judged):
@@ -183,7 +183,7 @@ def test_the_share_that_is_open_is_watched_with_its_causes(store, judged):
         (Cause.VALUE_NOT_CERTAIN, 1),
     ]
     assert len(seen.scores) == 4
-    assert summarise(found, Status.FIRING, NOW, NOW, seen.causes) == (
+    assert format_summary(found, Status.FIRING, NOW, NOW, seen.causes) == (
         "groundedness.score of agent pricer: 4 of 6 answers are open (66.7 %) over the last 10 min: 3 answers"
         " hold a value that no source has, 1 answer holds a value whose source is not certain;"
         " threshold 60 %."
@@ -206,14 +206,14 @@ def test_open_verdicts_make_no_volume_for_a_fail_rate(store, judged):
     judged("fail fail fail " + "open " * 40)
     found = only(rule(min_count=4, threshold=0.1), store)
     assert (found.firing, found.value) == (False, 1.0)
-    assert "fails 3 of 3, 40 open (100 %)" in summarise(found, Status.FIRING, NOW, NOW)
+    assert "fails 3 of 3, 40 open (100 %)" in format_summary(found, Status.FIRING, NOW, NOW)
 
 
 def test_where_all_is_open_there_is_no_fail_rate(store, judged):
     judged("open open open open")
     found = only(rule(min_count=1), store)
     assert (found.firing, found.value) == (False, None)
-    assert "none judged, 4 open over the last" in summarise(found, Status.FIRING, NOW, NOW)
+    assert "none judged, 4 open over the last" in format_summary(found, Status.FIRING, NOW, NOW)
     assert only(rule(min_count=1, measure="open_rate"), store).value == 1.0
 
 
@@ -281,7 +281,7 @@ def test_the_longer_pair_finds_a_slow_burn(store, judged):
     found = only(rule(burn_rate=BURN), store)
     assert found.firing
     assert found.end_ns - found.start_ns == 21_600 * SECOND + 1
-    assert summarise(found, Status.FIRING, NOW, NOW).endswith(
+    assert format_summary(found, Status.FIRING, NOW, NOW).endswith(
         " over the last 6 h; threshold 20 % over 6 h and 30 min (4 × the budget of 5 %)."
     )
 
@@ -293,7 +293,7 @@ def test_a_rate_is_compared_with_the_same_hour_last_week(store, judged):
     judged("fail pass pass pass", at_ns=NOW - 7 * DAY - SECOND)
     found = only(rise, store)
     assert (found.firing, found.before, found.value) == (True, 0.25, 0.5)
-    assert "the same window before had 25 %" in summarise(found, Status.FIRING, NOW, NOW)
+    assert "the same window before had 25 %" in format_summary(found, Status.FIRING, NOW, NOW)
     assert not only(rule(baseline={"ago_s": 604_800}, threshold=0.3), store).firing
     sure = rule(baseline={"ago_s": 604_800}, threshold=0.2, lower_bound=True)
     assert not only(sure, store).firing
@@ -316,7 +316,7 @@ def test_a_release_is_compared_with_the_one_before(store, judged):
 def test_groups_are_looked_behind_at_once_and_apart(store, judged):
     for agent, words in (("buyer", "fail " * 30), ("cl'e\\rk", "fail fail"), ("temp", "pass")):
         judged(words, agent=agent)
-    readings = read(rule(cohort={}, group_by=["agent"], min_count=1), store, NOW)
+    readings = read_rule(rule(cohort={}, group_by=["agent"], min_count=1), store, NOW)
     found = dict(zip((each.group["agent"] for each in readings), fetch_details(readings, store), strict=True))
     assert {agent: len(each.scores) for agent, each in found.items()} == {
         "buyer": 20,

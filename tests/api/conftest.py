@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.registry import open_sandbox
@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture
 def client(store: Store) -> TestClient:
-    return TestClient(make_app(lambda: store))
+    return TestClient(build_app(lambda: store))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleServer, ConsoleSettings, make_app, trace_pages
+from spanproof.api import ConsoleServer, ConsoleSettings, build_app, trace_pages
 
 TRACE = "5" * 32
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
@@ -159,7 +159,7 @@ def test_an_error_is_a_problem_that_names_the_input(client, path, status, says):
 
 
 def test_a_token_is_demanded_where_there_are_tokens(store):
-    client = TestClient(make_app(lambda: store, ConsoleSettings(tokens=("first", "second"))))
+    client = TestClient(build_app(lambda: store, ConsoleSettings(tokens=("first", "second"))))
     assert client.get("/api/v1/traces").status_code == 401
     assert client.get("/api/v1/traces", headers={"authorization": "Bearer third"}).status_code == 401
     assert client.get("/api/v1/traces", headers={"authorization": "Bearer second"}).status_code == 200
@@ -167,7 +167,7 @@ def test_a_token_is_demanded_where_there_are_tokens(store):
 
 
 def test_another_site_s_name_is_refused_on_loopback(store):
-    client = TestClient(make_app(lambda: store, ConsoleSettings(hosts=frozenset(("127.0.0.1",)))))
+    client = TestClient(build_app(lambda: store, ConsoleSettings(hosts=frozenset(("127.0.0.1",)))))
     assert client.get("/api/v1/traces", headers={"host": "evil.example:4319"}).status_code == 421
     assert client.get("/api/v1/traces", headers={"host": "127.0.0.1:4319"}).status_code == 200
 

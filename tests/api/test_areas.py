@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from spanproof.alerts import AlertRule
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.store import Delivery
 from spanproof.suites import promote_run
 
@@ -56,7 +56,7 @@ _ASSERTION = {
 
 @pytest.fixture
 def app(store, workspace):
-    return TestClient(make_app(lambda: store, ConsoleSettings(workspace=workspace)))
+    return TestClient(build_app(lambda: store, ConsoleSettings(workspace=workspace)))
 
 
 def test_one_score_is_measured_over_time_and_by_dimension(app):
@@ -116,7 +116,7 @@ def test_a_rule_is_made_refused_and_removed(store, workspace):
     configured = AlertRule.model_validate(
         {"name": "taken", "layer": "boundary", "notify": [{"name": "chat", "url": "http://127.0.0.1:9"}]}
     )
-    app = TestClient(make_app(lambda: store, ConsoleSettings(workspace=workspace, rules=(configured,))))
+    app = TestClient(build_app(lambda: store, ConsoleSettings(workspace=workspace, rules=(configured,))))
 
     def save(rule: str):
         body = {"rule": rule, "author": "ann"}
@@ -293,7 +293,7 @@ def test_another_site_writes_nothing(app, headers, status):
 def test_a_reader_s_token_does_not_write(store):
     body = {"matchers": {"agent": "a"}, "hours": 1, "author": "a"}
     settings = ConsoleSettings(tokens=("reader",), writers=("writer",))
-    client = TestClient(make_app(lambda: store, settings))
+    client = TestClient(build_app(lambda: store, settings))
     statuses = {
         token: client.post(
             "/api/v1/silences", json=body, headers={"authorization": f"Bearer {token}"}
@@ -301,14 +301,14 @@ def test_a_reader_s_token_does_not_write(store):
         for token in ("reader", "writer", "other")
     }
     assert statuses == {"reader": 403, "writer": 201, "other": 401}
-    for_reading = TestClient(make_app(lambda: store, replace(settings, writers=())))
+    for_reading = TestClient(build_app(lambda: store, replace(settings, writers=())))
     refused = for_reading.post("/api/v1/silences", json=body, headers={"authorization": "Bearer reader"})
     assert (refused.status_code, "console.writers" in refused.json()["detail"]) == (403, True)
 
 
 def test_settings_name_origins_and_count_tokens(store):
     settings = ConsoleSettings(tokens=("hidden",), configured=(("a.b", "1", "file:3"),))
-    client = TestClient(make_app(lambda: store, settings), headers={"authorization": "Bearer hidden"})
+    client = TestClient(build_app(lambda: store, settings), headers={"authorization": "Bearer hidden"})
     answer = client.get("/api/v1/settings")
     assert "hidden" not in answer.text
     found = answer.json()

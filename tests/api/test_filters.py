@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from starlette.testclient import TestClient
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store, open_store
@@ -33,7 +33,7 @@ def filtered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
             spans = [replace(span, trace_id=trace_id) for span in answer.spans]
             store.write([engine.evaluate(trace_of(spans))])
             carry(store, spans[0], {"tenant.id": tenant, "session.id": session, "user.id": f"u-{tenant}"})
-        yield TestClient(make_app(lambda: store))
+        yield TestClient(build_app(lambda: store))
 
 
 def carry(store: Store, span: Span, attributes: dict[str, str]) -> None:

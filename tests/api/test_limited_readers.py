@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, TokenHolders, make_app
+from spanproof.api import ConsoleSettings, TokenHolders, build_app
 from spanproof.config.model import load_config
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -64,7 +64,7 @@ def shared(tmp_path_factory) -> Iterator[Store]:
 @pytest.fixture
 def app(shared) -> TestClient:
     holders = TokenHolders(load_config(None, {}, {"tokens": json.dumps(TOKENS)}))
-    return TestClient(make_app(lambda: shared, ConsoleSettings(accepts=holders.accept)))
+    return TestClient(build_app(lambda: shared, ConsoleSettings(accepts=holders.find_grant)))
 
 
 def get(app: TestClient, path: str, token: str, **query: object):

@@ -35,7 +35,7 @@ def test_a_stream_ends_when_the_token_of_its_reader_is_revoked(store, tmp_path, 
     config = tmp_path / "spanproof.yaml"
     config.write_text(f"tokens_file: {tokens}\n")
     holders = TokenHolders(load_config(config, {}))
-    settings = ConsoleSettings(accepts=holders.accept, read_grants=holders.grants)
+    settings = ConsoleSettings(accepts=holders.find_grant, read_grants=holders.list_grants)
     with (
         ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server,
         httpx.stream(

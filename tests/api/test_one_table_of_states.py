@@ -13,8 +13,8 @@ from rich.console import Console
 from starlette.testclient import TestClient
 
 from spanproof.alerts import AlertRule
-from spanproof.alerts.rules import read
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.alerts.rules import read_rule
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import evaluate_assertions, parse_assertion
@@ -104,7 +104,7 @@ def test_show_heads_a_run_with_its_state():
 def test_pages_lists_rates_and_alerts_say_the_same(tmp_path):
     with open_store(tmp_path / "store") as store:
         store.write([evaluate(states, number) for number, states in enumerate(SHARED, start=1)])
-        app = TestClient(make_app(lambda: store, ConsoleSettings()))
+        app = TestClient(build_app(lambda: store, ConsoleSettings()))
         for number, states in enumerate(SHARED, start=1):
             expected = find_expected(states.values())
             page = app.get(f"/api/v1/traces/{number:032x}").json()
@@ -126,9 +126,9 @@ def _check_rates(store, layer, states):
     failed, passed, unsettled = (states.count(state) for state in (State.FAIL, State.PASS, State.OPEN))
     now_ns = START_NS + 1000 * SECOND
     base = {"name": "watch", "layer": layer.value, "window_s": 2000, "min_count": 1, "threshold": 0.01}
-    (fails,) = read(AlertRule.model_validate(base), store, now_ns)
+    (fails,) = read_rule(AlertRule.model_validate(base), store, now_ns)
     assert (fails.part, fails.whole) == (failed, failed + passed)
-    (opens,) = read(AlertRule.model_validate({**base, "measure": "open_rate"}), store, now_ns)
+    (opens,) = read_rule(AlertRule.model_validate({**base, "measure": "open_rate"}), store, now_ns)
     assert (opens.part, opens.whole) == (unsettled, failed + passed + unsettled)
     enough = AlertRule.model_validate({**base, "min_count": failed + passed + 1})
-    assert not read(enough, store, now_ns)[0].firing
+    assert not read_rule(enough, store, now_ns)[0].firing

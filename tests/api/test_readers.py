@@ -81,7 +81,7 @@ def readers(provider: Provider) -> Callable[..., TokenHolders]:
 
 
 def test_a_token_of_the_provider_is_a_reader_s(provider, readers) -> None:
-    assert readers().accept(provider.token(), Role.READ)
+    assert readers().find_grant(provider.token(), Role.READ)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_token_of_the_provider_is_a_reader_s(provider, readers) -> None:
     ids=str,
 )
 def test_a_token_with_a_wrong_claim_is_not(provider, readers, changes) -> None:
-    assert not readers().accept(provider.token(**changes), Role.READ)
+    assert not readers().find_grant(provider.token(**changes), Role.READ)
 
 
 def test_a_token_that_is_signed_by_another_key_or_by_none_is_not(provider, readers) -> None:
@@ -106,30 +106,30 @@ def test_a_token_that_is_signed_by_another_key_or_by_none_is_not(provider, reade
     unsigned = jwt.encode({"iss": provider.url, "aud": "spanproof"}, None, algorithm="none")
     provider.rotate("first")
     forged = readers()
-    assert not forged.accept(genuine, Role.READ)
+    assert not forged.find_grant(genuine, Role.READ)
     for token in (unsigned, f"{header}.{claims}.", "", "a.b.c", "x" * 5000):
-        assert not forged.accept(token, Role.READ)
+        assert not forged.find_grant(token, Role.READ)
 
 
 def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_not(provider, readers) -> None:
     claims = {"iss": provider.url, "aud": "spanproof", "sub": "x", "exp": time.time() + 600}
     shared = jwt.encode(claims, "k" * 64, algorithm="HS256", headers={"kid": "first"})
-    assert not readers().accept(shared, Role.READ)
+    assert not readers().find_grant(shared, Role.READ)
 
 
 def test_a_key_that_is_new_is_read_when_a_token_needs_it(provider, readers, monkeypatch) -> None:
     monkeypatch.setattr("spanproof.api.readers._COOLDOWN_S", 0.0)
     known = readers()
-    assert known.accept(provider.token(), Role.READ)
+    assert known.find_grant(provider.token(), Role.READ)
     provider.rotate("second")
-    assert known.accept(provider.token("second"), Role.READ)
+    assert known.find_grant(provider.token("second"), Role.READ)
 
 
 def test_required_claims_are_required(provider, readers) -> None:
-    assert readers(**{"console.oidc.required_claims": "{groups: reviewers}"}).accept(
+    assert readers(**{"console.oidc.required_claims": "{groups: reviewers}"}).find_grant(
         provider.token(), Role.READ
     )
-    assert not readers(**{"console.oidc.required_claims": "{groups: owners}"}).accept(
+    assert not readers(**{"console.oidc.required_claims": "{groups: owners}"}).find_grant(
         provider.token(), Role.READ
     )
 
@@ -137,24 +137,24 @@ def test_required_claims_are_required(provider, readers) -> None:
 def test_tokens_with_the_role_read_are_readers_s_and_others_are_not(readers) -> None:
     tokens = "[{token: reader, roles: [read]}, sender]"
     known = TokenHolders(load_config(None, {}, {"tokens": tokens}))
-    assert known.accept("reader", Role.READ)
-    assert not known.accept("sender", Role.READ)
-    assert not known.accept("other", Role.READ)
+    assert known.find_grant("reader", Role.READ)
+    assert not known.find_grant("sender", Role.READ)
+    assert not known.find_grant("other", Role.READ)
 
 
 def test_a_provider_that_does_not_answer_lets_no_reader_in() -> None:
     with socket.socket() as taken:  # bound, and nothing listens
         taken.bind(("127.0.0.1", 0))
         issuer = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        assert not TokenHolders(load_config(None, {}, {"console.oidc.issuer": issuer})).accept(
+        assert not TokenHolders(load_config(None, {}, {"console.oidc.issuer": issuer})).find_grant(
             "a.b.c", Role.READ
         )
 
 
 def test_a_claim_may_name_the_one_project_that_a_reader_sees(provider, readers) -> None:
     known = readers(**{"console.oidc.project_claim": "tenant"})
-    granted = known.accept(provider.token(tenant="acme"), Role.READ)
+    granted = known.find_grant(provider.token(tenant="acme"), Role.READ)
     assert granted is not None
     assert (granted.project, granted.roles) == ("acme", {Role.READ})
     for missing in (None, "", ["acme"], 7):
-        assert not known.accept(provider.token(tenant=missing), Role.READ)
+        assert not known.find_grant(provider.token(tenant=missing), Role.READ)

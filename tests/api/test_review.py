@@ -9,7 +9,7 @@ import pytest
 from emptied_store import empty
 from starlette.testclient import TestClient
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 from spanproof.api.routes import review
 from spanproof.store import Store, open_store
 from spanproof.trace import (
@@ -54,7 +54,7 @@ def store(opened: Store) -> Store:
 
 @pytest.fixture
 def app(store: Store) -> TestClient:
-    return TestClient(make_app(lambda: store))
+    return TestClient(build_app(lambda: store))
 
 
 def write(store: Store, *verdicts: dict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.suites import promote_run
 
@@ -21,7 +21,7 @@ def case(store, tmp_path):
 @pytest.fixture
 def app(store, tmp_path, case):
     settings = ConsoleSettings(workspace=tmp_path, open_sandbox=lambda: open_sandbox("jail"))
-    return TestClient(make_app(lambda: store, settings))
+    return TestClient(build_app(lambda: store, settings))
 
 
 def test_a_run_is_aligned_with_the_case_that_was_made_of_it(app, case):
@@ -69,7 +69,7 @@ def test_an_edit_of_what_is_not_there_is_refused(app, case):
 
 
 def test_a_console_without_a_sandbox_replays_nothing(store, tmp_path, case):
-    client = TestClient(make_app(lambda: store, ConsoleSettings(workspace=tmp_path)))
+    client = TestClient(build_app(lambda: store, ConsoleSettings(workspace=tmp_path)))
     path = f"/api/v1/suites/prices/cases/{case.id}"
     assert client.get(path).json()["can_replay"] is False
     assert client.post(f"{path}/replay", json={}, headers=OURS).status_code == 409

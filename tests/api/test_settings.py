@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.api.readers import TokenHolders
 from spanproof.cli.commands.serve import _read_policy
 from spanproof.config.model import load_config
@@ -39,7 +39,7 @@ def test_tokens_are_listed_by_name_and_role_also_those_of_the_file(store, tmp_pa
     file = tmp_path / "spanproof.yaml"
     file.write_text(f"tokens: [a-secret-token, {{token: b-secret, name: fleet}}]\ntokens_file: {more}\n")
     holders = TokenHolders(load_config(file, {}, {}))
-    client = TestClient(make_app(lambda: store, ConsoleSettings(read_grants=holders.grants)))
+    client = TestClient(build_app(lambda: store, ConsoleSettings(read_grants=holders.list_grants)))
     answer = client.get("/api/v1/settings")
     assert answer.json()["tokens"] == [
         {"name": "", "roles": ["send", "write"], "project": ""},

@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from starlette.testclient import TestClient
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, open_store
 from spanproof.trace import trace_of
@@ -51,7 +51,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture
 def app(large) -> TestClient:
-    return TestClient(make_app(lambda: large))
+    return TestClient(build_app(lambda: large))
 
 
 def test_pages_of_spans_follow_each_other_and_read_no_document(app, monkeypatch) -> None:

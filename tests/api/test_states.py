@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.api.report import format_trace_report
 from spanproof.api.result_pages import build_result_page
 from spanproof.api.states import get_trial_state
@@ -48,7 +48,7 @@ def opened(tmp_path):
 
 @pytest.fixture
 def app(opened, tmp_path):
-    return TestClient(make_app(lambda: opened, ConsoleSettings(workspace=tmp_path)))
+    return TestClient(build_app(lambda: opened, ConsoleSettings(workspace=tmp_path)))
 
 
 def list_ids(app, query):
@@ -136,9 +136,9 @@ def test_a_person_settles_a_run_and_its_own_verdict_stays_beside(app):
 def test_a_case_and_an_experiment_with_something_open_are_open(app, opened, tmp_path):
     case = promote_run(opened.evaluation(OPEN), RUN_ID, tmp_path / "prices")
     results = ExperimentFolder(tmp_path / "nightly")
-    results.begin({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
+    results.load_trials({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
     layers = {"groundedness": "uncertain", "boundary": "pass"}
-    results.append(Trial(case.id, 1, TrialVerdict.UNJUDGED, "no source has 300", layers=layers))
+    results.add_trial(Trial(case.id, 1, TrialVerdict.UNJUDGED, "no source has 300", layers=layers))
     (row,) = app.get("/api/v1/suites").json()["suites"]
     assert row["states"]["open"] == 1
     page = app.get("/api/v1/suites/prices").json()

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.collector.receive.auth import Grant
 from spanproof.config.model import Role
 
@@ -25,7 +25,7 @@ def filled(store, evaluation_of):
 
 @pytest.fixture
 def app(filled):
-    return TestClient(make_app(lambda: filled))
+    return TestClient(build_app(lambda: filled))
 
 
 def test_a_row_has_the_task_and_the_answer_of_its_runs(app):
@@ -78,7 +78,7 @@ def test_a_view_is_kept_for_its_project_by_writers_alone(filled):
         grant = grants.get(token)
         return grant if grant and role in grant.roles else None
 
-    app = TestClient(make_app(lambda: filled, ConsoleSettings(writers=["all"], accepts=accept)))
+    app = TestClient(build_app(lambda: filled, ConsoleSettings(writers=["all"], accepts=accept)))
 
     def send(token: str, method: str, path: str, **how):
         return app.request(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.collector.receive.auth import Grant
 from spanproof.config.model import Role
 from spanproof.sandbox.registry import open_sandbox
@@ -30,7 +30,7 @@ def send(store, tmp_path):
     settings = ConsoleSettings(
         accepts=accept, workspace=tmp_path, open_sandbox=lambda: open_sandbox("jail", workers=1)
     )
-    app = TestClient(make_app(lambda: store, settings))
+    app = TestClient(build_app(lambda: store, settings))
 
     def request(token: str, method: str, path: str, **how):
         return app.request(method, f"/api/v1/{path}", headers={"authorization": f"Bearer {token}"}, **how)

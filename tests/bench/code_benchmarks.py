@@ -19,8 +19,16 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from spanproof.benchmarks import BENCHMARKS, Answer, Place, Problem, Source, grade_answers, read_problems
-from spanproof.benchmarks.files import read_rows
+from spanproof.benchmarks import (
+    BENCHMARKS,
+    Answer,
+    GradingSetup,
+    Problem,
+    Source,
+    evaluate_answers,
+    read_problems,
+)
+from spanproof.benchmarks.files import iter_rows
 from spanproof.sandbox.registry import open_sandbox
 
 _TURNED = {
@@ -80,10 +88,10 @@ def mutate(problem: Problem) -> Answer | None:
 def time_sandbox(problems: Sequence[Problem], answers: Sequence[Answer], workers: int) -> tuple[float, int]:
     """Return seconds, and how many answers pass."""
     with open_sandbox("jail", workers=workers, settings={}) as sandbox:
-        place = Place(sandbox)
-        grade_answers(problems, answers[:1], place)  # the sandbox starts with its first program
+        place = GradingSetup(sandbox)
+        evaluate_answers(problems, answers[:1], place)  # the sandbox starts with its first program
         start = time.perf_counter()
-        graded = grade_answers(problems, answers, place, workers)
+        graded = evaluate_answers(problems, answers, place, workers)
         return time.perf_counter() - start, sum(each.first.passed for each in graded)
 
 
@@ -98,7 +106,7 @@ def main() -> None:
     problems = read_problems(BENCHMARKS["humaneval"], Source(given.file))
     programs = [
         f"{row['prompt']}{row['canonical_solution']}\n{row['test']}\ncheck({row['entry_point']})\n"
-        for _, row in read_rows(given.file)
+        for _, row in iter_rows(given.file)
     ]
     with ProcessPoolExecutor(given.workers) as pool:
         list(pool.map(run_plain, ["pass"] * given.workers))  # its processes start

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from spanproof.experiments import Settings, Tools, agent_in_module, run_experiment
+from spanproof.experiments import Settings, Tools, build_module_agent, run_experiment
 from spanproof.experiments.notebook import open_engine
 from spanproof.experiments.trial import Trial
 
@@ -65,11 +65,11 @@ def measure(folder: Path, cases: int, trials: int, jobs: int, agent: str) -> dic
     settings = Settings(trials, jobs, timeout_s=120, tools=Tools.RECORDED)
     started, cpu = time.monotonic(), time.process_time()
     with open_engine("jail") as engine:
-        target = agent_in_module(_AGENTS[agent])
+        target = build_module_agent(_AGENTS[agent])
         experiment = run_experiment(target, suite, folder / "out", engine, settings, report)
         passed = sum(trial.passed for trial in experiment.trials)
         wall = time.monotonic() - started
-        text = sum(len(json.dumps(case)) for case in experiment.json_cases())
+        text = sum(len(json.dumps(case)) for case in experiment.iter_json_cases())
     return {
         "agent": agent,
         "cases": cases,

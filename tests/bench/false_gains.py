@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from spanproof.evaluators.bisect_drop import Dimension, Observation, bisect
-from spanproof.experiments.optimise.model import split_cases
+from spanproof.experiments.optimise.model import build_split
 from spanproof.experiments.statistics import Change, compare_pairs
 
 PAIRS = 10_000
@@ -52,7 +52,7 @@ def count_false_gains(cases: int, trials: int, shape: tuple[float, float], pairs
 
 def count_false_searches(cases: int, trials: int, shape: tuple[float, float], searches: int) -> int:
     draw = random.Random(f"search {cases} {trials} {shape}")
-    split = split_cases([str(number) for number in range(cases)], seed=0)
+    split = build_split([str(number) for number in range(cases)], seed=0)
 
     def measure(part: Sequence[float]) -> list[float]:
         return [sum(draw.random() < rate for _ in range(trials)) / trials for rate in part]

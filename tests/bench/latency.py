@@ -30,7 +30,7 @@ import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.bench.intake import HEADERS, SPANS, body, http_client, run_bare, run_receivers, server
 
-from spanproof.cli.commands.serve import make_collector
+from spanproof.cli.commands.serve import build_collector
 from spanproof.collector.service import Collector
 from spanproof.collector.stages.attach import COLLECTOR_SCOPE
 from spanproof.collector.wal.file import Encoding
@@ -184,7 +184,7 @@ def run_collector(line: Connection, scratch: str) -> None:
             [{"endpoint": f"file://{scratch}/own.jsonl", "traces": False, "logs": False, "own_traces": True}]
         ),
     }
-    with make_collector(load_config(None, {}, settings)) as collector:
+    with build_collector(load_config(None, {}, settings)) as collector:
         line.send(collector.endpoints.http)
         counts: list[tuple[float, int]] = []
         for answer in (lambda: None, lambda: counts, lambda: sizes(collector)):

@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from spanproof.evaluators.engine import Engine
-from spanproof.experiments import Settings, Tools, agent_in_module, run_experiment
+from spanproof.experiments import Settings, Tools, build_module_agent, run_experiment
 from spanproof.gate.differences import compute_difference_p_value
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -72,7 +72,7 @@ def count_passed(target: str, suite: Path, folder: Path, seed: int) -> int:
     """Return how many cases pass under a seed."""
     engine = Engine(pipeline=Pipeline(), sandbox=None)
     settings = Settings(seed=seed, tools=Tools.RECORDED, timeout_s=600)
-    found = run_experiment(agent_in_module(target), suite, folder, engine, settings)
+    found = run_experiment(build_module_agent(target), suite, folder, engine, settings)
     return sum(trial.passed for trial in found.trials)
 
 

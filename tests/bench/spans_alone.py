@@ -14,7 +14,7 @@ class Bare:
         from opentelemetry.context import Context
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        from spanproof.instrumentors.spans.fast_span import span_starter
+        from spanproof.instrumentors.spans.fast_span import build_span_starter
         from spanproof.instrumentors.spans.span_start import SpanStart
 
         self._framework = framework
@@ -23,7 +23,7 @@ class Bare:
         given = {f"attribute.{number}": "a short value" for number in range(attributes)}
         if light:
             self._start = partial(
-                span_starter(tracer), SpanStart("floor", SpanKind.INTERNAL, given), within, ()
+                build_span_starter(tracer), SpanStart("floor", SpanKind.INTERNAL, given), within, ()
             )
         else:
             self._start = partial(tracer.start_span, "floor", within, SpanKind.INTERNAL, given)

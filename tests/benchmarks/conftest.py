@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spanproof.benchmarks import BENCHMARKS, Answer, Graded, Place, Problem, Source, read_problems
+from spanproof.benchmarks import BENCHMARKS, Answer, Graded, GradingSetup, Problem, Source, read_problems
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.registry import open_sandbox
 
@@ -23,8 +23,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def place(sandbox: Sandbox) -> Place:
-    return Place(sandbox)
+def place(sandbox: Sandbox) -> GradingSetup:
+    return GradingSetup(sandbox)
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def read_one(name: str, path: Path, **beside: Any) -> Problem:
     return problem
 
 
-def grade(problem: Problem, text: str, place: Place, *, whole: bool = False) -> dict[str, Graded]:
-    return dict(problem.grade(Answer(problem.id, text, is_whole=whole), place))
+def grade(problem: Problem, text: str, place: GradingSetup, *, whole: bool = False) -> dict[str, Graded]:
+    return dict(problem.evaluate(Answer(problem.id, text, is_whole=whole), place))
 
 
-def grades(problem: Problem, text: str, place: Place, *, whole: bool = False) -> dict[str, str]:
+def grades(problem: Problem, text: str, place: GradingSetup, *, whole: bool = False) -> dict[str, str]:
     return {name: each.grade.value for name, each in grade(problem, text, place, whole=whole).items()}

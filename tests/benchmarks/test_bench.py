@@ -20,15 +20,15 @@ from spanproof.benchmarks import (
     BENCHMARKS,
     Answer,
     BenchmarkError,
-    Place,
+    GradingSetup,
     Source,
+    evaluate_answers,
+    evaluate_contamination,
     files,
-    find_signs,
-    grade_answers,
     read_problems,
 )
-from spanproof.benchmarks.samples import read_samples, take_code
-from spanproof.benchmarks.turns import answer_problem
+from spanproof.benchmarks.samples import iter_samples, read_code
+from spanproof.benchmarks.turns import run_turns
 from spanproof.cli.app import run as run_command
 
 
@@ -199,7 +199,7 @@ def test_a_changed_sample_is_graded_again(bench: Bench, write_rows: WriteRows, t
     assert rates == [0.0, 1.0]
 
 
-def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: Place) -> None:
+def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("humaneval", write_rows(_double(0)))
     tasks: list[str] = []
 
@@ -207,15 +207,15 @@ def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: P
         tasks.append(task)
         return "```python\ndef f0(x):\n    return x\n```", ""
 
-    answer = answer_problem(problem, ask, place, 3, 0)
+    answer = run_turns(problem, ask, place, 3, 0)
     assert (answer.turns, len(tasks)) == (3, 3)
     assert "candidate(3)" not in tasks[-1], "private tests are not shown"
 
 
 def test_code_is_taken_out_of_words() -> None:
-    assert take_code("So:\n```python\nx = 1\ny = 2\n```\nor `x`\n```\nz\n```\n") == ("x = 1\ny = 2\n", True)
-    assert take_code("```\n    return 1\n```") == ("    return 1\n", False)
-    assert take_code("    return 1\n") == ("    return 1\n", False)
+    assert read_code("So:\n```python\nx = 1\ny = 2\n```\nor `x`\n```\nz\n```\n") == ("x = 1\ny = 2\n", True)
+    assert read_code("```\n    return 1\n```") == ("    return 1\n", False)
+    assert read_code("    return 1\n") == ("    return 1\n", False)
 
 
 @pytest.mark.parametrize(
@@ -230,16 +230,16 @@ def test_code_is_taken_out_of_words() -> None:
 def test_samples_of_each_harness(
     write_rows: WriteRows, rows: list[dict[str, Any]], expected: list[Answer]
 ) -> None:
-    assert list(read_samples(write_rows(*rows))) == expected
+    assert list(iter_samples(write_rows(*rows))) == expected
 
 
 def test_samples_as_one_object(tmp_path: Path) -> None:
     path = tmp_path / "predict_dev.json"
     path.write_text(json.dumps({"0": "SELECT 1\t----- bird -----\tshop"}))
-    assert list(read_samples(path)) == [Answer("0", "SELECT 1", True)]
+    assert list(iter_samples(path)) == [Answer("0", "SELECT 1", True)]
 
 
-def test_signs_of_contamination(write_rows: WriteRows, place: Place) -> None:
+def test_signs_of_contamination(write_rows: WriteRows, place: GradingSetup) -> None:
     long = "    total = 0\n    for _ in range(2):\n        total = total + x\n    return total\n"
     rows = [
         _double(0, canonical_solution=long),
@@ -251,15 +251,15 @@ def test_signs_of_contamination(write_rows: WriteRows, place: Place) -> None:
     problems = read_problems(BENCHMARKS["humaneval"], Source(write_rows(*rows)))
     moved = _double(9, prompt=rows[2]["prompt"].replace("their", "the"))
     other = read_problems(BENCHMARKS["humaneval"], Source(write_rows(rows[2], moved, name="other.jsonl")))
-    graded = grade_answers(problems, [Answer("Own/0", long), Answer("Own/1", "    return 2 * x\n")], place)
-    signs = find_signs(problems, graded, other)
+    graded = evaluate_answers(problems, [Answer("Own/0", long), Answer("Own/1", "    return 2 * x\n")], place)
+    signs = evaluate_contamination(problems, graded, other)
     assert signs.tests_in_prompt == ("Own/1",)
     assert signs.verbatim == ("Own/0",)
     assert ("Own/2", "Own/2", 1.0) in signs.duplicates
     assert signs.gap is None
 
 
-def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: Place) -> None:
+def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: GradingSetup) -> None:
     def contest(number: int) -> dict[str, Any]:
         tests = json.dumps([{"input": "", "output": "1", "testtype": "stdin"}])
         return {
@@ -269,8 +269,8 @@ def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: Place) -> None:
 
     problems = read_problems(BENCHMARKS["livecodebench"], Source(write_rows(*map(contest, range(40)))))
     answers = [Answer(str(n), "print(1)" if n < 20 or n == 39 else "print(2)", True) for n in range(40)]
-    graded = grade_answers(problems, answers, place, jobs=2)
-    gap = find_signs(problems, graded, cutoff=date(2025, 3, 1)).gap
+    graded = evaluate_answers(problems, answers, place, jobs=2)
+    gap = evaluate_contamination(problems, graded, cutoff=date(2025, 3, 1)).gap
     assert gap is not None
     assert (gap.before, gap.after, gap.is_sign) == ((20, 20), (1, 20), True)
 
@@ -318,4 +318,4 @@ def test_hostile_files_of_answers_are_one_error_each(tmp_path: Path, monkeypatch
     }
     for name, words in expected.items():
         with pytest.raises(BenchmarkError, match=words):
-            list(read_samples(tmp_path / name))
+            list(iter_samples(tmp_path / name))

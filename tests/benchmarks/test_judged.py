@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.benchmarks import Answer, Graded, GradedAnswer
 from spanproof.benchmarks.judged import build_judge_tasks, read_judgements
-from spanproof.benchmarks.model import PASSED, make_failed_grade, make_unjudged_grade
+from spanproof.benchmarks.model import PASSED, build_failed_grade, build_unjudged_grade
 from spanproof.benchmarks.programs import ProgramProblem
 from spanproof.benchmarks.sampling import CompletionFile, ModelRequest
 from spanproof.evaluators.prices import Price
@@ -18,7 +18,7 @@ PROBLEM = ProgramProblem(
     id="own/1", prompt="def double(x):", language="python", reference=None, groups={}, checks={}
 )
 REQUEST = ModelRequest("judge-1", "http://localhost/v1", 0.0, price=Price(1.0, 10.0))
-FAILED = make_failed_grade("1 of 2 tests pass", wall_s=0.5)
+FAILED = build_failed_grade("1 of 2 tests pass", wall_s=0.5)
 
 
 def grade(model: str, number: int, graded: Graded) -> GradedAnswer:
@@ -29,7 +29,7 @@ def grade(model: str, number: int, graded: Graded) -> GradedAnswer:
 GRADED = [
     *(grade("alpha", number, FAILED if number == 4 else PASSED) for number in range(1, 5)),
     *(grade("beta", number, PASSED if number == 5 else FAILED) for number in range(5, 9)),
-    grade("beta", 9, make_unjudged_grade("no toolchain")),
+    grade("beta", 9, build_unjudged_grade("no toolchain")),
 ]
 REPLIES = ["Yes.", "no", "No, it is wrong.", "no", *["yes"] * 3, "I cannot say"]
 
@@ -41,7 +41,7 @@ def replies(tmp_path: Path) -> Path:
     tasks = build_judge_tasks([PROBLEM], GRADED)
     for (key, text), reply in zip(tasks.items(), REPLIES, strict=True):
         row = {"task_id": key, "number": 1, "completion": reply, "tokens_in": 100, "tokens_out": 2}
-        file.append({**row, "wall_s": 0.25, **file.mark(text)})
+        file.write({**row, "wall_s": 0.25, **file.build_identity(text)})
     return path
 
 

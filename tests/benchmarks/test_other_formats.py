@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.benchmarks.conftest import WriteRows, grade, grades, read_one
 
-from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Place, Source, read_problems
+from spanproof.benchmarks import BENCHMARKS, BenchmarkError, GradingSetup, Source, read_problems
 from spanproof.benchmarks.formats.swe_bench import read_statuses
 
 QUESTION = {
@@ -48,13 +48,13 @@ TRUTH = {
         ("I cannot look that up.", "failed"),
     ],
 )
-def test_bfcl(write_rows: WriteRows, place: Place, answer: str, expected: str) -> None:
+def test_bfcl(write_rows: WriteRows, place: GradingSetup, answer: str, expected: str) -> None:
     write_rows(TRUTH, name="possible_answer/parallel.json")
     problem = read_one("bfcl", write_rows(QUESTION, name="parallel.json"))
     assert grades(problem, answer, place) == {"calls": expected}
 
 
-def test_bfcl_where_no_call_fits(write_rows: WriteRows, place: Place) -> None:
+def test_bfcl_where_no_call_fits(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("bfcl", write_rows({**QUESTION, "id": "irrelevance_0"}))
     assert grades(problem, "There is no function for that.", place) == {"calls": "passed"}
     assert grades(problem, 'weather.get(city="Rome")', place) == {"calls": "failed"}
@@ -88,7 +88,7 @@ def _trajectory(*calls: tuple[str, dict[str, Any], str], said: str = "You get $1
 REFUND = ("refund", {"cents": 4500, "id": "A-1"}, "ok")
 
 
-def test_tau(write_rows: WriteRows, place: Place) -> None:
+def test_tau(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("tau", write_rows(TASK))
     passed = {"task": "passed", "calls": "passed", "outputs": "passed"}
     assert grades(problem, _trajectory(REFUND), place) == passed
@@ -134,7 +134,7 @@ def databases(tmp_path: Path) -> Path:
     ],
 )
 def test_text_to_sql(
-    write_rows: WriteRows, databases: Path, place: Place, gold: str, answer: str, expected: str
+    write_rows: WriteRows, databases: Path, place: GradingSetup, gold: str, answer: str, expected: str
 ) -> None:
     path = write_rows({"db_id": "shop", "question": "Which items?", "query": gold})
     problem = read_one("text-to-sql", path, databases=databases)
@@ -153,7 +153,9 @@ INSTANCE = {
 }
 
 
-def test_swe_bench_names_the_image_and_is_unjudged_without_one(write_rows: WriteRows, place: Place) -> None:
+def test_swe_bench_names_the_image_and_is_unjudged_without_one(
+    write_rows: WriteRows, place: GradingSetup
+) -> None:
     problem = read_one("swe-bench", write_rows(INSTANCE), image="local/{instance}:1")
     assert getattr(problem, "image") == "local/own_1776_repo-1:1"  # noqa: B009 - it is of a subclass
     found = grade(problem, "diff", place)["resolved"]

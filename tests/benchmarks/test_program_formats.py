@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.benchmarks.conftest import WriteRows, grade, grades, read_one
 
-from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Grade, Place, Source, read_problems
-from spanproof.benchmarks.languages import find_missing
+from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Grade, GradingSetup, Source, read_problems
+from spanproof.benchmarks.languages import describe_missing
 
 HUMANEVAL = {
     "task_id": "Own/0",
@@ -25,7 +25,7 @@ HUMANEVAL = {
 }
 
 
-def test_humaneval_grades_completions_and_whole_answers(write_rows: WriteRows, place: Place) -> None:
+def test_humaneval_grades_completions_and_whole_answers(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert grades(problem, "    return 2 * x\n", place) == {"tests": "passed"}
     assert grades(problem, "    return x\n", place) == {"tests": "failed"}
@@ -50,7 +50,7 @@ MAIN = 'if __name__ == "__main__":\n'
     ],
 )
 def test_an_answer_is_imported_as_the_harnesses_do_it(
-    write_rows: WriteRows, place: Place, answer: str
+    write_rows: WriteRows, place: GradingSetup, answer: str
 ) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert grades(problem, answer, place, whole=True) == {"tests": "passed"}
@@ -65,7 +65,9 @@ def test_an_answer_is_imported_as_the_harnesses_do_it(
         "import sys\nsys.argv[9]\n",
     ],
 )
-def test_an_answer_that_cannot_be_imported_fails(write_rows: WriteRows, place: Place, end: str) -> None:
+def test_an_answer_that_cannot_be_imported_fails(
+    write_rows: WriteRows, place: GradingSetup, end: str
+) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert grades(problem, BODY + end, place, whole=True) == {"tests": "failed"}
 
@@ -78,7 +80,9 @@ def test_an_answer_that_cannot_be_imported_fails(write_rows: WriteRows, place: P
         "    class Equal:\n        def __eq__(self, other): return True\n    return Equal()\n",
     ],
 )
-def test_answers_that_leave_or_equal_everything_fail(write_rows: WriteRows, place: Place, cheat: str) -> None:
+def test_answers_that_leave_or_equal_everything_fail(
+    write_rows: WriteRows, place: GradingSetup, cheat: str
+) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert grades(problem, cheat, place) == {"tests": "failed"}
 
@@ -92,7 +96,7 @@ def test_answers_that_leave_or_equal_everything_fail(write_rows: WriteRows, plac
     ],
 )
 def test_a_problem_whose_tests_are_not_run_judges_nothing(
-    write_rows: WriteRows, place: Place, test: str, reported: str
+    write_rows: WriteRows, place: GradingSetup, test: str, reported: str
 ) -> None:
     problem = read_one("humaneval", write_rows({**HUMANEVAL, "test": test}))
     found = grade(problem, "    return 2 * x\n", place)["tests"]
@@ -100,17 +104,17 @@ def test_a_problem_whose_tests_are_not_run_judges_nothing(
     assert reported in found.reason
 
 
-def test_a_class_of_tests_beside_check_is_run_too(write_rows: WriteRows, place: Place) -> None:
+def test_a_class_of_tests_beside_check_is_run_too(write_rows: WriteRows, place: GradingSetup) -> None:
     test = f"{HUMANEVAL['test']}class TestX:\n    def test_x(self): assert double(-4) == -8\n"
     problem = read_one("humaneval", write_rows({**HUMANEVAL, "test": test}))
     assert grades(problem, "    return 2 * x\n", place) == {"tests": "passed"}
     assert grades(problem, "    return 2 * abs(x)\n", place) == {"tests": "failed"}
 
 
-def test_public_examples_are_those_of_the_docstring(write_rows: WriteRows, place: Place) -> None:
+def test_public_examples_are_those_of_the_docstring(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert problem.reference is not None
-    tried = problem.try_public(problem.reference, place)
+    tried = problem.evaluate_public(problem.reference, place)
     assert tried is not None
     assert tried.passed
 
@@ -137,13 +141,15 @@ JAVASCRIPT = _javascript("console.assert(double(3) === 6)\nconsole.assert(double
         ("  return 2 *\n}\n", "failed"),
     ],
 )
-def test_humaneval_x_in_javascript(write_rows: WriteRows, place: Place, code: str, expected: str) -> None:
+def test_humaneval_x_in_javascript(
+    write_rows: WriteRows, place: GradingSetup, code: str, expected: str
+) -> None:
     assert grades(read_one("humaneval-x", write_rows(JAVASCRIPT)), code, place) == {"tests": expected}
 
 
 @pytest.mark.parametrize("language", ["javascript", "python"])
 def test_tests_that_must_share_the_interpreter_can_be_refused(
-    write_rows: WriteRows, place: Place, language: str
+    write_rows: WriteRows, place: GradingSetup, language: str
 ) -> None:
     if language == "javascript":
         row = _javascript("console.assert(double((x) => x) === 14)\n")
@@ -161,7 +167,7 @@ def test_tests_that_must_share_the_interpreter_can_be_refused(
 
 
 def test_an_assertion_that_the_published_solution_fails_is_not_counted(
-    write_rows: WriteRows, place: Place
+    write_rows: WriteRows, place: GradingSetup
 ) -> None:
     wrong = _javascript("console.assert(double(3) === 6)\nconsole.assert(double(1) === 3)\n")
     problem = read_one("humaneval-x", write_rows(wrong))
@@ -171,8 +177,8 @@ def test_an_assertion_that_the_published_solution_fails_is_not_counted(
     assert grades(problem, "  return x\n}\n", place) == {"tests": "failed"}
 
 
-def test_humaneval_x_in_cpp(write_rows: WriteRows, place: Place) -> None:
-    missing = find_missing("cpp", place.sandbox)
+def test_humaneval_x_in_cpp(write_rows: WriteRows, place: GradingSetup) -> None:
+    missing = describe_missing("cpp", place.sandbox)
     row = {
         "task_id": "CPP/0",
         "prompt": "#include <cassert>\nint twice(int x) {\n",
@@ -185,7 +191,7 @@ def test_humaneval_x_in_cpp(write_rows: WriteRows, place: Place) -> None:
     assert grades(problem, "  return x;\n}\n", place) == {"tests": wrong}
 
 
-def test_a_language_that_nothing_runs_is_unjudged(write_rows: WriteRows, place: Place) -> None:
+def test_a_language_that_nothing_runs_is_unjudged(write_rows: WriteRows, place: GradingSetup) -> None:
     row = {"name": "own", "language": "jl", "prompt": "", "tests": ""}
     found = grade(read_one("multipl-e", write_rows(row)), "x = 1", place)["tests"]
     assert found.grade == "unjudged"
@@ -205,7 +211,7 @@ MULTIPL_E = {
 
 
 @pytest.mark.parametrize("language", MULTIPL_E)
-def test_multipl_e(write_rows: WriteRows, place: Place, language: str) -> None:
+def test_multipl_e(write_rows: WriteRows, place: GradingSetup, language: str) -> None:
     prompt, right, tests = MULTIPL_E[language]
     row = {"name": "own", "language": language, "prompt": prompt, "tests": tests}
     problem = read_one("multipl-e", write_rows(row))
@@ -213,7 +219,7 @@ def test_multipl_e(write_rows: WriteRows, place: Place, language: str) -> None:
     assert grades(problem, right.replace("2", "3"), place) == {"tests": "failed"}
 
 
-def test_mbpp_with_challenges(write_rows: WriteRows, place: Place) -> None:
+def test_mbpp_with_challenges(write_rows: WriteRows, place: GradingSetup) -> None:
     row = {
         "task_id": 1,
         "text": "Write a function that doubles.",
@@ -231,7 +237,7 @@ def test_mbpp_with_challenges(write_rows: WriteRows, place: Place) -> None:
     assert grades(problem, only_base, place, whole=True) == {"challenge": "failed", "tests": "passed"}
 
 
-def test_evalplus_grades_base_and_plus(write_rows: WriteRows, place: Place) -> None:
+def test_evalplus_grades_base_and_plus(write_rows: WriteRows, place: GradingSetup) -> None:
     row = {
         **{key: HUMANEVAL[key] for key in ("prompt", "entry_point", "canonical_solution")},
         "task_id": "HumanEval/0",
@@ -245,7 +251,9 @@ def test_evalplus_grades_base_and_plus(write_rows: WriteRows, place: Place) -> N
     assert grades(problem, "    return x\n", place) == {"plus": "failed", "base": "failed"}
 
 
-def test_evalplus_reads_types_and_tolerance_from_the_assertion(write_rows: WriteRows, place: Place) -> None:
+def test_evalplus_reads_types_and_tolerance_from_the_assertion(
+    write_rows: WriteRows, place: GradingSetup
+) -> None:
     row = {
         "task_id": "Mbpp/1",
         "prompt": '"""\nThe mean and the common items.\n"""\n',
@@ -263,7 +271,7 @@ def test_evalplus_reads_types_and_tolerance_from_the_assertion(write_rows: Write
     assert grades(problem, wrong, place, whole=True) == {"plus": "failed", "base": "failed"}
 
 
-def test_evalplus_without_a_sound_solution_is_unjudged(write_rows: WriteRows, place: Place) -> None:
+def test_evalplus_without_a_sound_solution_is_unjudged(write_rows: WriteRows, place: GradingSetup) -> None:
     row = {
         "task_id": "HumanEval/0", "prompt": "def f():\n", "entry_point": "f",
         "canonical_solution": "    raise OSError\n", "base_input": [[]], "plus_input": [], "atol": 0,
@@ -285,14 +293,14 @@ def _contest(**fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_livecodebench_by_streams(write_rows: WriteRows, place: Place) -> None:
+def test_livecodebench_by_streams(write_rows: WriteRows, place: GradingSetup) -> None:
     problem = read_one("livecodebench", write_rows(_contest()))
     assert problem.published == date(2025, 1, 5)
     assert grades(problem, "print(sum(map(int, input().split())))", place, whole=True) == {"tests": "passed"}
     assert grades(problem, "print(3)", place, whole=True) == {"tests": "failed"}
 
 
-def test_livecodebench_by_calls(write_rows: WriteRows, place: Place) -> None:
+def test_livecodebench_by_calls(write_rows: WriteRows, place: GradingSetup) -> None:
     row = _contest(
         starter_code="class Solution:\n    def add(self, a: int, b: int) -> List[int]:\n",
         metadata='{"func_name": "add"}',
@@ -333,7 +341,9 @@ BIG = {
 }
 
 
-def test_bigcodebench_shares_the_interpreter_with_its_tests(write_rows: WriteRows, place: Place) -> None:
+def test_bigcodebench_shares_the_interpreter_with_its_tests(
+    write_rows: WriteRows, place: GradingSetup
+) -> None:
     problem = read_one("bigcodebench", write_rows(BIG))
     assert grades(problem, "    return json.loads(text)\n", place) == {"tests": "passed"}
     found = grade(problem, "    return [1]\n", place)["tests"]
@@ -341,7 +351,7 @@ def test_bigcodebench_shares_the_interpreter_with_its_tests(write_rows: WriteRow
 
 
 def test_a_package_that_the_tests_need_and_the_sandbox_lacks_is_unjudged(
-    write_rows: WriteRows, place: Place
+    write_rows: WriteRows, place: GradingSetup
 ) -> None:
     row = {**BIG, "complete_prompt": "import no_such_package_at_all\ndef f(text):\n"}
     found = grade(read_one("bigcodebench", write_rows(row)), "    return 1\n", place)["tests"]

@@ -13,7 +13,7 @@ import pytest
 from tests.benchmarks.conftest import WriteRows
 
 from spanproof.benchmarks import BenchmarkError
-from spanproof.benchmarks.sampling import ModelRequest, sample_completions
+from spanproof.benchmarks.sampling import ModelRequest, run_sampling
 from spanproof.cli.app import run as run_command
 from spanproof.evaluators.prices import Price
 
@@ -77,41 +77,41 @@ def request_of(endpoint: Endpoint, **more: Any) -> ModelRequest:
 def test_completions_are_kept_and_not_requested_again(endpoint: Endpoint, tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     request = request_of(endpoint, temperature=0.8, price=Price(100.0, 200.0))
-    found = sample_completions(TASKS, request, path, 2, jobs=2)
+    found = run_sampling(TASKS, request, path, 2, jobs=2)
     assert (found.kept, found.requested, found.tokens_in, found.tokens_out) == (4, 4, 40, 20)
     assert found.cost_usd == pytest.approx(40 * 100e-6 + 20 * 200e-6)
     assert {each["temperature"] for each in endpoint.requests} == {0.8}
     assert len({each["seed"] for each in endpoint.requests}) == 4
     # One more of each, after an interrupt within the last line.
     path.write_bytes(path.read_bytes() + b'{"task_id": "own/1", "comp')
-    found = sample_completions(TASKS, request, path, 3)
+    found = run_sampling(TASKS, request, path, 3)
     assert (found.kept, found.requested, len(endpoint.requests)) == (6, 2, 6)
     assert len(path.read_text().splitlines()) == 6
 
 
 def test_a_budget_ends_the_requests(endpoint: Endpoint, tmp_path: Path) -> None:
     request = request_of(endpoint, price=Price(1e5, 0.0), max_cost_usd=2.5)
-    found = sample_completions(TASKS, request, tmp_path / "kept.jsonl", 50)
+    found = run_sampling(TASKS, request, tmp_path / "kept.jsonl", 50)
     assert 3 <= found.kept < 10
     assert found.stopped == "the budget of $2.5 is spent"
     with pytest.raises(BenchmarkError, match="needs a price"):
-        sample_completions(TASKS, request_of(endpoint, max_cost_usd=1.0), tmp_path / "other.jsonl", 1)
+        run_sampling(TASKS, request_of(endpoint, max_cost_usd=1.0), tmp_path / "other.jsonl", 1)
 
 
 def test_a_rate_limit_is_waited_for_and_an_error_keeps_what_came(endpoint: Endpoint, tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     endpoint.statuses += [429, 200, 400]
     with pytest.raises(BenchmarkError, match="the same command goes on from it"):
-        sample_completions(TASKS, request_of(endpoint), path, 1)
+        run_sampling(TASKS, request_of(endpoint), path, 1)
     assert len(path.read_text().splitlines()) == 1
-    assert sample_completions(TASKS, request_of(endpoint), path, 1).requested == 1
+    assert run_sampling(TASKS, request_of(endpoint), path, 1).requested == 1
 
 
 def test_completions_of_another_request_are_refused(endpoint: Endpoint, tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
-    sample_completions(TASKS, request_of(endpoint), path, 1)
+    run_sampling(TASKS, request_of(endpoint), path, 1)
     with pytest.raises(BenchmarkError, match="line 1: it is of another request: its temperature is None"):
-        sample_completions(TASKS, request_of(endpoint, temperature=0.2), path, 1)
+        run_sampling(TASKS, request_of(endpoint, temperature=0.2), path, 1)
 
 
 def test_the_command_requests_grades_and_says_the_cost(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.cli.app import run
-from spanproof.cli.commands.connect import add_sink
+from spanproof.cli.commands.connect import format_with_sink
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import load_config
 from spanproof.trace.dialects import normalise
@@ -57,7 +57,7 @@ def test_each_product_is_checked_and_written_without_its_key(product, tmp_path, 
     assert "secret" not in file.read_text()
     (sink,) = load_config(file, {}).sinks
     assert (sink.kind, sink.base_url, sink.project) == (product.kind, url, (project or [None])[-1])
-    assert sink.missing_keys() == []
+    assert sink.list_missing_keys() == []
 
 
 def test_what_does_not_answer_is_not_written(tmp_path, closed_port, capsys) -> None:
@@ -105,7 +105,7 @@ def test_what_is_missing_is_named(arguments, says, tmp_path, capsys) -> None:
     ],
 )
 def test_the_rest_of_the_file_stays_as_it_is(text) -> None:
-    after = add_sink(text, ENTRY, Path("f.yaml"))
+    after = format_with_sink(text, ENTRY, Path("f.yaml"))
     was, now = yaml.safe_load(text) or {}, yaml.safe_load(after)
     assert now.pop("sinks") == [ENTRY, *was.pop("sinks", [])]
     assert now == was
@@ -117,7 +117,7 @@ def test_the_rest_of_the_file_stays_as_it_is(text) -> None:
 )
 def test_a_file_that_cannot_be_added_to_is_left_to_its_writer(text) -> None:
     with pytest.raises(UsageProblem, match="cannot be added to") as refused:
-        add_sink(text, ENTRY, Path("f.yaml"))
+        format_with_sink(text, ENTRY, Path("f.yaml"))
     assert "- kind: phoenix" in refused.value.remedy
 
 
@@ -134,7 +134,7 @@ def test_an_entry_is_added_wherever_sinks_are(others, sinks, margin, gap) -> Non
     listed = [f"{' ' * margin}-{' ' * gap}{sink}" for sink in sinks]
     parts = [*others[:2], *(["sinks:", *listed] if listed else []), *others[2:]]
     text = "\n".join(parts) + "\n"
-    now = yaml.safe_load(add_sink(text, ENTRY, Path("f.yaml")))
+    now = yaml.safe_load(format_with_sink(text, ENTRY, Path("f.yaml")))
     was = yaml.safe_load(text) or {}
     assert now["sinks"] == [ENTRY, *was.get("sinks", [])]
     assert {key: value for key, value in now.items() if key != "sinks"} == {

@@ -274,7 +274,7 @@ def test_the_configurations_sandbox_holds_unless_another_is_named(good, tmp_path
     assert "replay is switched off" in str(recorded)
 
 
-def spans_of(request):
+def list_run_spans(request):
     return request.resource_spans[0].scope_spans[0].spans
 
 
@@ -305,7 +305,7 @@ def equal_ids(spans):
 )
 def test_a_trace_of_a_bad_shape_is_marked_and_still_evaluated(tmp_path, capsys, spoil, defects):
     request = request_of("print(6 * 7)", "42\n")
-    spoil(spans_of(request))
+    spoil(list_run_spans(request))
     file = tmp_path / "odd.pb"
     file.write_bytes(encode_protobuf(request))
     assert run(["eval", "--json", "--no-replay", str(file)]) == 0
@@ -320,7 +320,7 @@ def test_a_trace_of_a_bad_shape_is_marked_and_still_evaluated(tmp_path, capsys, 
 
 def test_a_bad_line_amid_good_ones_is_reported_with_its_number_and_the_others_are_evaluated(tmp_path, capsys):
     first, last = request_of("print(1)", "1\n"), request_of("print(2)", "2\n")
-    for each in spans_of(last):
+    for each in list_run_spans(last):
         each.trace_id = bytes(15) + b"\x08"
     file = tmp_path / "mixed.jsonl"
     file.write_bytes(b"\n".join([encode_json(first), b"{broken", encode_json(last)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.cli.waiting import describe_waiting
+from spanproof.cli.waiting import iter_waiting_sentences
 from spanproof.config.model import Assembly
 from spanproof.store import Waiting, WaitingTrace
 from spanproof.trace.project import TraceKey
@@ -38,4 +38,4 @@ def waiting_trace(age_s: float, *, is_whole: bool = True) -> WaitingTrace:
     ],
 )
 def test_the_words_say_how_many_wait_and_for_how_long(waiting: Waiting, sentences: list[str]) -> None:
-    assert list(describe_waiting(waiting, NOW_NS, Assembly())) == sentences
+    assert list(iter_waiting_sentences(waiting, NOW_NS, Assembly())) == sentences

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import plain_http
 
-from spanproof.cli.commands.serve import make_collector
+from spanproof.cli.commands.serve import build_collector
 from spanproof.collector.service import Collector
 from spanproof.config.model import load_config
 from spanproof.trace.otlp import any_value
@@ -47,7 +47,7 @@ def flags_of(tmp_path: Path, **more: str) -> list[str]:
 @contextmanager
 def running(tmp_path: Path, **more: str) -> Iterator[Collector]:
     """A collector in this process."""
-    with make_collector(load_config(None, {}, settings_of(tmp_path, **more))) as collector:
+    with build_collector(load_config(None, {}, settings_of(tmp_path, **more))) as collector:
         yield collector
 
 

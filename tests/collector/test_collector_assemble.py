@@ -189,7 +189,7 @@ TEN_SECONDS = 1_440
 """In four hours: 48 times `max_wait_s`, and 24 times `reopen_s`, after which nothing is held any more."""
 
 
-def spans_of(trace: int, numbers: range) -> Fragment:
+def list_run_spans(trace: int, numbers: range) -> Fragment:
     """A fragment of spans whose root has not come."""
     entries = (struct.pack("<8sI8s", number.to_bytes(8, "big"), number, bytes([9] * 8)) for number in numbers)
     return Fragment(TraceKey("default", f"{trace:032x}"), b"".join(entries))
@@ -209,7 +209,7 @@ def test_a_hundred_thousand_spans_of_one_trace_stay_within_the_bound_and_all_are
         complete
         for record in range(1_000)
         for complete in take_in(
-            assembler, spans_of(1, range(record * 100, record * 100 + 100)), record, record / 50
+            assembler, list_run_spans(1, range(record * 100, record * 100 + 100)), record, record / 50
         )
     ]
     given_out += assembler.flush(100)
@@ -223,7 +223,7 @@ def test_a_trace_that_never_ends_stays_within_the_bound_and_is_given_out_every_f
         (request, complete)
         for request in range(TEN_SECONDS)
         for complete in take_in(
-            assembler, spans_of(1, range(request * 10, request * 10 + 10)), request, request * 10
+            assembler, list_run_spans(1, range(request * 10, request * 10 + 10)), request, request * 10
         )
     ]
     times = [0, *(request * 10 for request, _ in given_out)]
@@ -238,9 +238,9 @@ def test_four_hours_of_late_spans_stays_within_the_bound_and_each_is_given_out()
     given_out: list[CompleteTrace] = []
     for trace in range(TEN_SECONDS):
         # Each gets a span that comes 500 s after the others, while it is kept at hand.
-        given_out += take_in(assembler, spans_of(trace + 1, range(100)), 2 * trace, trace * 10)
+        given_out += take_in(assembler, list_run_spans(trace + 1, range(100)), 2 * trace, trace * 10)
         if trace >= 50:
-            late = spans_of(trace - 49, range(100, 101))
+            late = list_run_spans(trace - 49, range(100, 101))
             given_out += take_in(assembler, late, 2 * trace + 1, trace * 10)
     given_out += assembler.flush(TEN_SECONDS * 10 + 1)
     numbers = [number for complete in given_out for number in complete.bodies]

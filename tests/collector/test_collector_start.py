@@ -14,7 +14,7 @@ import plain_http
 import pytest
 from waiting import wait_until
 
-from spanproof.cli.commands.serve import make_collector
+from spanproof.cli.commands.serve import build_collector
 from spanproof.collector.receive.server import PortTaken
 from spanproof.config.model import load_config
 
@@ -38,7 +38,7 @@ def test_a_start_that_fails_lets_go_of_everything_and_of_the_signals(tmp_path, t
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
     with pytest.raises(PortTaken):
-        make_collector(load_config(None, {}, settings)).run_forever()
+        build_collector(load_config(None, {}, settings)).run_forever()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     with running(tmp_path):
         pass
@@ -69,7 +69,7 @@ def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path) -> None:
 
 
 def test_a_signal_that_comes_before_the_collector_waits_stops_it(tmp_path) -> None:
-    collector = make_collector(load_config(None, {}, settings_of(tmp_path)))
+    collector = build_collector(load_config(None, {}, settings_of(tmp_path)))
     drained = collector.run_forever(lambda _: signal.raise_signal(signal.SIGTERM))
     assert drained
     assert signal.set_wakeup_fd(-1) == -1

@@ -222,9 +222,9 @@ def test_options_reach_the_clients_that_have_them():
     }
     rules = Kafka.model_validate(given)
     common = {"bootstrap.servers": "kafka:9092", "client.id": "spanproof", "security.protocol": "SSL"}
-    assert rules.client_options() == common
-    assert rules.options_of_consumers() == {**common, "session.timeout.ms": "9000"}
-    assert rules.options_of_producers() == {**common, "linger.ms": "20"}
+    assert rules.build_client_options() == common
+    assert rules.build_consumer_options() == {**common, "session.timeout.ms": "9000"}
+    assert rules.build_producer_options() == {**common, "linger.ms": "20"}
     with pytest.raises(ValidationError, match="acks is set by Spanproof"):
         Kafka.model_validate({**given, "producer_options": {"acks": "0"}})
 

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanproof.config.load import walk_keys
+from spanproof.config.load import iter_keys
 from spanproof.config.model import Config, ConfigError, Wal, load_config
 from spanproof.config.reference import build_reference
 
@@ -304,7 +304,7 @@ def test_the_configuration_is_frozen() -> None:
 def test_every_key_is_described_and_the_page_is_what_the_model_says() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert page == build_reference(Config), "run: spanproof config reference > docs/configuration.md"
-    for key in walk_keys(Config):
+    for key in iter_keys(Config):
         assert f"`{key.replace('*', '<n>')}`" in page
 
 

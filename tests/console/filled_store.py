@@ -73,9 +73,9 @@ def write_experiment(workspace: Path, case: str) -> None:
     )  # fmt: skip
     for name, trials in (("nightly", (failed, replace(failed, number=2))), ("weekly", (left_open,))):
         results = ExperimentFolder(workspace / name)
-        results.begin({"suite": str((workspace / "prices").resolve()), "agent": {"target": HOSTILE}})
+        results.load_trials({"suite": str((workspace / "prices").resolve()), "agent": {"target": HOSTILE}})
         for trial in trials:
-            results.append(trial)
+            results.add_trial(trial)
 
 
 def recorded_engine() -> Engine:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from node_programs import run_npm
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 
 SOURCE = Path(__file__).parents[2] / "collector" / "console"
 STATIC = Path(__file__).parents[2] / "collector" / "spanproof" / "api" / "static"
@@ -28,7 +28,7 @@ def test_the_bundle_is_what_its_source_builds(tmp_path: Path, node_modules: Path
     folder = tmp_path / "console"
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("node_modules"))
     (folder / "node_modules").symlink_to(node_modules)
-    (folder / "openapi.json").write_text(json.dumps(make_app(no_store).openapi()))
+    (folder / "openapi.json").write_text(json.dumps(build_app(no_store).openapi()))
     (folder / "src" / "schema.d.ts").unlink(missing_ok=True)
     run_npm(folder, "run", "types")
     assert (folder / "src" / "schema.d.ts").read_bytes() == (SOURCE / "src" / "schema.d.ts").read_bytes()

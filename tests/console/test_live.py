@@ -51,7 +51,7 @@ def test_new_traces_come_in_while_the_tail_is_live(open_page, store):
 def test_a_view_goes_on_once_the_server_is_back(open_page, server, store):
     page = open_page("/failures?hours=8784")
     page.get_by_role("region", name="Clusters of failures").wait_for()
-    server.stop()
+    server.close()
     page.get_by_role("link", name="Sessions").click()
     page.get_by_role("alert").get_by_text("does not answer").wait_for()
     port = int(server.url.rpartition(":")[2])

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from spanproof.alerts import build_notifier
-from spanproof.alerts.tickets import Occurrence, Release, TicketUpdater, find_occurrence, sync_tickets
+from spanproof.alerts.tickets import (
+    Occurrence,
+    Release,
+    TicketUpdater,
+    compute_occurrence,
+    run_ticket_updates,
+)
 from spanproof.config.tickets import Tickets
 from spanproof.failures import ClusterState, build_signature
 from spanproof.store import CohortShare, FailingRun, FailRate, FailureCluster, StoreError
@@ -104,7 +110,7 @@ def make_clusters(signature=RATE_LIMIT, **changes: object) -> Clusters:
 )
 def test_an_occurrence_ends_with_a_release_of_enough_runs_without_it(failing, expected):
     releases = [Release("1.0", 50), Release("1.1", 40), Release("1.2", 5), Release("1.3", 30)]
-    assert find_occurrence(releases, failing, 20) == expected
+    assert compute_occurrence(releases, failing, 20) == expected
 
 
 @pytest.mark.parametrize("kind", TRACKERS)
@@ -115,7 +121,7 @@ def test_a_cluster_is_one_ticket_updated_and_closed_by_a_release_without_it(http
 
     def sync() -> list[str]:
         found = list(
-            sync_tickets(clusters, SETTINGS, notifiers, NOW, console_url="https://spanproof.example")
+            run_ticket_updates(clusters, SETTINGS, notifiers, NOW, console_url="https://spanproof.example")
         )
         assert not any(result.error for result in found)
         return [result.status.value for result in found]
@@ -145,9 +151,9 @@ def test_a_cluster_that_a_person_resolved_ends_its_ticket(http):
     tracker = IssueTracker("github").serve(http)
     notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters = make_clusters()
-    assert len(list(sync_tickets(clusters, SETTINGS, notifiers, NOW))) == 1
+    assert len(list(run_ticket_updates(clusters, SETTINGS, notifiers, NOW))) == 1
     clusters.cluster = replace(clusters.cluster, state=ClusterState.RESOLVED, note="cache added")
-    (result,) = sync_tickets(clusters, SETTINGS, notifiers, NOW)
+    (result,) = run_ticket_updates(clusters, SETTINGS, notifiers, NOW)
     assert result.summary == "The cluster is resolved. cache added"
     assert tracker.states() == ["closed"]
 
@@ -155,7 +161,7 @@ def test_a_cluster_that_a_person_resolved_ends_its_ticket(http):
 def test_a_cluster_without_a_rule_has_no_advice_and_three_runs_to_read(http):
     tracker = IssueTracker("github").serve(http)
     notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
-    list(sync_tickets(make_clusters(UNKNOWN), SETTINGS, notifiers, NOW))
+    list(run_ticket_updates(make_clusters(UNKNOWN), SETTINGS, notifiers, NOW))
     (text,) = tracker.texts()
     assert "No advice yet: read the runs below." in text
     assert all(f"{number:032x}"[:12] in text for number in (1, 2, 3))
@@ -165,7 +171,7 @@ def test_a_fix_of_a_judge_is_marked_as_such(http):
     tracker = IssueTracker("github").serve(http)
     notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
     clusters = make_clusters(UNKNOWN, judge_fix="Have the tool check the order.", judge_model="m-2026-01-01")
-    list(sync_tickets(clusters, SETTINGS, notifiers, NOW))
+    list(run_ticket_updates(clusters, SETTINGS, notifiers, NOW))
     (text,) = tracker.texts()
     marked = "Fix suggested by the judge m-2026-01-01, not by a rule: Have the tool check the order."
     assert marked in text
@@ -205,7 +211,7 @@ def test_a_store_that_cannot_be_read_ends_no_updates(http):
 
 def test_a_cluster_of_few_runs_is_no_ticket(http):
     notifiers = {"tracker": build_notifier(target_of(settings_of("github", http.url)))}
-    assert list(sync_tickets(make_clusters(runs=2), SETTINGS, notifiers, NOW)) == []
+    assert list(run_ticket_updates(make_clusters(runs=2), SETTINGS, notifiers, NOW)) == []
     assert http.requests == []
 
 
@@ -215,7 +221,7 @@ def test_a_tracker_that_refuses_is_reported_and_the_others_are_served(http):
     notifiers = {
         kind: build_notifier(target_of(settings_of(kind, http.url))) for kind in ("github", "gitlab")
     }
-    refused, served = sync_tickets(make_clusters(), SETTINGS, notifiers, NOW)
+    refused, served = run_ticket_updates(make_clusters(), SETTINGS, notifiers, NOW)
     assert refused.error.endswith("HTTP 401")
     assert served.error == ""
     assert tracker.states() == ["open"]

@@ -11,7 +11,7 @@ from spanproof.experiments import (
     ExperimentError,
     Settings,
     TrialVerdict,
-    agent_program,
+    build_program_agent,
     run_experiment,
 )
 
@@ -55,7 +55,7 @@ def test_a_program_runs_in_a_container_of_a_pinned_image(
         refund={"task": "refund A-17", "files": {"agent.py": AGENT}, "must": must},
         late={"task": "sleep", "files": {"agent.py": AGENT}, "must": must},
     )
-    program = agent_program("python3 agent.py", docker_daemon.image)
+    program = build_program_agent("python3 agent.py", docker_daemon.image)
     folder, only = tmp_path / "x", frozenset({"refund"})
     found = run_experiment(program, suite, folder, engine, Settings(timeout_s=60), only=only)
     (trial,) = found.trials
@@ -67,6 +67,8 @@ def test_a_program_runs_in_a_container_of_a_pinned_image(
     head = json.loads((folder / "experiment.json").read_text())
     assert head["image"].startswith("sha256:")
     with pytest.raises(ExperimentError, match="there is no image 'no-such-image'"):
-        agent_program("python3 agent.py", "no-such-image")
+        build_program_agent("python3 agent.py", "no-such-image")
     with pytest.raises(ExperimentError, match="no-such-program"):
-        run_experiment(agent_program("no-such-program", docker_daemon.image), suite, tmp_path / "y", engine)
+        run_experiment(
+            build_program_agent("no-such-program", docker_daemon.image), suite, tmp_path / "y", engine
+        )

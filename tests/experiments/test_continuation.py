@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from spanproof.cli.app import run as run_command
-from spanproof.experiments.code_digest import compute_code_digest, find_module_code
+from spanproof.experiments.code_digest import compute_code_digest, list_module_code
 
 
 @pytest.fixture
@@ -214,8 +214,8 @@ def test_the_code_of_an_agent_is_that_of_the_project_alone(project, monkeypatch)
     monkeypatch.syspath_prepend(str(packages))
     agent = project / "shop" / "agent.py"
     agent.write_text(f"import big_framework, json, spanproof.trace\n{agent.read_text()}")
-    before = compute_code_digest(find_module_code("shop.agent:answer", project))
+    before = compute_code_digest(list_module_code("shop.agent:answer", project))
     (packages / "big_framework.py").write_text("X = 2\n")
-    assert compute_code_digest(find_module_code("shop.agent:answer", project)) == before
+    assert compute_code_digest(list_module_code("shop.agent:answer", project)) == before
     (project / "shop" / "helper.py").write_text("FORMAT = 'USD {}'\n")
-    assert compute_code_digest(find_module_code("shop.agent:answer", project)) != before
+    assert compute_code_digest(list_module_code("shop.agent:answer", project)) != before

@@ -16,8 +16,8 @@ UNFINISHED = b'{"case": "refund", "number": 2, "verd'
 def interrupted(tmp_path):
     """The folder of an experiment with one trial and a line that is being written."""
     results = ExperimentFolder(tmp_path / "x")
-    results.begin(HEAD)
-    results.append(Trial("refund", 1, TrialVerdict.PASSED))
+    results.load_trials(HEAD)
+    results.add_trial(Trial("refund", 1, TrialVerdict.PASSED))
     with (tmp_path / "x" / "trials.jsonl").open("ab") as file:
         file.write(UNFINISHED)
     return tmp_path / "x"
@@ -42,6 +42,6 @@ def test_an_experiment_that_is_read_only_can_be_read(interrupted):
 
 def test_going_on_removes_the_unfinished_line(interrupted):
     results = ExperimentFolder(interrupted)
-    assert [trial.number for trial in results.begin(HEAD)] == [1]
-    results.append(Trial("refund", 2, TrialVerdict.FAILED))
+    assert [trial.number for trial in results.load_trials(HEAD)] == [1]
+    results.add_trial(Trial("refund", 2, TrialVerdict.FAILED))
     assert [trial.number for trial in ExperimentFolder(interrupted).read_trials()] == [1, 2]

@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from spanproof.experiments import Settings, TrialVerdict, agent_in_module, run_experiment
+from spanproof.experiments import Settings, TrialVerdict, build_module_agent, run_experiment
 from spanproof.suites.requests import HttpRequest, find_pattern, find_request
 from spanproof.suites.requirements import Attempt, read_requirements
 
@@ -29,7 +29,7 @@ def judge(write_suite, tmp_path, engine, agent, **about):
     suite = write_suite(refund={"recorded": [], **about})
     write_tape(suite, "refund")
     found = run_experiment(
-        agent_in_module(f"calling_agents:{agent}"), suite, tmp_path / agent, engine, Settings(timeout_s=60)
+        build_module_agent(f"calling_agents:{agent}"), suite, tmp_path / agent, engine, Settings(timeout_s=60)
     )
     (trial,) = found.trials
     return trial

@@ -14,12 +14,12 @@ from spanproof.experiments import (
     CaseStatus,
     Settings,
     TrialVerdict,
-    agent_in_module,
-    agent_program,
-    rescore_experiment,
+    build_module_agent,
+    build_program_agent,
+    evaluate_again,
     run_experiment,
 )
-from spanproof.experiments.scores import collect_scores
+from spanproof.experiments.scores import list_scores
 from spanproof.gate import Verdict, evaluate_assertions, parse_assertion
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -57,24 +57,24 @@ def test_an_agent_that_does_not_do_its_task_fails(write_tested, engine, tmp_path
     tests = {"unit": UNIT}
     suite = write_tested(MET, default=tests, own=tests)
     (suite / "cases" / "default" / "case.yaml").write_text("format: 1\ntask: Double a number.\n")
-    found = run_experiment(agent_in_module(f"idle_agents:{name}"), suite, tmp_path / "x", engine, SETTINGS)
+    found = run_experiment(build_module_agent(f"idle_agents:{name}"), suite, tmp_path / "x", engine, SETTINGS)
     for trial in found.trials:
         assert trial.verdict is TrialVerdict.FAILED, trial
         of_tests = trial.findings[-1]
         assert (of_tests.requirement, of_tests.holds) == ("all tests of the case pass", False)
         assert any(words in of_tests.reason for words in reason.split("|"))
-    assert (found.passed, found.pass_at(1), found.pass_hat(1)) == (False, 0.0, 0.0)
+    assert (found.passed, found.compute_pass_at(1), found.compute_pass_hat(1)) == (False, 0.0, 0.0)
 
 
 def test_an_agent_that_does_its_task_passes(write_tested, engine, tmp_path):
     suite = write_tested(double={"unit": UNIT})
-    found = run_experiment(agent_in_module("idle_agents:right"), suite, tmp_path / "x", engine, SETTINGS)
+    found = run_experiment(build_module_agent("idle_agents:right"), suite, tmp_path / "x", engine, SETTINGS)
     assert found.passed, found.trials
 
 
 def test_an_agent_that_leaves_no_trace_fails_with_the_remedy(write_tested, engine, tmp_path):
     suite = write_tested(MET, double={"unit": UNIT})
-    found = run_experiment(agent_program("cat"), suite, tmp_path / "x", engine, SETTINGS)
+    found = run_experiment(build_program_agent("cat"), suite, tmp_path / "x", engine, SETTINGS)
     (trial,) = found.trials
     assert trial.verdict is TrialVerdict.FAILED
     assert "could not be run: it left no trace of an agent's run" in trial.reason
@@ -89,7 +89,7 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
         without={"files": {"a.txt": "1"}},
         module={"unit": "from solution import double\nassert double(7) == 14"},
     )
-    found = run_experiment(agent_in_module("idle_agents:right"), suite, tmp_path / "x", engine, SETTINGS)
+    found = run_experiment(build_module_agent("idle_agents:right"), suite, tmp_path / "x", engine, SETTINGS)
     cases = {each.case.id: each for each in found.cases}
     assert cases.pop("right").status is CaseStatus.PASSED
     for case in cases.values():
@@ -98,13 +98,13 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
     assert "no test that this runner collects" in cases["empty"].trials[0].reason
     assert "has no tests" in cases["without"].trials[0].reason
     assert "No module named 'solution'" in cases["module"].trials[0].reason
-    assert (found.passed, found.pass_at(1), found.pass_hat(1)) == (False, 0.2, 0.2)
+    assert (found.passed, found.compute_pass_at(1), found.compute_pass_hat(1)) == (False, 0.2, 0.2)
     assert found.to_json()["counts"]["errored"] == 4
 
     # The gate reads the same, and a stored trial is read as it was written.
-    (report,) = evaluate_assertions([parse_assertion("pass@1 >= 0.5")], collect_scores(found)).assertions
+    (report,) = evaluate_assertions([parse_assertion("pass@1 >= 0.5")], list_scores(found)).assertions
     assert (report.verdict, report.value) == (Verdict.FAILED, 0.2)
-    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    again = evaluate_again(tmp_path / "x", suite, tmp_path / "again", engine)
     assert {each.case: each.verdict for each in again.trials} == {
         each.case: each.verdict for each in found.trials
     }
@@ -113,7 +113,7 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
 def test_without_a_sandbox_no_case_with_tests_passes(write_tested, tmp_path):
     suite = write_tested(MET, double={"unit": UNIT})
     unsandboxed = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="there is no sandbox here")
-    agent = agent_in_module("idle_agents:right")
+    agent = build_module_agent("idle_agents:right")
     (trial,) = run_experiment(agent, suite, tmp_path / "x", unsandboxed, SETTINGS).trials
     assert trial.verdict is TrialVerdict.ERRORED
     assert "there is no sandbox here" in trial.reason
@@ -121,7 +121,7 @@ def test_without_a_sandbox_no_case_with_tests_passes(write_tested, tmp_path):
 
 def test_a_budget_alone_is_no_test(write_tested, engine, tmp_path):
     suite = write_tested(MET, double={"budget": {"wall_s": 100}})
-    found = run_experiment(agent_in_module("idle_agents:idle"), suite, tmp_path / "x", engine, SETTINGS)
+    found = run_experiment(build_module_agent("idle_agents:idle"), suite, tmp_path / "x", engine, SETTINGS)
     assert found.passed, found.trials
 
 

@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from spanproof.experiments import agent_in_module, run_experiment
+from spanproof.experiments import build_module_agent, run_experiment
 from spanproof.experiments.launch import LineReader
 
 
@@ -38,6 +38,6 @@ def test_the_agent_is_found_where_a_notebook_added_its_folder(write_suite, engin
     (tmp_path / "src" / "agent_of_a_notebook.py").write_text("def answer(task):\n    return '45.00'\n")
     monkeypatch.syspath_prepend(str(tmp_path / "src"))
     suite = write_suite(one={"requires": [], "must": [{"answer": {"contains": "45.00"}}]})
-    found = run_experiment(agent_in_module("agent_of_a_notebook:answer"), suite, tmp_path / "x", engine)
+    found = run_experiment(build_module_agent("agent_of_a_notebook:answer"), suite, tmp_path / "x", engine)
     assert found.trials[0].answer == "45.00"
     assert found.trials[0].passed

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.cli.app import run as run_command
-from spanproof.experiments import Settings, TrialVerdict, agent_in_module, rescore_experiment, run_experiment
+from spanproof.experiments import Settings, TrialVerdict, build_module_agent, evaluate_again, run_experiment
 from spanproof.suites import load_suite
 from spanproof.suites.environment import describe_changed_environment
 
@@ -67,7 +67,7 @@ def check_environment(suite, engine):
 
 def judge(name, suite, tmp_path, engine):
     found = run_experiment(
-        agent_in_module(f"mending_agents:{name}"), suite, tmp_path / name, engine, Settings(timeout_s=60)
+        build_module_agent(f"mending_agents:{name}"), suite, tmp_path / name, engine, Settings(timeout_s=60)
     )
     (trial,) = found.trials
     return trial
@@ -79,7 +79,7 @@ def test_who_applies_the_fix_passes_and_who_does_nothing_fails(mined, tmp_path, 
     for name in fixing:
         trial = judge(name, suite, tmp_path, engine)
         assert trial.verdict is TrialVerdict.PASSED, trial
-    (again,) = rescore_experiment(tmp_path / fixing[0], suite, tmp_path / "again", engine).trials
+    (again,) = evaluate_again(tmp_path / fixing[0], suite, tmp_path / "again", engine).trials
     assert again.verdict is TrialVerdict.PASSED
     check_environment(suite, engine)
     idle = ("handler_of_tests", "patcher_of_nothing")

@@ -20,7 +20,7 @@ from spanproof.experiments import (
     read_baseline,
 )
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.trial import read_trial, write_trial
+from spanproof.experiments.trial import encode_trial, read_trial
 from spanproof.gate import OpenPolicy
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
@@ -140,8 +140,8 @@ def test_the_status_and_the_rates_of_a_case_follow_from_its_trials(policy):
             counted = counts[PASSED] + counts[FAILED] + counts[ERRORED]
             counted += 0 if policy is OpenPolicy.IGNORE else counts[OPEN]
             for k in range(1, counted + 1):
-                assert found.pass_at(k) == pass_at_k(counted, passed, k)
-                assert found.pass_hat(k) == pass_hat_k(counted, passed, k)
+                assert found.compute_pass_at(k) == pass_at_k(counted, passed, k)
+                assert found.compute_pass_hat(k) == pass_hat_k(counted, passed, k)
 
 
 def test_open_trials_are_a_number_of_their_own_in_every_report():
@@ -186,9 +186,9 @@ def test_a_case_that_went_from_judged_to_open_is_a_change_and_neither_fixed_nor_
 
 def test_a_baseline_keeps_which_cases_are_open(tmp_path):
     folder = ExperimentFolder(tmp_path)
-    folder.begin({})
+    folder.load_trials({})
     for trial in (build_trial("a", 1, OPEN), build_trial("b", 1, PASSED)):
-        folder.append(trial)
+        folder.add_trial(trial)
     found = read_baseline(tmp_path)
     assert (found.rates, found.open_shares) == ({"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 0.0})
     assert read_baseline(tmp_path, OpenPolicy.IGNORE).rates == {"b": 1.0}
@@ -200,8 +200,8 @@ def test_a_baseline_keeps_which_cases_are_open(tmp_path):
 
 def test_trials_are_read_again_and_those_of_an_older_version_too():
     trial = build_trial("a", 1, OPEN)
-    assert read_trial(json.loads(json.dumps(write_trial(trial)))) == trial
-    old = json.loads(json.dumps(write_trial(build_trial("a", 1, PASSED))))
+    assert read_trial(json.loads(json.dumps(encode_trial(trial)))) == trial
+    old = json.loads(json.dumps(encode_trial(build_trial("a", 1, PASSED))))
     old["layers"] = {"groundedness": "uncertain"}
     old["findings"] = [{"requirement": "r", "holds": True, "reason": "", "layer": None}]
     assert read_trial(old).layers == {"groundedness": State.OPEN}

@@ -11,10 +11,16 @@ from pathlib import Path
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.experiments import ExperimentError, Settings, Tools, agent_in_module
-from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, optimise
+from spanproof.experiments import ExperimentError, Settings, Tools, build_module_agent
+from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, run_search
 from spanproof.experiments.optimise.folder import Proposals
-from spanproof.experiments.optimise.model import Candidate, Measured, compare, find_front, split_cases
+from spanproof.experiments.optimise.model import (
+    Candidate,
+    Measured,
+    build_split,
+    compare_measured,
+    select_front,
+)
 
 START, BEST = "Answer the question.", "Answer the question, in dollars."
 MUST = {"must": [{"answer": {"contains": "45.00"}}]}
@@ -91,8 +97,8 @@ def search(
         few_cases=True,
         **{"rounds": 3, **more},
     )
-    module = agent_in_module(f"plain_agents:{agent}")
-    return optimise(module, suite, START, folder, engine, ChatModel("scripted"), settings)
+    module = build_module_agent(f"plain_agents:{agent}")
+    return run_search(module, suite, START, folder, engine, ChatModel("scripted"), settings)
 
 
 @pytest.mark.parametrize("strategy", ["gepa", "protegi", "random", "meta", "mipro"])
@@ -107,7 +113,7 @@ def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_c
     assert (found.gain.mean, found.gain.pairs) == (1.0, 2)
     assert not found.is_gain_shown, "two cases show nothing"
     assert found.stopped == "every validation case passes"
-    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
+    split = build_split([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     assert set(found.after.rates) == split.held_out
     written = found.to_json()
     assert written["change"] == ["@@ -1 +1 @@", f"-{START}", f"+{BEST}"]
@@ -161,7 +167,7 @@ def test_a_prompt_that_loses_on_the_regression_suite_is_rejected(
 
 def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, endpoint):
     some = {f"case-{number}": {"must": [{"answer": {"contains": "45"}}]} for number in range(8)}
-    split = split_cases(list(some), 0, few_allowed=True)
+    split = build_split(list(some), 0, few_allowed=True)
     for name in split.validation:
         some[name] = MUST
     found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", "mipro", rounds=2)
@@ -172,7 +178,7 @@ def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, 
 
 
 def test_examples_that_the_agent_imitates_are_the_best_prompt(engine, write_suite, tmp_path, endpoint):
-    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
+    split = build_split([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     plain = {**MUST, "task": "What is the total refund for order A-17?"}
     some = dict.fromkeys(split.train, MUST) | dict.fromkeys(split.validation | split.held_out, plain)
     found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", agent="imitating")
@@ -188,7 +194,7 @@ def test_a_folder_of_another_search_is_refused(engine, suite, tmp_path, endpoint
 
 def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_path, endpoint):
     passing = {"must": [{"answer": {"contains": "cents"}}]}
-    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
+    split = build_split([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     some = dict.fromkeys(split.train, passing) | dict.fromkeys(split.validation | split.held_out, MUST)
     suite = write_suite(**some)
     for _ in range(2):
@@ -211,7 +217,7 @@ def test_a_split_shares_no_case():
         (24, False, [6, 6, 12]),
         (60, False, [30, 15, 15]),
     ):
-        split = split_cases([f"case-{number}" for number in range(cases)], 3, few_allowed=few_allowed)
+        split = build_split([f"case-{number}" for number in range(cases)], 3, few_allowed=few_allowed)
         parts = (split.train, split.validation, split.held_out)
         assert [len(part) for part in parts] == sizes
         assert len(frozenset().union(*parts)) == cases
@@ -219,7 +225,7 @@ def test_a_split_shares_no_case():
 
 def test_fewer_cases_than_can_show_a_gain_are_refused_unless_they_are_allowed():
     with pytest.raises(ExperimentError, match="23 cases, and to show a gain takes 24"):
-        split_cases([f"case-{number}" for number in range(23)], 0)
+        build_split([f"case-{number}" for number in range(23)], 0)
 
 
 @pytest.mark.parametrize(("cases", "shown"), [(6, False), (11, False), (12, True)])
@@ -235,6 +241,6 @@ def test_the_front_holds_what_no_other_beats():
     def of(name: str, score: float, tokens: float) -> Measured:
         return Measured(Candidate(name), {"case": score}, {}, 1.0, tokens, None)
 
-    front = find_front([of("cheap", 0.5, 10), of("good", 0.9, 90), of("beaten", 0.5, 20)])
+    front = select_front([of("cheap", 0.5, 10), of("good", 0.9, 90), of("beaten", 0.5, 20)])
     assert [each.candidate.text for each in front] == ["cheap", "good"]
-    assert compare({"a": 1.0}, {"b": 1.0}) is None
+    assert compare_measured({"a": 1.0}, {"b": 1.0}) is None

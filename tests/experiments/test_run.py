@@ -21,14 +21,14 @@ from spanproof.experiments import (
     Settings,
     Tools,
     TrialVerdict,
-    agent_in_module,
-    agent_program,
-    agent_service,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
+    evaluate_again,
     read_baseline,
-    rescore_experiment,
     run_experiment,
 )
-from spanproof.experiments.scores import collect_scores
+from spanproof.experiments.scores import list_scores
 
 MUST = [
     "groundedness.score == pass",
@@ -39,11 +39,11 @@ RECORDED = Settings(tools=Tools.RECORDED, timeout_s=60)
 
 
 def agent(name: str):
-    return agent_in_module(f"support_agents:{name}")
+    return build_module_agent(f"support_agents:{name}")
 
 
 def plain(name: str):
-    return agent_in_module(f"plain_agents:{name}")
+    return build_module_agent(f"plain_agents:{name}")
 
 
 def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engine, tmp_path):
@@ -74,7 +74,7 @@ def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engin
 def test_the_tools_of_each_framework_answer_from_the_record(write_suite, engine, tmp_path, target, tool):
     must = [{"answer": {"contains": "45.00"}}, {"call": {"tool": tool, "args": {"order_id": "A-17"}}}]
     suite = write_suite(refund={"must": must})
-    found = run_experiment(agent_in_module(target), suite, tmp_path / "x", engine, RECORDED)
+    found = run_experiment(build_module_agent(target), suite, tmp_path / "x", engine, RECORDED)
     (trial,) = found.trials
     assert (trial.verdict, trial.reason, trial.unknown_calls) == (TrialVerdict.PASSED, "", ())
 
@@ -92,7 +92,7 @@ def test_a_recorded_error_is_raised_again(write_suite, engine, tmp_path):
     recorded = [{"tool": "refund_lines", "args": {"order_id": "A-17"}, "error": error}]
     suite = write_suite(refund={"recorded": recorded, "must": ["execution.score == fail"]})
     found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, RECORDED)
-    (run,) = found.row_of(found.trials[0])["runs"]
+    (run,) = found.load_row(found.trials[0])["runs"]
     assert any("Timeout" in (score["explanation"] or "") for score in run["scores"])
 
 
@@ -106,8 +106,8 @@ def test_some_trials_of_a_wavering_agent_fail_and_each_seed_gives_the_same_again
     (case,) = first.cases
     assert case.status is CaseStatus.FLAKY
     assert [trial.answer for trial in case.trials] == [trial.answer for trial in second.cases[0].trials]
-    assert first.pass_at(8) == 1.0
-    assert first.pass_hat(8) == 0.0
+    assert first.compute_pass_at(8) == 1.0
+    assert first.compute_pass_hat(8) == 0.0
 
     # It is quarantined only where the baseline was flaky, too.
     steady = run_experiment(agent("mended"), suite, tmp_path / "steady", engine, RECORDED)
@@ -164,7 +164,7 @@ def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, e
         run_experiment(plain("no_such_name"), suite, tmp_path / "y", engine)
     assert "Traceback" not in str(refused.value)
     with pytest.raises(ExperimentError, match="No module named"):
-        run_experiment(agent_in_module("no_such_module:x"), suite, tmp_path / "z", engine)
+        run_experiment(build_module_agent("no_such_module:x"), suite, tmp_path / "z", engine)
 
 
 def test_an_experiment_goes_on_where_it_stopped(write_suite, engine, tmp_path):
@@ -208,7 +208,9 @@ def test_no_trial_begins_beyond_the_budget(write_suite, engine, tmp_path):
 
 
 def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_path):
-    program = agent_program(shlex.join([sys.executable, str(Path(__file__).parent / "program_agent.py")]))
+    program = build_program_agent(
+        shlex.join([sys.executable, str(Path(__file__).parent / "program_agent.py")])
+    )
     suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
     found = run_experiment(program, suite, tmp_path / "x", engine, Settings(timeout_s=60))
     (trial,) = found.trials
@@ -226,7 +228,7 @@ def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_n
         wrong={"must": [{"file": {"path": "out/n.csv", "contains": "46"}}]},
         linked={"must": [{"file": {"path": "link"}}]},
     )
-    program = agent_program("sh -c 'mkdir out; echo 45.00 > out/n.csv; ln -s /etc/passwd link; cat'")
+    program = build_program_agent("sh -c 'mkdir out; echo 45.00 > out/n.csv; ln -s /etc/passwd link; cat'")
     found = run_experiment(program, suite, tmp_path / "x", engine, Settings(timeout_s=60))
     trials = {trial.case: trial for trial in found.trials}
     assert {case: trial.verdict for case, trial in trials.items()} == {
@@ -239,7 +241,7 @@ def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_n
     assert "out/n.csv is 45.00" in trials["wrong"].reason
     assert "it left no file link that can be read" in trials["linked"].reason
 
-    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    again = evaluate_again(tmp_path / "x", suite, tmp_path / "again", engine)
     assert [(each.case, each.verdict) for each in again.trials] == [
         (each.case, each.verdict) for each in found.trials
     ]
@@ -255,16 +257,16 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
     case.write_text(
         yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}], "requires": ["boundary"]})
     )
-    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    again = evaluate_again(tmp_path / "x", suite, tmp_path / "again", engine)
     statuses = {each.case.id: each.status for each in again.cases}
     assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}
     assert again.trials[0].answer == ran.trials[0].answer
     assert list(again.groups) == [("tag", "risky", (1, 1, 0)), ("tag", "safe", (0, 1, 0))]
-    head = again.json_head()
+    head = again.build_json_head()
     assert [each["interval"] is not None for each in head["groups"]] == [True, True]
     assert head["judge_s"] > 0
     with pytest.raises(ExperimentError, match="holds another experiment: its rescored"):
-        rescore_experiment(tmp_path / "x", suite, tmp_path / "x", engine)
+        evaluate_again(tmp_path / "x", suite, tmp_path / "x", engine)
 
 
 def test_structural_metrics_compare_with_the_same_case_of_the_baseline(write_suite, tmp_path, capfd):
@@ -297,7 +299,7 @@ def test_every_trial_has_a_trace_of_its_own_whatever_its_seed(write_suite, engin
 
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):
     with pytest.raises(ExperimentError, match="leave out --tools recorded"):
-        run_experiment(agent_program("true"), write_suite(refund={}), tmp_path / "x", engine, RECORDED)
+        run_experiment(build_program_agent("true"), write_suite(refund={}), tmp_path / "x", engine, RECORDED)
 
 
 def test_a_service_is_judged_by_the_spans_of_its_trace(write_suite, engine, tmp_path):
@@ -308,7 +310,7 @@ def test_a_service_is_judged_by_the_spans_of_its_trace(write_suite, engine, tmp_
         suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
         settings = Settings(timeout_s=60, listen_port=listen_port, trials=2)
         found = run_experiment(
-            agent_service(f"http://127.0.0.1:{port}/ask"), suite, tmp_path / "x", engine, settings
+            build_service_agent(f"http://127.0.0.1:{port}/ask"), suite, tmp_path / "x", engine, settings
         )
     finally:
         process.send_signal(signal.SIGKILL)
@@ -323,7 +325,7 @@ def test_what_an_agent_started_does_not_outlive_its_trial(write_suite, engine, t
     loop = f"(while true; do date +%s%N > {mark}; sleep 0.05; done) > /dev/null 2>&1"
     command = f"sh -c '{loop} & echo done'"
     run_experiment(
-        agent_program(command), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60)
+        build_program_agent(command), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60)
     )
     before = mark.read_text() if mark.exists() else ""
     time.sleep(0.5)
@@ -340,7 +342,7 @@ def test_the_environment_is_on_record(write_suite, engine, tmp_path):
 @pytest.mark.parametrize("target", ["support_agents", "support_agents:", ":x", "a b:c", "a.b:c-d"])
 def test_a_target_that_names_no_agent_is_refused(target):
     with pytest.raises(ExperimentError, match=r"package\.module:name"):
-        agent_in_module(target)
+        build_module_agent(target)
 
 
 def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_path):
@@ -348,10 +350,10 @@ def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_
     settings = Settings(trials=2, tools=Tools.RECORDED, timeout_s=60)
     found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
     assert [trial.row for trial in found.trials] == [None] * 4
-    rows = {(trial.case, trial.number): found.row_of(trial) for trial in found.trials}
+    rows = {(trial.case, trial.number): found.load_row(trial) for trial in found.trials}
     assert {key: (row["case"], row["trial"]) for key, row in rows.items()} == {key: key for key in rows}
     document = found.to_json()
-    assert document == {**found.json_head(), "cases": list(found.json_cases())}
+    assert document == {**found.build_json_head(), "cases": list(found.iter_json_cases())}
     assert [len(case["cases"]) for case in document["cases"]] == [2, 2]
 
     # Taken up again, with a last line that was cut off.
@@ -359,7 +361,7 @@ def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_
         file.write(b'{"case": "cut')
     again = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
     assert again.to_json() == document
-    assert len(collect_scores(again)) == len(collect_scores(found)) > 0
+    assert len(list_scores(again)) == len(list_scores(found)) > 0
     assert (tmp_path / "x" / "trials.jsonl").read_bytes().endswith(b"\n")
 
 

@@ -7,7 +7,7 @@ from math import comb, sqrt
 
 import pytest
 
-from spanproof.experiments import Settings, agent_in_module, rescore_experiment, run_experiment
+from spanproof.experiments import Settings, build_module_agent, evaluate_again, run_experiment
 from spanproof.experiments.seeds import compute_trial_seed
 
 CASES, FAIL_RATE, SEEDS = 60, 0.3, 400
@@ -52,7 +52,7 @@ def test_seeds_differ_by_case_by_trial_and_by_seed():
 @pytest.mark.parametrize("name", ["gambling", "gambling_with_an_own_generator"])
 def test_an_agent_that_fails_at_random_fails_in_some_cases(write_suite, engine, tmp_path, name):
     suite = write_suite(**{f"case-{number}": {"must": MUST} for number in range(20)})
-    target = agent_in_module(f"plain_agents:{name}")
+    target = build_module_agent(f"plain_agents:{name}")
     first, again = (
         run_experiment(target, suite, tmp_path / out, engine, Settings(timeout_s=60)) for out in ("1", "2")
     )
@@ -64,7 +64,7 @@ def test_an_agent_that_fails_at_random_fails_in_some_cases(write_suite, engine, 
 
 def test_all_generators_of_the_agent_are_seeded_by_trial(write_suite, engine, tmp_path):
     suite = write_suite(one={}, two={})
-    target = agent_in_module("plain_agents:drawing_from_all")
+    target = build_module_agent("plain_agents:drawing_from_all")
     first, again = (
         run_experiment(target, suite, tmp_path / out, engine, Settings(trials=2, timeout_s=60))
         for out in ("1", "2")
@@ -80,11 +80,11 @@ def test_all_generators_of_the_agent_are_seeded_by_trial(write_suite, engine, tm
 def test_the_replay_of_a_trial_draws_what_its_agent_drew(write_suite, engine, tmp_path):
     """The sandbox starts from the trial's seed, in a rescore, too."""
     suite = write_suite(one={"requires": []})
-    target = agent_in_module("plain_agents:drawing_in_a_step")
+    target = build_module_agent("plain_agents:drawing_in_a_step")
     first = run_experiment(target, suite, tmp_path / "1", engine, Settings(trials=2, timeout_s=60))
-    again = rescore_experiment(tmp_path / "1", suite, tmp_path / "2", engine)
+    again = evaluate_again(tmp_path / "1", suite, tmp_path / "2", engine)
     assert len({trial.answer for trial in first.trials}) == 2
     for experiment in (first, again):
-        rows = [experiment.row_of(trial) for trial in experiment.trials]
+        rows = [experiment.load_row(trial) for trial in experiment.trials]
         scores = [score for row in rows for run in row["runs"] for score in run["scores"]]
         assert [each["label"] for each in scores if each["name"] == "reproduced"] == ["pass", "pass"]

@@ -27,7 +27,7 @@ from spanproof.instrumentors import (
     trace,
     uninstrument,
 )
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 from spanproof.semconv import attributes
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "instrumentors"
@@ -147,7 +147,7 @@ def recorded() -> Iterator[Recorded]:
     provider = TracerProvider()
     exporter = InMemorySpanExporter()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    reset_diagnostics()
+    remove_diagnostics()
     instrument_smolagents(provider)
     instrument_langchain(provider)
     try:
@@ -157,7 +157,7 @@ def recorded() -> Iterator[Recorded]:
         assert diagnostics().errors == {}, diagnostics()
     finally:
         uninstrument()
-        reset_diagnostics()
+        remove_diagnostics()
 
 
 def assert_golden(name: str, text: str) -> None:

@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 
-from spanproof.instrumentors.spans.fast_span import span_starter
+from spanproof.instrumentors.spans.fast_span import build_span_starter
 from spanproof.instrumentors.spans.span_start import SpanStart
 
 ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
@@ -103,7 +103,7 @@ class Provided:
         self.tracer = self.provider.get_tracer("scope", "1.0", attributes={"of.scope": True})
         self.root = self.tracer.start_span("root", start_time=1)
         self.context = trace.set_span_in_context(self.root, Context())
-        self.start = started_by(span_starter(self.tracer)) if light else self.tracer.start_span
+        self.start = started_by(build_span_starter(self.tracer)) if light else self.tracer.start_span
 
     def begin(self, name="child", **options):
         given = {"kind": SpanKind.CLIENT, "attributes": {"at.start": 1}, "start_time": 2, **options}

@@ -21,10 +21,10 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.instrumentors.content.capture import Content, read_policy
-from spanproof.instrumentors.content.redaction import build_redactor
-from spanproof.instrumentors.content.serialise import Encoded, encode, encode_plain
-from spanproof.instrumentors.content.texts import clip, replace_surrogates
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.content.redaction import find_redactor
+from spanproof.instrumentors.content.serialise import Encoded, encode_value, find_plain
+from spanproof.instrumentors.content.texts import format_clipped, format_encodable
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 
 from .coders import coder
 
@@ -154,11 +154,11 @@ def test_a_redaction_that_breaks_lets_nothing_out():
     content.code(_SECRET, "python")
     assert _SECRET not in str(content.finished())
     assert diagnostics().errors["redaction"] >= 3
-    reset_diagnostics()
+    remove_diagnostics()
 
 
 def test_a_long_value_keeps_head_and_tail_and_says_how_much_is_missing():
-    clipped = clip("a" * 600 + "b" * 800 + "c" * 600, 900)
+    clipped = format_clipped("a" * 600 + "b" * 800 + "c" * 600, 900)
     assert clipped.startswith("a" * 600)
     assert clipped.endswith("c" * 300)
     whole = hashlib.sha256(("a" * 600 + "b" * 800 + "c" * 600).encode()).hexdigest()
@@ -174,7 +174,7 @@ def test_code_that_is_cut_has_the_digest_of_the_whole():
 
 
 def test_a_long_string_within_a_document_is_cut_so_that_it_stays_json():
-    encoded = encode({"first": "x" * 50_000, "second": [1, 2], "third": "y" * 50_000}, 10_000)
+    encoded = encode_value({"first": "x" * 50_000, "second": [1, 2], "third": "y" * 50_000}, 10_000)
     document = json.loads(encoded.text)
     assert encoded.truncated
     assert document["second"] == [1, 2]
@@ -195,17 +195,20 @@ def test_a_long_string_within_a_document_is_cut_so_that_it_stays_json():
     ],
 )
 def test_values_are_json_as_one_expects(value, text):
-    assert encode(value, 1000).text == text
+    assert encode_value(value, 1000).text == text
 
 
 def test_what_json_cannot_hold_is_marked():
-    assert not encode({"a": (1, 2)}, 1000).lossy
+    assert not encode_value({"a": (1, 2)}, 1000).lossy
     for value in ({1: 2}, {1, 2}, float("nan"), object(), b""):
-        assert encode(value, 1000).lossy
+        assert encode_value(value, 1000).lossy
 
 
 def test_numpy_values_keep_their_numbers():
-    assert encode({"a": numpy.int64(3), "b": numpy.array([1.5, 2.5])}, 1000).text == '{"a":3,"b":[1.5,2.5]}'
+    assert (
+        encode_value({"a": numpy.int64(3), "b": numpy.array([1.5, 2.5])}, 1000).text
+        == '{"a":3,"b":[1.5,2.5]}'
+    )
 
 
 def test_pydantic_models_and_dataclasses_are_documents():
@@ -220,7 +223,7 @@ def test_pydantic_models_and_dataclasses_are_documents():
     class Box(BaseModel):
         corner: object
 
-    assert encode(Box(corner=Point(3)), 1000).text == '{"corner":{"x":3}}'
+    assert encode_value(Box(corner=Point(3)), 1000).text == '{"corner":{"x":3}}'
 
 
 _numbers = st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
@@ -233,7 +236,7 @@ _json = st.recursive(
 
 @given(_json)
 def test_a_json_value_survives_unchanged(value):
-    encoded = encode(value, 1_000_000)
+    encoded = encode_value(value, 1_000_000)
     assert json.loads(encoded.text) == value
     assert not encoded.lossy
     assert not encoded.truncated
@@ -241,9 +244,9 @@ def test_a_json_value_survives_unchanged(value):
 
 @given(_json)
 def test_what_is_plain_json_is_written_as_the_walk_would(value):
-    plain = encode_plain(value, 1_000_000)
+    plain = find_plain(value, 1_000_000)
     assert plain is not None
-    walked = encode(value, 1_000_000, build_redactor(Redaction(), "any"))
+    walked = encode_value(value, 1_000_000, find_redactor(Redaction(), "any"))
     assert json.loads(plain) == json.loads(walked.text)
 
 
@@ -253,12 +256,12 @@ def test_what_is_plain_json_is_written_as_the_walk_would(value):
     ids=lambda value: repr(value)[:10] if type(value) is not int else "digits",
 )
 def test_what_is_not_plain_json_is_left_to_the_walk(value):
-    assert encode_plain(value, 10) is None
+    assert find_plain(value, 10) is None
 
 
 @given(st.text(st.characters(categories=["Cs", "L"])))
 def test_any_text_becomes_utf8(text):
-    replace_surrogates(text).encode()
+    format_encodable(text).encode()
 
 
 _documents = st.recursive(
@@ -274,8 +277,8 @@ _documents = st.recursive(
 
 @given(_documents)
 def test_the_quick_way_for_easy_values_writes_what_the_careful_one_writes(value):
-    nothing_hidden = build_redactor(Redaction(), "any")  # takes the careful way
-    assert encode(value, 1_000_000) == encode(value, 1_000_000, nothing_hidden)
+    nothing_hidden = find_redactor(Redaction(), "any")  # takes the careful way
+    assert encode_value(value, 1_000_000) == encode_value(value, 1_000_000, nothing_hidden)
 
 
 def test_only_the_built_in_types_themselves_are_taken_the_quick_way():
@@ -286,26 +289,26 @@ def test_only_the_built_in_types_themselves_are_taken_the_quick_way():
 
     circular: list = []
     circular.append({"self": circular})
-    assert encode([Endless(a=1)], 1000).text == '[{"a":1}]'
-    assert encode(circular, 1000).lossy
-    assert encode({"a": "x" * 5000}, 1000).truncated
-    assert encode([10**5000, float("nan")], 1000).lossy
+    assert encode_value([Endless(a=1)], 1000).text == '[{"a":1}]'
+    assert encode_value(circular, 1000).lossy
+    assert encode_value({"a": "x" * 5000}, 1000).truncated
+    assert encode_value([10**5000, float("nan")], 1000).lossy
 
 
 def test_of_many_bytes_head_and_tail_are_kept_with_their_number_and_digest():
     whole = b"begin" + b"\xff" * 1_000_000 + b"end"
-    encoded = encode(whole, 65_536)
+    encoded = encode_value(whole, 65_536)
     assert encoded.truncated
     assert encoded.text.startswith("\"b'begin")
     assert encoded.text.endswith("end'\"")
     assert (
         f"of 1000008 bytes left out, sha256 {hashlib.sha256(whole).hexdigest()}"
-        in encode(whole, 200_000).text
+        in encode_value(whole, 200_000).text
     )
-    assert encode(b"few", 65_536) == Encoded("\"b'few'\"", lossy=True)
+    assert encode_value(b"few", 65_536) == Encoded("\"b'few'\"", lossy=True)
 
 
 def test_sequences_of_other_kinds_are_lists_that_say_so():
     for value in (deque([1, "two"]), {1: 0, "two": 0}.keys(), {0: 1, 3: "two"}.values()):
-        assert encode(value, 1000) == Encoded('[1,"two"]', lossy=True)
-    assert encode(array("i", [1, 2]), 1000) == Encoded("[1,2]", lossy=True)
+        assert encode_value(value, 1000) == Encoded('[1,"two"]', lossy=True)
+    assert encode_value(array("i", [1, 2]), 1000) == Encoded("[1,2]", lossy=True)

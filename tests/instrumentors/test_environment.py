@@ -19,7 +19,7 @@ from spanproof.instrumentors import (
     trace,
 )
 from spanproof.instrumentors.content.capture import read_policy
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 from spanproof.instrumentors.spans import environment
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import trace_of
@@ -131,10 +131,10 @@ def test_it_is_switched_off_by_the_policy(recorded):
     [("", True, 0), ("true", True, 0), ("Off", False, 0), ("false", False, 0), ("sometimes", False, 1)],
 )
 def test_it_is_switched_off_by_the_variable(value, named, reported):
-    reset_diagnostics()
+    remove_diagnostics()
     assert read_policy({"SPANPROOF_RECORD_ENVIRONMENT": value}).environment is named
     assert diagnostics().total == reported
-    reset_diagnostics()
+    remove_diagnostics()
 
 
 def test_a_package_imported_by_a_later_run_is_named_by_that_run(recorded, site):
@@ -215,7 +215,7 @@ def test_a_broken_installation_never_fails_a_run(recorded, site):
     assert coder("final_answer(42)").run("Go.") == 42
     assert naming(recorded) == {}
     assert diagnostics().errors.keys() == {"environment"}
-    reset_diagnostics()
+    remove_diagnostics()
 
 
 def test_the_number_of_packages_and_their_size_are_bounded(site, monkeypatch):
@@ -223,8 +223,8 @@ def test_the_number_of_packages_and_their_size_are_bounded(site, monkeypatch):
     for name in ("aaa", "bbb"):
         install(site, name, f"{name}.py")
     assert len(imported("aaa", "bbb")) == 1
-    assert environment.take_environment_facts(1, max_chars=10) == {}
-    assert environment.take_environment_facts(1, max_chars=1_000)
+    assert environment.get_environment_facts(1, max_chars=10) == {}
+    assert environment.get_environment_facts(1, max_chars=1_000)
 
 
 def test_threads_that_look_at_once_see_the_same(site):

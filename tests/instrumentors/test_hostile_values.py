@@ -14,8 +14,8 @@ from hypothesis import given
 from smolagents import ChatMessage
 
 from spanproof.instrumentors import Redaction, diagnostics, trace
-from spanproof.instrumentors.content.serialise import encode
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.content.serialise import encode_value
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 
 from .coders import coder
 from .hostile import LEAVES, leaf, value_of
@@ -35,14 +35,14 @@ pytestmark = pytest.mark.usefixtures("tracer")
 
 @pytest.fixture(autouse=True)
 def _counted_anew():
-    reset_diagnostics()
+    remove_diagnostics()
 
 
 @many
 @given(seeds)
 def test_any_value_encodes_to_json_of_bounded_size(seed):
     value = value_of(seed)
-    encoded = encode(value, 10_000)
+    encoded = encode_value(value, 10_000)
     json.loads(encoded.text)
     encoded.text.encode()
     assert len(encoded.text) < 40_000

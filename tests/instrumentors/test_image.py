@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.instrumentors.spans import environment
-from spanproof.instrumentors.spans.environment import Image, find_image, parse_reference
+from spanproof.instrumentors.spans.environment import Image, get_image, parse_reference
 from spanproof.semconv import spanproof as ours
 
 DIGEST = "sha256:" + "9f86d081884c7d659a2feaa0c55ad015" * 2
@@ -26,17 +26,17 @@ def test_a_reference_has_a_name_a_digest_or_both(reference, expected):
 
 def test_our_variable_goes_before_the_platforms(tmp_path):
     given = {"FLY_IMAGE_REF": "fly/agent:1", "SPANPROOF_IMAGE": f"agent:7@{DIGEST}"}
-    assert find_image(given, tmp_path / "none") == Image("agent:7", DIGEST)
+    assert get_image(given, tmp_path / "none") == Image("agent:7", DIGEST)
     del given["SPANPROOF_IMAGE"]
-    assert find_image(given, tmp_path / "none") == Image("fly/agent:1", "")
+    assert get_image(given, tmp_path / "none") == Image("fly/agent:1", "")
 
 
 def test_podman_names_the_image_within_the_container(tmp_path):
     file = tmp_path / ".containerenv"
     file.write_text(f'engine="podman-5.2"\nid="ab"\nimage="localhost/agent:7"\nimageid="{DIGEST[7:]}"\n')
-    assert find_image({}, file) == Image("localhost/agent:7", DIGEST)
+    assert get_image({}, file) == Image("localhost/agent:7", DIGEST)
     file.write_text("")
-    assert find_image({}, file) == Image()
+    assert get_image({}, file) == Image()
 
 
 def test_the_outermost_span_has_the_image_where_it_is_known(monkeypatch):

@@ -25,14 +25,14 @@ def package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     yield name
     import_hooks._finder.actions.pop(name, None)
-    import_hooks._finder.leave()
+    import_hooks._finder.remove_if_idle()
     for module in (name, f"{name}.till"):
         sys.modules.pop(module, None)
 
 
 def test_an_action_runs_once_when_the_package_of_a_module_is_imported(package):
     ran = []
-    import_hooks.call_after_import(package, lambda: ran.append(sys.modules[package].LIST))
+    import_hooks.add_import_action(package, lambda: ran.append(sys.modules[package].LIST))
     assert not ran
     importlib.import_module(f"{package}.till")
     assert ran == [[1]]
@@ -41,7 +41,7 @@ def test_an_action_runs_once_when_the_package_of_a_module_is_imported(package):
 
 
 def test_a_module_has_the_loader_of_its_own_while_it_runs_and_afterwards(package):
-    import_hooks.call_after_import(package, lambda: None)
+    import_hooks.add_import_action(package, lambda: None)
     module = importlib.import_module(package)
     assert module.loader == "SourceFileLoader"
     assert isinstance(module.__spec__.loader, SourceFileLoader)
@@ -50,15 +50,15 @@ def test_a_module_has_the_loader_of_its_own_while_it_runs_and_afterwards(package
 
 def test_a_later_action_replaces_the_one_that_waits(package):
     ran = []
-    import_hooks.call_after_import(package, lambda: ran.append("first"))
-    import_hooks.call_after_import(package, lambda: ran.append("second"))
+    import_hooks.add_import_action(package, lambda: ran.append("first"))
+    import_hooks.add_import_action(package, lambda: ran.append("second"))
     importlib.import_module(package)
     assert ran == ["second"]
 
 
 def test_looking_for_a_module_is_no_import(package):
     ran = []
-    import_hooks.call_after_import(package, lambda: ran.append(1))
+    import_hooks.add_import_action(package, lambda: ran.append(1))
     assert importlib.util.find_spec(package) is not None
     assert not ran
     importlib.import_module(package)
@@ -69,7 +69,7 @@ def test_an_import_that_fails_raises_its_own_error_and_the_action_waits_on(packa
     ran = []
     init = tmp_path / package / "__init__.py"
     init.write_text("raise RuntimeError('no till')\n")
-    import_hooks.call_after_import(package, lambda: ran.append(1))
+    import_hooks.add_import_action(package, lambda: ran.append(1))
     with pytest.raises(RuntimeError, match="no till"):
         importlib.import_module(package)
     assert not ran
@@ -81,7 +81,7 @@ def test_an_import_that_fails_raises_its_own_error_and_the_action_waits_on(packa
 
 def test_the_finder_leaves_the_path_when_nothing_waits(package):
     others = set(import_hooks.list_awaited())
-    import_hooks.call_after_import(package, lambda: None)
+    import_hooks.add_import_action(package, lambda: None)
     assert import_hooks._finder in sys.meta_path
     importlib.import_module(package)
     assert (import_hooks._finder in sys.meta_path) is bool(others)

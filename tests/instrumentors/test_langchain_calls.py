@@ -164,9 +164,9 @@ def test_a_tool_that_takes_no_code_records_none(name, arguments):
     ],
 )
 def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
-    from spanproof.instrumentors.frameworks.langchain.records import choose_run_name
+    from spanproof.instrumentors.frameworks.langchain.records import get_run_name
 
-    assert choose_run_name(serialized, given, "other") == name
+    assert get_run_name(serialized, given, "other") == name
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
     ],
 )
 def test_a_call_goes_by_the_model_that_is_requested(given, name):
-    from spanproof.instrumentors.frameworks.langchain.records import find_model_name
+    from spanproof.instrumentors.frameworks.langchain.records import get_model_name
 
-    assert find_model_name({"name": "Class"}, given) == name
+    assert get_model_name({"name": "Class"}, given) == name
 
 
 def test_a_message_is_written_in_short_form_wherever_in_a_state_it_is(recorded):

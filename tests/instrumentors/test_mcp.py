@@ -19,8 +19,8 @@ from opentelemetry.trace import StatusCode
 from waiting import wait_until
 
 from spanproof.instrumentors import diagnostics, instrument_mcp, trace, uninstrument
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
-from spanproof.instrumentors.frameworks.mcp.instrumentor import find_value
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
+from spanproof.instrumentors.frameworks.mcp.instrumentor import get_value
 
 from .mcp_shop import make_server
 
@@ -142,7 +142,7 @@ def test_no_error_of_ours_reaches_client_or_server(traced, over_http, monkeypatc
     def broken(*_args: object) -> None:
         raise RuntimeError("ours")
 
-    for places in (("record_call", "find_value"), ("to_text",)):
+    for places in (("record_call", "get_value"), ("to_text",)):
         for place in places:
             monkeypatch.setattr(f"spanproof.instrumentors.frameworks.mcp.instrumentor.{place}", broken)
         assert [each.is_error for each in talk(over_http)] == [False, False, False, True]
@@ -153,7 +153,7 @@ def test_no_error_of_ours_reaches_client_or_server(traced, over_http, monkeypatc
         "mcp.serve.start": 4,
     }
     assert len(traced.of_kind("TOOL")) == 4, "the calls of the first round are there, without their content"
-    reset_diagnostics()
+    remove_diagnostics()
 
 
 def test_an_error_of_the_protocol_reaches_the_client_and_fails_the_call(traced):
@@ -195,4 +195,4 @@ def test_uninstrumented_clients_and_servers_are_as_before(recorded):
     ],
 )  # fmt: skip
 def test_the_value_of_a_result_is_what_the_tool_returned(result, value):
-    assert find_value(result) == value
+    assert get_value(result) == value

@@ -15,8 +15,8 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.redaction import build_redactor, parse
-from spanproof.instrumentors.content.serialise import encode
+from spanproof.instrumentors.content.redaction import find_redactor, parse_path
+from spanproof.instrumentors.content.serialise import encode_value
 
 from .coders import ScriptedChatModel, coder
 from .graphs import calls
@@ -26,7 +26,7 @@ _HIDDEN = "[redacted]"
 
 
 def written(value, **options):
-    return json.loads(encode(value, 100_000, build_redactor(Redaction(**options), "input.value")).text)
+    return json.loads(encode_value(value, 100_000, find_redactor(Redaction(**options), "input.value")).text)
 
 
 @pytest.mark.parametrize(
@@ -197,5 +197,5 @@ def test_a_path_followed_on_the_way_arrives_where_the_standard_says(document, st
         for name in above:
             at = at[name]
         at[last] = _HIDDEN
-    assert len(parse(_path(steps))) == len(steps)
+    assert len(parse_path(_path(steps))) == len(steps)
     assert written(document, paths=[_path(steps)]) == expected

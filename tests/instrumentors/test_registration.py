@@ -111,8 +111,8 @@ def test_arguments_win_over_variables():
 
 def test_the_protocol_may_come_from_the_environment():
     reported = run(
-        "from spanproof.instrumentors.provider.exporters import choose_protocol\n"
-        "print(json.dumps(choose_protocol(None)))",
+        "from spanproof.instrumentors.provider.exporters import get_protocol\n"
+        "print(json.dumps(get_protocol(None)))",
         OTEL_EXPORTER_OTLP_PROTOCOL="grpc",
     )
     assert reported == "grpc"

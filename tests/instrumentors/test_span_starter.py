@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceState
 
-from spanproof.instrumentors.spans.fast_span import FastSpan, span_starter
+from spanproof.instrumentors.spans.fast_span import FastSpan, build_span_starter
 
 from .fast_spans import ELSEWHERE, AlwaysRecording, Counting, Deciding, Provided, started_by
 
@@ -129,13 +129,13 @@ class Further(trace.Tracer):
 def test_another_tracer_and_one_with_more_to_it_begin_their_own():
     given = (Context(), SpanKind.CLIENT, {"a": 1}, [Link(ELSEWHERE)])
     other = Further()
-    assert started_by(span_starter(other))("span", *given) is trace.INVALID_SPAN
+    assert started_by(build_span_starter(other))("span", *given) is trace.INVALID_SPAN
     assert other.queried == ("span", *given)
     counting = SimpleNamespace(start_span=lambda *_: lambda: None)
     for has in ({"_of_a_later_release": True}, {"_tracer_metrics": counting}):
         provided = Provided(light=False)
         vars(provided.tracer).update(has)
-        provided.start = started_by(span_starter(provided.tracer))
+        provided.start = started_by(build_span_starter(provided.tracer))
         assert type(provided.begin()) is type(provided.root)
 
 

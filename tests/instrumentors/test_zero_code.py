@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.instrumentors import diagnostics, instrumented, registration, uninstrument
-from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents
 
 from .conftest import AGENT_PROGRAM, RUN_KINDS, run_program
@@ -51,7 +51,7 @@ def test_a_release_out_of_range_is_reported_and_the_others_go_on(monkeypatch, ca
         return "1.2.0" if name == "smolagents" else version(name)
 
     monkeypatch.setattr(registration, "version", old)
-    reset_diagnostics()
+    remove_diagnostics()
     try:
         Smolagents().instrument()
         LangChain().instrument()
@@ -60,7 +60,7 @@ def test_a_release_out_of_range_is_reported_and_the_others_go_on(monkeypatch, ca
         assert diagnostics().errors == {"instrument.smolagents": 1}
     finally:
         uninstrument()
-        reset_diagnostics()
+        remove_diagnostics()
 
 
 @pytest.fixture

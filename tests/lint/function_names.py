@@ -7,8 +7,8 @@ returns a bool ("is_open", "covers_all"), or begins with a word of the language'
 it.
 
 Not read: names of methods without an underscore and of what a package exports, which are interfaces;
-properties, context managers and nested functions; commands, routes and the tools of the demo's agents, whose
-names and texts others read.
+properties, validators, fixtures, context managers and nested functions; methods that a library calls;
+commands, routes and the tools of the demo's agents, whose names and texts others read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,16 @@ _DECORATORS = {
     "asynccontextmanager",
     "cached_property",
     "contextmanager",
+    "field_validator",
+    "fixture",
+    "model_validator",
     "overload",
     "override",
     "property",
     "setter",
 }
+# Methods that `importlib`, `pickle` and OpenTelemetry call by these names.
+_METHODS_OF_LIBRARIES = {"create_module", "exec_module", "export", "find_class", "find_spec"}
 _TOOLS_OF_AGENTS = "collector/spanproof/cli/demo/agents/"
 _FIRST_WORD = re.compile("[A-Za-z]+")
 _ROUTES = {
@@ -114,7 +119,7 @@ def is_named_by_others(function: Function) -> bool:
     name = function.name
     if name in ("main", "_repr_html_") or name.startswith("pytest_"):
         return True
-    if name.startswith("__") and name.endswith("__"):
+    if name in _METHODS_OF_LIBRARIES or (name.startswith("__") and name.endswith("__")):
         return True
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -24,6 +24,9 @@ from . import verb_shapes
         "@app.get('/rows')\ndef rows() -> list[Row]: ...",
         "def build_rows() -> list[Row]:\n    def rows(): ...",
         "class Row:\n    def __len__(self) -> int: ...",
+        "def format_row(row) -> Text: ...",
+        "class Row:\n    @field_validator('name')\n    def _check_name(cls, name) -> str: ...",
+        "class Exporter:\n    def export(self, spans) -> SpanExportResult: ...",
     ],
 )
 def test_a_name_that_states_what_comes_back_is_left_alone(source: str) -> None:
@@ -42,6 +45,7 @@ def test_a_name_that_states_what_comes_back_is_left_alone(source: str) -> None:
         ("def mine_rows(text) -> list[Row]: ...", "'mine' is no verb"),
         ("class Store:\n    def rows(self) -> list[Row]: ...", "reads as a predicate"),
         ("def parse(text) -> Row: ...", "names no object after its verb"),
+        ("def export(spans) -> Spans: ...", "'export' is no verb"),
     ],
 )
 def test_a_name_that_states_something_else_is_found(source: str, problem: str) -> None:

@@ -111,7 +111,7 @@ def test_a_cluster_without_a_usable_reply_is_not_tried_again(location):
 
 
 def test_the_command_shows_whose_fix_it_is(location, monkeypatch, capfd):
-    monkeypatch.setattr(added_evaluators, "build_judge", lambda _: ScriptedJudge(make_reply(), make_reply()))
+    monkeypatch.setattr(added_evaluators, "find_judge", lambda _: ScriptedJudge(make_reply(), make_reply()))
     assert run(["failures", "advise", "--store", location, "--json"]) == 0
     row, _ = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert (row["fix"], row["judge_model"], row["error"]) == (FIX, MODEL, "")

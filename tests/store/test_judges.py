@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.evaluators.judge.conftest import Endpoint, endpoint, rule
 
-from spanproof.api import ConsoleSettings, make_app
+from spanproof.api import ConsoleSettings, build_app
 from spanproof.cli.app import run
 from spanproof.collector.judge_measuring import JudgeMeasuring
 from spanproof.config.model import JudgeChoice
@@ -227,7 +227,7 @@ def write_open(store, evaluation):
 def test_what_is_open_is_surveyed_with_what_a_judge_of_it_costs(store, evaluation):
     write_open(store, evaluation)
     settings = ConsoleSettings(judge=JudgeChoice(model="gpt-4.1-mini-2025-04-14"))
-    page = TestClient(make_app(lambda: store, settings)).get("/api/v1/judges").json()
+    page = TestClient(build_app(lambda: store, settings)).get("/api/v1/judges").json()
     assert page["model"] == page["priced_as"] == "gpt-4.1-mini-2025-04-14"
     (layer,) = [each for each in page["layers"] if each["layer"] == "groundedness"]
     assert (layer["open"]["part"], layer["open"]["whole"]) == (1, 4)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.cli.commands.query import Rate, _choose_style
+from spanproof.cli.commands.query import Rate, _get_style
 from spanproof.store import FailRate, open_store
 from spanproof.trace import Cause, Cohort, Errored, Label, Layer, Scored
 
@@ -83,7 +83,7 @@ def test_what_is_open_is_counted_beside_the_fail_rate_and_has_a_rate_of_its_own(
 def test_a_rate_is_green_only_where_nothing_is_wrong_and_nothing_is_open():
     def style(rate: str, **given: int) -> str:
         counts = dict.fromkeys(("passed", "failed", "open", "errored", "skipped", "advice"), 0) | given
-        return _choose_style(Rate(rate), FailRate(**counts))
+        return _get_style(Rate(rate), FailRate(**counts))
 
     assert style("fail", passed=3) == "green"
     assert style("fail", passed=3, open=1) == "yellow"

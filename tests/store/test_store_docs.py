@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from spanproof.alerts import Alert, AlertRule, Notification, Target
-from spanproof.config.alerts import Measure, check_alerts
+from spanproof.config.alerts import Measure, iter_alert_problems
 from spanproof.config.evaluation import Evaluation, JudgeChoice
 from spanproof.gate import AssertionSyntaxError, grammar, parse_assertion
 from spanproof.store.schema import TABLES
@@ -65,7 +65,7 @@ def test_the_documented_rules_are_rules():
         tree = yaml.safe_load(text)
         assert (
             list(
-                check_alerts(
+                iter_alert_problems(
                     [AlertRule.model_validate(each) for each in tree["alerts"]],
                     (),
                     JudgeChoice(),

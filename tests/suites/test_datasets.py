@@ -220,10 +220,10 @@ def test_an_import_can_be_repeated_and_leaves_out_what_behaves_the_same(tmp_path
         tmp_path, [LANGFUSE, {**LANGFUSE, "id": "item-2"}, {**LANGFUSE, "id": "3", "input": "Other?"}]
     )
     first = add_cases(suite, iter_dataset(path))
-    assert (len(first.added), len(first.known), len(first.duplicates)) == (2, 0, 1)
+    assert (len(first.added), len(first.existing), len(first.duplicates)) == (2, 0, 1)
     before = {file: file.read_bytes() for file in suite.rglob("*") if file.is_file()}
     second = add_cases(suite, iter_dataset(path))
-    assert (second.added, len(second.known), len(second.duplicates)) == ((), 2, 1)
+    assert (second.added, len(second.existing), len(second.duplicates)) == ((), 2, 1)
     assert {file: file.read_bytes() for file in suite.rglob("*") if file.is_file()} == before
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import SuiteError
@@ -20,7 +20,7 @@ from .conftest import misquote
 def judge():
     """Return a function that judges the misquoting run as it is changed, in a real sandbox."""
     trace = misquote()
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     with open_sandbox("jail", workers=1) as sandbox:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
         yield lambda sources=None, results=None: evaluate_altered(
@@ -60,12 +60,12 @@ def test_code_that_fails_now_is_judged_as_failed(judge):
 
 def test_a_changed_run_is_a_trace_of_its_own(judge):
     trace = misquote()
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     code = "final_answer(f'A box of tea costs ${cents / 100:.2f}.')"
     altered = build_altered_trace(
         trace, judge(sources={1: code}).run, change := Alteration({run.snippets[1].id: code})
     )
-    (again,) = runs_of(altered, detect(altered))
+    (again,) = list_runs(altered, detect(altered))
     assert (again.answer.text, again.snippets[1].source) == ("A box of tea costs $45.00.", code)
     assert altered.trace_id != trace.trace_id
     same = build_altered_trace(trace, judge(sources={1: code}).run, change)

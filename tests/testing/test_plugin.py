@@ -111,7 +111,7 @@ def test_bad():
 @pytest.mark.spanproof(suite="suites/refunds", tools="recorded", assert_="groundedness.score == pass")
 def test_gate(spanproof):
     experiment = spanproof.run_suite(BAD)
-    assert experiment.pass_at(1) == 0.0
+    assert experiment.compute_pass_at(1) == 0.0
 
 @pytest.mark.spanproof(suite="suites/none", agent=BAD)
 def test_missing():

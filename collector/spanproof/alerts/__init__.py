@@ -4,7 +4,7 @@ from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.model import Alert, Status
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import NotDelivered, Notifier, build_notifier
-from spanproof.alerts.rules import Reading, read
+from spanproof.alerts.rules import Reading, read_rule
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Target, Webhook
 
@@ -20,5 +20,5 @@ __all__ = [
     "Target",
     "Webhook",
     "build_notifier",
-    "read",
+    "read_rule",
 ]

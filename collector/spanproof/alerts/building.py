@@ -10,13 +10,13 @@ from dataclasses import fields
 from typing import Final
 
 from spanproof.alerts.delivery import TargetFailure
-from spanproof.alerts.episodes import FIRING, PENDING, derive_episode_id
+from spanproof.alerts.episodes import FIRING, PENDING, compute_episode_id
 from spanproof.alerts.messages import (
     build_console_url,
     build_trace_url,
     describe_bound,
-    flatten_line,
-    summarise,
+    format_line,
+    format_summary,
 )
 from spanproof.alerts.model import Alert, FailureLine, ScoreLine, Status
 from spanproof.alerts.rules import Details, Reading
@@ -58,14 +58,14 @@ def build_alert(
     not_counted = {}
     if counted is not None:
         not_counted = {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open}
-    summary = summarise(reading, shown, event.episode_ns, now_ns, details.causes, end_ns)
+    summary = format_summary(reading, shown, event.episode_ns, now_ns, details.causes, end_ns)
     causes = ((cause.name, cause.count) for cause in details.causes)
     failures = [
-        FailureLine(flatten_line(text, _LONGEST_EXPLANATION), count)
+        FailureLine(format_line(text, _LONGEST_EXPLANATION), count)
         for text, count in (*details.failures, *causes)
     ]
     return Alert(
-        id=derive_episode_id(event),
+        id=compute_episode_id(event),
         rule=rule.name,
         status=shown,
         severity=rule.severity.value,
@@ -89,12 +89,12 @@ def build_alert(
         failures=tuple(failures),
         scores=tuple(_build_score_line(score, console_url) for score in details.scores),
         url=build_console_url(console_url, rule, reading.cohort),
-        shared=find_shared_dimensions(details.scores),
+        shared=select_shared_dimensions(details.scores),
         incident=before.incident if before is not None else None,
     )
 
 
-def find_shared_dimensions(scores: Sequence[Score]) -> dict[str, str]:
+def select_shared_dimensions(scores: Sequence[Score]) -> dict[str, str]:
     """Return the dimensions of the cohort that have one value in several scores; the project is no cause."""
     if len(scores) < 2:
         return {}
@@ -125,15 +125,15 @@ def _build_score_line(score: Score, console_url: str | None) -> ScoreLine:
         value,
         raw,
         unit,
-        flatten_line(explanation, _LONGEST_EXPLANATION),
+        format_line(explanation, _LONGEST_EXPLANATION),
         build_trace_url(console_url, score.trace_id),
     )
 
 
 def build_target_alert(failure: TargetFailure, status: Status, now_ns: int) -> Alert:
     """Return the alert about a target that gets nothing, or gets notifications again."""
-    label = flatten_line(failure.label, 100)
-    error = flatten_line(failure.error, _LONGEST_EXPLANATION)
+    label = format_line(failure.label, 100)
+    error = format_line(failure.error, _LONGEST_EXPLANATION)
     summary = f"The target {label} gets no notifications: {error}."
     if status is Status.RESOLVED:
         summary = f"The target {label} gets notifications again."

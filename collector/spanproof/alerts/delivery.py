@@ -87,20 +87,20 @@ class Courier:
         """Begin to deliver."""
         self._thread.start()
 
-    def put(self, notification: Notification, attempts: int = 0) -> None:
+    def add_notification(self, notification: Notification, attempts: int = 0) -> None:
         """Queue a notification, which was tried so often before."""
         with self._changed:
             self._items.append(_Item(notification, attempts))
             self._items.sort(key=lambda item: item.notification.at_ns)
             self._changed.notify_all()
 
-    def keep_alert(self, alert: Alert) -> None:
+    def add_alert(self, alert: Alert) -> None:
         """Refresh this alert where the target needs that; one that has ended is posted once more."""
         with self._changed:
             self._firing[alert.id] = alert
             self._changed.notify_all()
 
-    def refresh_firing(self, alert: Alert) -> None:
+    def update_alert(self, alert: Alert) -> None:
         """Take the present text of an alert that the target got, for its next refresh."""
         with self._changed:
             if alert.id in self._firing:
@@ -111,7 +111,7 @@ class Courier:
         """How long one notification is tried."""
         return self._target.retry_for_s
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Return how many notifications are queued or being sent."""
         with self._changed:
             return max(len(self._items), int(self._busy))
@@ -139,14 +139,14 @@ class Courier:
 
     def _run(self) -> None:
         while True:
-            item = self._take_due()
+            item = self._wait_for_due()
             if item is None:
                 return
             try:
                 if isinstance(item, _Item):
-                    self._deliver(item)
+                    self._send_item(item)
                 else:
-                    self._refresh(item)
+                    self._send_refresh(item)
             except Exception:  # noqa: BLE001 - a notification must not end the thread
                 _log.exception("delivering to %s failed", self._target.label)
                 self._failed_in_a_row += 1
@@ -155,7 +155,7 @@ class Courier:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _take_due(self) -> _Item | list[Alert] | None:
+    def _wait_for_due(self) -> _Item | list[Alert] | None:
         """Wait for what is due: a notification, or alerts to refresh; None to end."""
         with self._changed:
             while True:
@@ -194,28 +194,30 @@ class Courier:
             return float("inf")
         return max(0.0, max(self._refresh_at_s, self._paused_until_s) - time.monotonic())
 
-    def _deliver(self, item: _Item) -> None:
+    def _send_item(self, item: _Item) -> None:
         if self._is_superseded(item):
-            self._settle(item, "superseded", "")
+            self._close_item(item, "superseded", "")
             return
         item.tried = True
         item.attempts += 1
         # The first write of a process takes long: after this one the window is short in which a crash
         # leaves the target with a notification of whose delivery the log knows nothing.
-        self._record(item, "trying", "", patiently=False)
+        self._write_log(item, "trying", "", patiently=False)
         try:
             self._notifier.send(item.notification)
         except NotDelivered as problem:
-            self._put_off(item, problem)
+            self._handle_refusal(item, problem)
         except Exception as problem:  # noqa: BLE001 - a bug of the notifier must not end the thread
             _log.exception("the notifier of %s failed", self._target.label)
-            self._put_off(item, NotDelivered(f"{self._target.label}: {type(problem).__name__}", refused=True))
+            self._handle_refusal(
+                item, NotDelivered(f"{self._target.label}: {type(problem).__name__}", refused=True)
+            )
         else:
             self._failed_in_a_row = 0
             with self._changed:
                 self._failure = None
-            self._settle(item, "delivered", "")
-            self._note_firing(item.notification)
+            self._close_item(item, "delivered", "")
+            self._update_firing(item.notification)
 
     def _is_superseded(self, item: _Item) -> bool:
         """Return whether it only repeats what a later one of the rule, which is queued too, says anew."""
@@ -227,14 +229,14 @@ class Courier:
                 other.notification.rule == rule and other.notification.at_ns > at_ns for other in self._items
             )
 
-    def _put_off(self, item: _Item, problem: NotDelivered) -> None:
+    def _handle_refusal(self, item: _Item, problem: NotDelivered) -> None:
         with self._changed:
             since_ns = self._failure.since_ns if self._failure is not None else self._clock()
             self._failure = TargetFailure(self._target.id, self._target.label, since_ns, str(problem))
         age_s = (self._clock() - item.notification.at_ns) / 1e9
         if age_s >= self._target.retry_for_s:
             _log.error("alert %s: given up after %.3g s: %s", item.notification.rule, age_s, problem)
-            self._settle(item, "given_up", str(problem))
+            self._close_item(item, "given_up", str(problem))
             return
         _log.warning("alert %s: not delivered yet: %s", item.notification.rule, problem)
         now_s = time.monotonic()
@@ -246,24 +248,24 @@ class Courier:
             pause_s = max(problem.retry_after_s or 0.0, self._compute_pause_s(self._failed_in_a_row))
             with self._changed:
                 self._paused_until_s = now_s + pause_s
-        self._report("undelivered")
+        self._handle_outcome("undelivered")
         next_try = format_utc(self._clock() + int(pause_s * 1e9))
-        self._record(item, "undelivered", f"{problem}; next try {next_try}", patiently=False)
+        self._write_log(item, "undelivered", f"{problem}; next try {next_try}", patiently=False)
 
     def _compute_pause_s(self, failed: int) -> float:
         return min(LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failed - 1, 20))
 
-    def _settle(self, item: _Item, state: str, error: str) -> None:
+    def _close_item(self, item: _Item, state: str, error: str) -> None:
         with self._changed:
             self._items.remove(item)
-        self._report(state)
-        self._record(item, state, error, patiently=True)
+        self._handle_outcome(state)
+        self._write_log(item, state, error, patiently=True)
 
-    def _report(self, outcome: str) -> None:
+    def _handle_outcome(self, outcome: str) -> None:
         if self._on_outcome is not None:
             self._on_outcome(self._target.kind, outcome)
 
-    def _record(self, item: _Item, state: str, error: str, *, patiently: bool) -> None:
+    def _write_log(self, item: _Item, state: str, error: str, *, patiently: bool) -> None:
         """Write the delivery log; where a restart would send again, for as long as it takes."""
         delivery = Delivery(
             item.notification.id,
@@ -286,7 +288,7 @@ class Courier:
             else:
                 return
 
-    def _note_firing(self, notification: Notification) -> None:
+    def _update_firing(self, notification: Notification) -> None:
         with self._changed:
             for alert in notification.alerts:
                 if alert.status is Status.FIRING:
@@ -296,7 +298,7 @@ class Courier:
             if isinstance(self._notifier, Refreshing):
                 self._refresh_at_s = time.monotonic() + self._notifier.refresh_s
 
-    def _refresh(self, alerts: list[Alert]) -> None:
+    def _send_refresh(self, alerts: list[Alert]) -> None:
         assert isinstance(self._notifier, Refreshing)
         try:
             self._notifier.send_refresh(alerts)

@@ -1,10 +1,10 @@
 """All rules over time: which alerts there are, and which notifications they make.
 
-`tick` reads each rule once, writes what happened to its alerts into the store, and hands notifications to the
-couriers of their targets. The store knows of a notification before any target does, and of its delivery
-after: a restart goes on where the process ended, and what may have been sent twice has one id. A rule that
-cannot be read, or whose events cannot be written, is logged and tried at the next tick; it never stops the
-others.
+`evaluate_rules` reads each rule once, writes the events of its alerts into the store, and hands notifications
+to the couriers of their targets. The store has a notification before any target does, and its delivery after:
+a restart continues where the process ended, and what may have been sent twice has one id. A rule that cannot
+be read, or whose events cannot be written, is logged and tried again in the next evaluation; it never stops
+the others.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from spanproof.alerts.episodes import (
     RESOLVED,
     AlertState,
     Step,
+    build_initial_event,
+    build_next_event,
     build_notification,
     compute_fingerprint,
-    derive_notification_id,
-    make_initial_event,
-    make_next_event,
+    compute_notification_id,
 )
 from spanproof.alerts.evidence import Standing
-from spanproof.alerts.incidents import OpenIncident, Plan, find_open_incident, plan_notification
-from spanproof.alerts.made_rules import collect_targets, iter_usable_rules
+from spanproof.alerts.incidents import OpenIncident, Plan, build_plan, find_open_incident
+from spanproof.alerts.made_rules import group_targets, iter_usable_rules
 from spanproof.alerts.model import Alert, Status, build_labels
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import Notifier, build_notifier
 from spanproof.alerts.pacing import DAY_NS, Pacing
-from spanproof.alerts.rules import AlertStore, Details, Reading, fetch_details, make_empty_reading, read
+from spanproof.alerts.rules import AlertStore, Details, Reading, build_empty_reading, fetch_details, read_rule
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
 from spanproof.store import AlertEvent, Delivery, MadeRule, Silence, StoreError
@@ -61,7 +61,7 @@ class _Muting:
 
 
 class AlertEngine:
-    """Rules with their alerts; one thread at a time calls `tick`.
+    """Rules with their alerts; one thread at a time calls `evaluate_rules`.
 
     Args:
         rules: of the configuration, with names that differ; those that people made join them at each tick.
@@ -71,7 +71,7 @@ class AlertEngine:
         clock: Unix time in nanoseconds, by which notifications grow too old to be tried.
         first_pause_s: after the first failed attempt at a target.
         on_outcome: called with a target's kind and how an attempt ended.
-        raising: whether `tick` raises where the store cannot be read, in place of trying again.
+        raising: whether `evaluate_rules` raises where the store cannot be read, in place of trying again.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class AlertEngine:
         self._raising = raising
         self._configured = tuple(rules)
         self._made: list[MadeRule] | None = None
-        self._rules = _sort_by_inhibition(rules)
+        self._rules = _list_by_inhibition(rules)
         self._console_url = console_url
         self._clock = clock
         self._couriers = {
@@ -108,25 +108,25 @@ class AlertEngine:
                 first_pause_s=first_pause_s,
                 on_outcome=on_outcome,
             )
-            for name, target in collect_targets(rules).items()
+            for name, target in group_targets(rules).items()
         }
         self._states: dict[tuple[str, str], AlertState] = {}
         self._unreported_ends: dict[str, list[AlertState]] = {}
         self._dead: dict[str, TargetFailure] = {}
         self._pacing = Pacing(store.alerts.firing_notifications(max(0, clock() - DAY_NS)))
-        self._take_up_made_rules()
-        self._restore()
+        self._update_made_rules()
+        self._add_stored_alerts()
         for courier in self._couriers.values():
             courier.start()
 
-    def tick(self, now_ns: int) -> list[Notification]:
+    def evaluate_rules(self, now_ns: int) -> list[Notification]:
         """Read every rule and note what happened; returns the notifications that targets will get.
 
         Args:
             now_ns: Unix time in nanoseconds, where the windows end.
         """
         try:
-            self._take_up_made_rules()
+            self._update_made_rules()
             if not self._rules:
                 return []
             muting = self._read_muting(now_ns)
@@ -144,31 +144,31 @@ class AlertEngine:
                 continue
             if notification is not None:
                 made.append(notification)
-        self._report_dead_targets(now_ns)
+        self._send_dead_target_alerts(now_ns)
         return made
 
-    def _take_up_made_rules(self) -> None:
+    def _update_made_rules(self) -> None:
         """Use the rules that people have made by now, and end the alerts of those that are gone."""
         made = self._store.alerts.made_rules()
         if made == self._made:
             return
         self._made = made
-        self._rules = _sort_by_inhibition([*self._configured, *iter_usable_rules(made, self._configured)])
+        self._rules = _list_by_inhibition([*self._configured, *iter_usable_rules(made, self._configured)])
         names = {rule.name for rule in self._rules}
         gone = [state for state in self._states.values() if state.is_active and state.event.rule not in names]
         for state in gone:
-            self._end_removed(state)
+            self._close_removed(state)
             for target in state.event.targets if state.event.notification else ():
-                self._couriers[target].put(build_notification([state.event]))
+                self._couriers[target].add_notification(build_notification([state.event]))
 
     @property
     def firing(self) -> list[Alert]:
         """The alerts that fire."""
         return [state.alert for state in self._states.values() if state.event.status == FIRING]
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Return how many notifications wait for a target, each target counted."""
-        return sum(courier.waiting() for courier in self._couriers.values())
+        return sum(courier.count_waiting() for courier in self._couriers.values())
 
     def wait_delivered(self, timeout_s: float) -> bool:
         """Block until every target was tried with all that is due; False when that took longer."""
@@ -190,7 +190,7 @@ class AlertEngine:
         """The targets that got nothing for so long that the other targets get an alert about it."""
         return [self._dead[name] for name in sorted(self._dead)]
 
-    def _report_dead_targets(self, now_ns: int) -> None:
+    def _send_dead_target_alerts(self, now_ns: int) -> None:
         """Report a target that gets nothing to the others, and its end."""
         for name, courier in self._couriers.items():
             failure, reported = courier.failure, self._dead.get(name)
@@ -207,9 +207,9 @@ class AlertEngine:
         notification = Notification(digest(alert.id, status.value), alert.rule, now_ns, (alert,))
         for name, courier in self._couriers.items():
             if name != failure.target and courier.failure is None:
-                courier.put(notification)
+                courier.add_notification(notification)
 
-    def _restore(self) -> None:
+    def _add_stored_alerts(self) -> None:
         """Take up the alerts that the store has, and the notifications that were not delivered."""
         for event in self._store.alerts.states():
             state = AlertState(event, decode(Alert, event.document))
@@ -218,16 +218,16 @@ class AlertEngine:
         for state in self._states.values():
             rule = rules.get(state.event.rule)
             if rule is None:
-                self._end_removed(state)
+                self._close_removed(state)
             elif state.is_member:
-                self._keep_at_targets(rule, state.alert)
+                self._add_to_targets(rule, state.alert)
             elif state.is_end_unreported:
                 self._unreported_ends.setdefault(rule.name, []).append(state)
-                self._keep_at_targets(rule, state.alert)
+                self._add_to_targets(rule, state.alert)
         longest_s = max((courier.retry_for_s for courier in self._couriers.values()), default=0.0)
-        self._queue_undelivered(self._clock() - int(2 * longest_s * 1e9))
+        self._add_undelivered(self._clock() - int(2 * longest_s * 1e9))
 
-    def _end_removed(self, state: AlertState) -> None:
+    def _close_removed(self, state: AlertState) -> None:
         """Resolve an alert whose rule is no longer configured."""
         if not state.is_active:
             return
@@ -237,13 +237,13 @@ class AlertEngine:
         status = RESOLVED if state.event.status == FIRING else INACTIVE
         summary = f"The rule {state.event.rule} is no longer configured."
         alert = replace(state.alert, status=Status.RESOLVED, at_ns=now_ns, summary=summary)
-        event = make_next_event(state.event, status, now_ns, alert)
+        event = build_next_event(state.event, status, now_ns, alert)
         if notified:
-            event = replace(event, notification=derive_notification_id([event]), targets=targets)
+            event = replace(event, notification=compute_notification_id([event]), targets=targets)
         self._store.alerts.write_events([event])
         state.event, state.alert = event, alert
 
-    def _queue_undelivered(self, since_ns: int) -> None:
+    def _add_undelivered(self, since_ns: int) -> None:
         found: dict[str, list[tuple[AlertEvent, Mapping[str, int]]]] = {}
         for event, open_ones in self._store.alerts.undelivered(max(0, since_ns)):
             found.setdefault(event.notification, []).append((event, open_ones))
@@ -251,7 +251,7 @@ class AlertEngine:
             notification = build_notification([event for event, _ in rows])
             for target, attempts in rows[0][1].items():
                 if target in self._couriers:
-                    self._couriers[target].put(notification, attempts)
+                    self._couriers[target].add_notification(notification, attempts)
                     continue
                 _log.warning("alert %s: %s is no longer configured", notification.rule, target)
                 reason = "the target is no longer configured"
@@ -279,32 +279,32 @@ class AlertEngine:
         steps = [
             step
             for fingerprint, reading in readings.items()
-            if (step := self._advance(reading, fingerprint, muting, now_ns)) is not None
+            if (step := self._evaluate_reading(reading, fingerprint, muting, now_ns)) is not None
         ]
         states = [state for (name, _), state in self._states.items() if name == rule.name]
         unreported_ends = self._unreported_ends.get(rule.name, [])
         open_incident = find_open_incident(states, unreported_ends)
-        plan = plan_notification(open_incident, steps, now_ns)
+        plan = build_plan(open_incident, steps, now_ns)
         reported = {step.before.fingerprint for step in plan.steps}
         applied = [step for step in steps if step.is_transition or step.before.fingerprint in reported]
         stepped = {step.before.fingerprint for step in applied}
         unchanged = {name: reading for name, reading in readings.items() if name not in stepped}
-        self._refresh_texts(unchanged, rule, now_ns)
-        changed = self._apply(applied, plan, now_ns)
-        notification = self._write_changes(rule, changed, plan)
+        self._update_texts(unchanged, rule, now_ns)
+        changed = self._build_states(applied, plan, now_ns)
+        notification = self._handle_changes(rule, changed, plan)
         withheld = [step for step in applied if step.before.fingerprint not in reported]
-        unreported_ends = unreported_ends + self._keep_withheld(rule, withheld, open_incident)
+        unreported_ends = unreported_ends + self._add_withheld(rule, withheld, open_incident)
         self._unreported_ends[rule.name] = [] if plan.ended else unreported_ends
-        self._forget_old(now_ns)
+        self._remove_old(now_ns)
         if notification is None:
             return None
         if plan.is_page:
-            self._pacing.note_page(rule.name, reported, now_ns)
+            self._pacing.add_page(rule.name, reported, now_ns)
         for target in dict.fromkeys(target.id for target in rule.notify):
-            self._couriers[target].put(notification)
+            self._couriers[target].add_notification(notification)
         return notification
 
-    def _keep_withheld(
+    def _add_withheld(
         self, rule: AlertRule, steps: Sequence[Step], incident: OpenIncident | None
     ) -> list[AlertState]:
         """Keep alerts at targets that are not reported now, and return those that have ended."""
@@ -315,20 +315,21 @@ class AlertEngine:
             if step.is_end:
                 ended.append(state)
             if step.is_end or is_new_member:
-                self._keep_at_targets(rule, state.alert)
+                self._add_to_targets(rule, state.alert)
         return ended
 
     def _read_groups(self, rule: AlertRule, now_ns: int) -> dict[str, Reading]:
         """Return the readings of a rule by fingerprint, with an empty one for alerts that have no data."""
         readings = {
-            compute_fingerprint(rule, reading.group): reading for reading in read(rule, self._store, now_ns)
+            compute_fingerprint(rule, reading.group): reading
+            for reading in read_rule(rule, self._store, now_ns)
         }
         for (name, fingerprint), state in self._states.items():
             if name == rule.name and state.is_active and fingerprint not in readings:
-                readings[fingerprint] = make_empty_reading(rule, state.alert.group, now_ns)
+                readings[fingerprint] = build_empty_reading(rule, state.alert.group, now_ns)
         return readings
 
-    def _write_changes(
+    def _handle_changes(
         self, rule: AlertRule, changed: Sequence[AlertState], plan: Plan
     ) -> Notification | None:
         """Write the events of changed alerts, and return the notification that the plan makes of them."""
@@ -338,7 +339,7 @@ class AlertEngine:
             state.event = replace(state.event, document=encode(state.alert))
         members = [state for state in changed if state.event.fingerprint in reported] + ended
         if members:
-            notification_id = derive_notification_id([state.event for state in members])
+            notification_id = compute_notification_id([state.event for state in members])
             targets = tuple(dict.fromkeys(target.id for target in rule.notify))
             for state in members:
                 state.event = replace(state.event, notification=notification_id, targets=targets)
@@ -347,12 +348,12 @@ class AlertEngine:
             self._states[state.event.rule, state.event.fingerprint] = state
         return build_notification([state.event for state in members]) if members else None
 
-    def _keep_at_targets(self, rule: AlertRule, alert: Alert) -> None:
+    def _add_to_targets(self, rule: AlertRule, alert: Alert) -> None:
         """Let targets that hold alerts by themselves have this one before its notification."""
         for target in rule.notify:
-            self._couriers[target.id].keep_alert(alert)
+            self._couriers[target.id].add_alert(alert)
 
-    def _forget_old(self, now_ns: int) -> None:
+    def _remove_old(self, now_ns: int) -> None:
         """Forget alerts that ended long ago, where there are many: they matter to a clock set back only."""
         if len(self._states) > _MOST_STATES:
             begin_ns = now_ns - _FORGOTTEN_AFTER_NS
@@ -362,17 +363,19 @@ class AlertEngine:
                 if state.is_active or state.event.at_ns > begin_ns
             }
 
-    def _advance(self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int) -> Step | None:
+    def _evaluate_reading(
+        self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int
+    ) -> Step | None:
         """Return what happens to an alert now, which may be that it fires on; None for nothing."""
         rule = reading.rule
         state = self._states.get((rule.name, fingerprint))
-        standing = self._find_standing(reading, state)
+        standing = self._compute_standing(reading, state)
         if standing is not Standing.ABOVE:
-            return self._clear(reading, standing, state, now_ns)
+            return self._evaluate_clear_reading(reading, standing, state, now_ns)
         if state is None or not state.is_active:
             # An episode is known by its start, which a clock that was set back must not repeat.
             episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
-            first = make_initial_event(rule.name, fingerprint, episode_ns)
+            first = build_initial_event(rule.name, fingerprint, episode_ns)
             if rule.fires_after_s > 0:
                 return Step(first, PENDING, reading)
             return self._build_firing_step(first, reading, muting, now_ns)
@@ -399,7 +402,7 @@ class AlertEngine:
             is_reminder=is_cooled_down and may_remind,
         )
 
-    def _find_standing(self, reading: Reading, state: AlertState | None) -> Standing:
+    def _compute_standing(self, reading: Reading, state: AlertState | None) -> Standing:
         """Return where an alert's value is beside the bound, with what the rule makes of no data."""
         if reading.value is not None:
             return reading.standing
@@ -413,7 +416,7 @@ class AlertEngine:
                 holds = of_this_rule
         return Standing.ABOVE if holds else Standing.BELOW
 
-    def _clear(
+    def _evaluate_clear_reading(
         self, reading: Reading, standing: Standing, state: AlertState | None, now_ns: int
     ) -> Step | None:
         if state is None or not state.is_active:
@@ -436,7 +439,7 @@ class AlertEngine:
         # It fires on, and starts nothing: its bound is not reached now.
         return Step(state.event, FIRING, reading, is_muted=True)
 
-    def _refresh_texts(self, readings: Mapping[str, Reading], rule: AlertRule, now_ns: int) -> None:
+    def _update_texts(self, readings: Mapping[str, Reading], rule: AlertRule, now_ns: int) -> None:
         """Write anew what firing alerts say, where the window has changed since it was written."""
         stale = []
         for fingerprint, reading in readings.items():
@@ -461,10 +464,10 @@ class AlertEngine:
             )
             state.event = replace(state.event, document=encode(state.alert))
             for target in rule.notify:
-                self._couriers[target.id].refresh_firing(state.alert)
+                self._couriers[target.id].update_alert(state.alert)
         self._store.alerts.write_events([state.event for state, _ in stale])
 
-    def _apply(self, steps: Sequence[Step], plan: Plan, now_ns: int) -> list[AlertState]:
+    def _build_states(self, steps: Sequence[Step], plan: Plan, now_ns: int) -> list[AlertState]:
         """Return the state of each alert after its step."""
         reported = {step.before.fingerprint for step in plan.steps}
         firing = [step.reading for step in steps if step.status == FIRING]
@@ -488,7 +491,7 @@ class AlertEngine:
             is_reported = before.fingerprint in reported
             if is_reported:
                 alert = replace(alert, incident=plan.incident)
-            event = make_next_event(before, step.status, now_ns, alert)
+            event = build_next_event(before, step.status, now_ns, alert)
             if is_reported and step.status == FIRING:
                 event = replace(event, notified_ns=now_ns, repeated=before.notified_ns > 0)
             # A member that an update repeats waits for its end since as long as before.
@@ -528,7 +531,7 @@ def _are_compatible(first: Mapping[str, str], second: Mapping[str, str]) -> bool
     return all(second.get(name, value) == value for name, value in first.items())
 
 
-def _sort_by_inhibition(rules: Sequence[AlertRule]) -> list[AlertRule]:
+def _list_by_inhibition(rules: Sequence[AlertRule]) -> list[AlertRule]:
     """Return the rules in an order in which those that inhibit others come before the inhibited ones."""
     by_name = {rule.name: rule for rule in rules}
     ordered: dict[str, AlertRule] = {}

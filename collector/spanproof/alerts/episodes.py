@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from spanproof.alerts.model import Alert
-from spanproof.alerts.notification import Notification, sort_members
+from spanproof.alerts.notification import Notification, list_members
 from spanproof.alerts.rules import Reading
 from spanproof.config.alerts import AlertRule
 from spanproof.store import AlertEvent
@@ -100,7 +100,7 @@ class Step:
         return self.before.sequence < 0 or self.before.status != self.status
 
 
-def make_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
+def build_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
     """Return what the first event of an episode follows."""
     return AlertEvent(
         rule,
@@ -118,7 +118,7 @@ def make_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEve
     )
 
 
-def make_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
+def build_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
     """Return the next event of an episode, which makes no notification yet."""
     fired_ns = now_ns if status == FIRING and not event.fired_ns else event.fired_ns
     return replace(
@@ -135,19 +135,19 @@ def make_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) -
 
 def build_notification(events: Sequence[AlertEvent]) -> Notification:
     """Return the notification that these events are part of."""
-    alerts = sort_members([decode(Alert, event.document) for event in events])
+    alerts = list_members([decode(Alert, event.document) for event in events])
     repeated = all(event.repeated for event in events)
     at_ns = max(event.at_ns for event in events)
     return Notification(events[0].notification, events[0].rule, at_ns, alerts, repeated)
 
 
-def derive_notification_id(events: Iterable[AlertEvent]) -> str:
+def compute_notification_id(events: Iterable[AlertEvent]) -> str:
     """Return the id of the notification that these events make."""
     parts = [f"{event.rule}\0{event.fingerprint}\0{event.episode_ns}\0{event.sequence}" for event in events]
     return digest("notification", *parts)
 
 
-def derive_episode_id(event: AlertEvent) -> str:
+def compute_episode_id(event: AlertEvent) -> str:
     """Return the id of the episode that an event is part of."""
     return digest("episode", event.rule, event.fingerprint, str(event.episode_ns))
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.alerts.episodes import AlertState, Step, derive_episode_id
+from spanproof.alerts.episodes import AlertState, Step, compute_episode_id
 from spanproof.alerts.model import Incident
 from spanproof.alerts.pacing import DAY_NS
 from spanproof.trace import digest
@@ -64,12 +64,12 @@ def find_open_incident(
     if not reported:
         return None
     # Of alerts that were stored before there were incidents, the first is the incident.
-    newest = max(reported, key=lambda state: (state.alert.incident or _make_incident(state)).update)
-    incident = newest.alert.incident or _make_incident(newest)
+    newest = max(reported, key=lambda state: (state.alert.incident or _build_incident(state)).update)
+    incident = newest.alert.incident or _build_incident(newest)
     return OpenIncident(incident, max(state.event.notified_ns for state in reported), tuple(unreported_ends))
 
 
-def plan_notification(found: OpenIncident | None, steps: Sequence[Step], now_ns: int) -> Plan:
+def build_plan(found: OpenIncident | None, steps: Sequence[Step], now_ns: int) -> Plan:
     """Return what is reported now.
 
     Args:
@@ -79,7 +79,7 @@ def plan_notification(found: OpenIncident | None, steps: Sequence[Step], now_ns:
     """
     starts = [step for step in steps if step.is_start and not step.is_muted]
     if found is None:
-        return _plan_first([step for step in starts if step.may_start])
+        return _build_first_plan([step for step in starts if step.may_start])
     ends = [step for step in steps if step.is_end]
     members = [step for step in steps if step.status == step.before.status and step.before.notified_ns]
     next_one = Incident(found.incident.id, found.incident.since_ns, found.incident.update + 1)
@@ -94,7 +94,7 @@ def plan_notification(found: OpenIncident | None, steps: Sequence[Step], now_ns:
     return Plan()
 
 
-def _plan_first(steps: Sequence[Step]) -> Plan:
+def _build_first_plan(steps: Sequence[Step]) -> Plan:
     """Return the page that opens an incident; nothing where no alert may start one."""
     if not steps:
         return Plan()
@@ -103,8 +103,8 @@ def _plan_first(steps: Sequence[Step]) -> Plan:
 
 def _start_incident(steps: Sequence[Step]) -> Incident:
     first = min(steps, key=lambda step: step.before.episode_ns).before
-    return Incident(digest("incident", derive_episode_id(first)), first.episode_ns, 0)
+    return Incident(digest("incident", compute_episode_id(first)), first.episode_ns, 0)
 
 
-def _make_incident(state: AlertState) -> Incident:
+def _build_incident(state: AlertState) -> Incident:
     return Incident(state.alert.id, state.alert.since_ns, 0)

@@ -24,7 +24,7 @@ class InvalidRuleError(ValueError):
     """A text is no rule; the message names the setting."""
 
 
-def collect_targets(rules: Iterable[AlertRule]) -> dict[str, Target]:
+def group_targets(rules: Iterable[AlertRule]) -> dict[str, Target]:
     """Return the targets that rules notify, by the id that the delivery log knows them by."""
     return {target.id: target for rule in rules for target in rule.notify}
 
@@ -74,13 +74,13 @@ def read_made_rule(made: MadeRule, configured: Sequence[AlertRule]) -> AlertRule
     """
     if any(rule.name == made.name for rule in configured):
         raise InvalidRuleError("the configuration has a rule of this name, which is watched in its place")
-    return parse_rule(made.text, collect_targets(configured))
+    return parse_rule(made.text, group_targets(configured))
 
 
 def iter_usable_rules(made: Iterable[MadeRule], configured: Sequence[AlertRule]) -> Iterator[AlertRule]:
     """Yield the rules that people made; those that cannot be watched are logged."""
-    for each in made:
+    for rule in made:
         try:
-            yield read_made_rule(each, configured)
+            yield read_made_rule(rule, configured)
         except InvalidRuleError as problem:
-            _log.warning("alert %s, made by %s: %s", each.name, each.author, problem)
+            _log.warning("alert %s, made by %s: %s", rule.name, rule.author, problem)

@@ -28,13 +28,13 @@ _WHAT = {
 }
 
 
-def flatten_line(text: str, limit: int = 200) -> str:
+def format_line(text: str, limit: int = 200) -> str:
     """Return hostile text as one short line without control and direction characters."""
     flat = _CONTROL.sub(" ", text).strip()
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
-def summarise(
+def format_summary(
     reading: Reading,
     status: Status,
     since_ns: int,
@@ -60,7 +60,7 @@ def summarise(
 
 def describe_cohort(cohort: Mapping[str, str]) -> str:
     """Return a cohort in words: `agent checkout, release 2026.11`."""
-    named = (f"{name} {flatten_line(value, 80) or '(none)'}" for name, value in cohort.items())
+    named = (f"{name} {format_line(value, 80) or '(none)'}" for name, value in cohort.items())
     return ", ".join(named) or "all runs"
 
 
@@ -93,33 +93,33 @@ def _describe_burn(pair: BurnWindow, budget: float) -> str:
 def format_title(alert: Alert) -> str:
     """Return a headline."""
     if alert.title:
-        return flatten_line(alert.title, 150)
+        return format_line(alert.title, 150)
     sign = "FIRING" if alert.status is Status.FIRING else "RESOLVED"
-    return flatten_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
+    return format_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
 
 
-def format_scores(alert: Alert) -> tuple[str, ...]:
+def list_score_lines(alert: Alert) -> tuple[str, ...]:
     """Return the first scores of an alert, one line per score."""
     lines = []
     for score in alert.scores[:_MOST_SCORES]:
         amount = score.raw if score.raw is not None else score.value
         number = "–" if amount is None else f"{amount:.4g}{' ' + score.unit if score.unit else ''}"
-        lines.append(f"{score.trace_id[:12]} {number}  {flatten_line(score.explanation, 120)}".strip())
+        lines.append(f"{score.trace_id[:12]} {number}  {format_line(score.explanation, 120)}".strip())
     return tuple(lines)
 
 
-def format_failures(alert: Alert) -> tuple[str, ...]:
+def list_failure_lines(alert: Alert) -> tuple[str, ...]:
     """Return the commonest failures of an alert, or the causes of what is open, one line per failure."""
-    return tuple(f"{failure.count} × {flatten_line(failure.text, 160)}" for failure in alert.failures)
+    return tuple(f"{failure.count} × {format_line(failure.text, 160)}" for failure in alert.failures)
 
 
-def name_failures(alert: Alert) -> str:
-    """Return the heading of `format_failures`."""
+def format_failures_heading(alert: Alert) -> str:
+    """Return the heading of `list_failure_lines`."""
     return "Commonest causes" if alert.measure == Measure.OPEN_RATE else "Commonest failures"
 
 
-def name_scores(alert: Alert) -> str:
-    """Return the heading of `format_scores`: a cluster of failures has runs."""
+def format_scores_heading(alert: Alert) -> str:
+    """Return the heading of `list_score_lines`: a cluster of failures has runs."""
     return "Runs" if alert.title else "Scores"
 
 
@@ -127,9 +127,13 @@ def format_plain_text(alert: Alert) -> str:
     """Return the whole message as plain text, for mail and issues."""
     parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
     if alert.failures:
-        parts += ["", f"{name_failures(alert)}:", *(f"  {line}" for line in format_failures(alert))]
+        parts += [
+            "",
+            f"{format_failures_heading(alert)}:",
+            *(f"  {line}" for line in list_failure_lines(alert)),
+        ]
     if alert.scores:
-        parts += ["", f"{name_scores(alert)}:", *(f"  {line}" for line in format_scores(alert))]
+        parts += ["", f"{format_scores_heading(alert)}:", *(f"  {line}" for line in list_score_lines(alert))]
     if alert.url:
         parts += ["", alert.url]
     return "\n".join(parts)
@@ -157,7 +161,7 @@ def build_console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, st
         hours = max(1, round(rule.longest_s / 3600))
         return f"{base.rstrip('/')}/review?layer={rule.layer.value}&hours={hours}"
     terms = ["label:fail", f"layer:{rule.layer.value}"]
-    terms += [f"{name}:{_quote_term(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
+    terms += [f"{name}:{_format_term(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
     terms.append(f"since:{max(1, round(rule.longest_s / 3600))}h")
     return f"{base.rstrip('/')}/traces?q={quote(' '.join(terms))}"
 
@@ -167,7 +171,7 @@ def build_trace_url(base: str | None, trace_id: str) -> str:
     return f"{base.rstrip('/')}/traces/{trace_id}" if base else ""
 
 
-def _quote_term(value: str) -> str:
+def _format_term(value: str) -> str:
     return '"' + value.replace('"', '\\"') + '"' if re.search(r"[\s\"]", value) or not value else value
 
 

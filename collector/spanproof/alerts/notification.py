@@ -15,7 +15,7 @@ from typing import Any
 from spanproof.alerts.messages import (
     describe_cohort,
     describe_span,
-    flatten_line,
+    format_line,
     format_percent,
     format_plain_text,
     format_title,
@@ -96,11 +96,11 @@ class Notification:
         if len(self.alerts) == 1 and not self.is_update:
             return format_title(self.alerts[0])
         if not self.firing:
-            return flatten_line(f"RESOLVED: {self.rule} – the incident has ended", 150)
+            return format_line(f"RESOLVED: {self.rule} – the incident has ended", 150)
         word = "UPDATE" if self.is_update else "FIRING"
         members = self.firing
         who = describe_cohort(members[0].cohort) if len(members) == 1 else f"{len(members)} alerts"
-        return flatten_line(f"{word}: {self.rule} – {who}", 150)
+        return format_line(f"{word}: {self.rule} – {who}", 150)
 
     @property
     def summary(self) -> str:
@@ -110,11 +110,13 @@ class Notification:
             return self.alerts[0].summary
         if not self.firing:
             lasted = describe_span((self.at_ns - self.since_ns) / 1e9)
-            return f"{self.rule}: no alert fires any more after {lasted}. Ended: {_name_members(ended)}."
+            return (
+                f"{self.rule}: no alert fires any more after {lasted}. Ended: {_format_member_names(ended)}."
+            )
         if len(self.firing) == 1:
-            return f"{self.firing[0].summary} Ended: {_name_members(ended)}."
-        tail = f" Ended: {_name_members(ended)}." if ended else ""
-        return f"{summarise_members(self.rule, self.firing)}{tail}"
+            return f"{self.firing[0].summary} Ended: {_format_member_names(ended)}."
+        tail = f" Ended: {_format_member_names(ended)}." if ended else ""
+        return f"{describe_members(self.rule, self.firing)}{tail}"
 
     @property
     def cohort(self) -> dict[str, str]:
@@ -155,14 +157,12 @@ class Notification:
         }
 
 
-def summarise_members(rule: str, firing: Sequence[Alert]) -> str:
+def describe_members(rule: str, firing: Sequence[Alert]) -> str:
     """Return what several firing alerts of a rule have in common, and the worst of them."""
     cause, shared = find_common_cause(firing), get_shared_cohort(firing)
     heads = []
     if cause is not None:
-        heads.append(
-            f"{flatten_line(cause.text, _LONGEST_CAUSE)}, in {cause.members} of {len(firing)} alerts"
-        )
+        heads.append(f"{format_line(cause.text, _LONGEST_CAUSE)}, in {cause.members} of {len(firing)} alerts")
     if shared:
         heads.append(f"all of {describe_cohort(shared)}")
     if cause is None:
@@ -173,7 +173,7 @@ def summarise_members(rule: str, firing: Sequence[Alert]) -> str:
     if len(parts) == len(firing):
         whole = sum(alert.whole for alert in firing)
         counted = f"Together {sum(parts)} of {whole} over the last {window}; {firing[0].threshold}. "
-    return f"{rule}: {'; '.join(heads)}. {counted}The worst: {_name_members(firing)}."
+    return f"{rule}: {'; '.join(heads)}. {counted}The worst: {_format_member_names(firing)}."
 
 
 def find_common_cause(firing: Sequence[Alert]) -> CommonCause | None:
@@ -214,10 +214,11 @@ def get_shared_cohort(firing: Sequence[Alert]) -> dict[str, str]:
     }
 
 
-def format_members(alerts: Sequence[Alert]) -> tuple[str, ...]:
+def list_member_lines(alerts: Sequence[Alert]) -> tuple[str, ...]:
     """Return the first members, one line per member, and one line for all others."""
     lines = [
-        f"{describe_cohort(alert.group or alert.cohort)}: {_count(alert)}" for alert in alerts[:MOST_LISTED]
+        f"{describe_cohort(alert.group or alert.cohort)}: {_format_count(alert)}"
+        for alert in alerts[:MOST_LISTED]
     ]
     rest = alerts[MOST_LISTED:]
     if rest:
@@ -237,15 +238,15 @@ def format_text(notification: Notification) -> str:
     ended = notification.alerts[len(firing) :]
     parts = [notification.summary, f"Since {format_utc(notification.since_ns)}."]
     if firing:
-        parts += ["", "Firing:", *(f"  {line}" for line in format_members(firing))]
+        parts += ["", "Firing:", *(f"  {line}" for line in list_member_lines(firing))]
     if ended:
-        parts += ["", "Ended:", *(f"  {line}" for line in format_members(ended))]
+        parts += ["", "Ended:", *(f"  {line}" for line in list_member_lines(ended))]
     if firing:
         parts += ["", "The worst of them:", "", format_plain_text(firing[0])]
     return "\n".join(parts)
 
 
-def sort_members(alerts: Sequence[Alert]) -> tuple[Alert, ...]:
+def list_members(alerts: Sequence[Alert]) -> tuple[Alert, ...]:
     """Return the alerts that fire, those with most failures first, then those that ended."""
     return tuple(
         sorted(
@@ -260,7 +261,7 @@ def sort_members(alerts: Sequence[Alert]) -> tuple[Alert, ...]:
     )
 
 
-def _count(alert: Alert) -> str:
+def _format_count(alert: Alert) -> str:
     if alert.value is None:
         return "nothing to measure"
     if alert.part is None:
@@ -268,7 +269,7 @@ def _count(alert: Alert) -> str:
     return f"{alert.part} of {alert.whole} ({format_percent(alert.value)})"
 
 
-def _name_members(alerts: Sequence[Alert]) -> str:
+def _format_member_names(alerts: Sequence[Alert]) -> str:
     names = []
     for alert in alerts[:_MOST_NAMED]:
         is_share = alert.status is Status.FIRING and alert.part is not None and alert.value is not None

@@ -94,7 +94,7 @@ class GroupedTraffic(Traffic):
         }
 
 
-def simulate_outage(
+def run_outage_simulation(
     rule: AlertRule, groups: int, verdicts_per_window: int, *, spread: float = 0.25, seed: int = 1
 ) -> OutageResult:
     """Return what a rule makes of an outage that reaches all of its groups, one after another.
@@ -125,7 +125,7 @@ def simulate_outage(
     return OutageResult(groups, made, pages)
 
 
-def describe_outage(result: OutageResult) -> list[tuple[str, str, str]]:
+def list_outage_lines(result: OutageResult) -> list[tuple[str, str, str]]:
     """Return a line for each notification: minutes after the start, what it is, its headline."""
     lines = []
     begins_s = to_seconds(result.notifications[0].at_ns) if result.notifications else 0.0

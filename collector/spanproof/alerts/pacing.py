@@ -32,18 +32,18 @@ class Pacing:
             # An update of an incident has alerts that were reported before beside new ones; it is no page.
             if len({event.repeated for event in together}) == 1:
                 fingerprints = [event.fingerprint for event in together]
-                self.note_page(together[0].rule, fingerprints, together[0].at_ns)
+                self.add_page(together[0].rule, fingerprints, together[0].at_ns)
 
-    def note_page(self, rule: str, fingerprints: Iterable[str], at_ns: int) -> None:
+    def add_page(self, rule: str, fingerprints: Iterable[str], at_ns: int) -> None:
         """Note a notification of a rule, with the alerts that it says fire."""
         times = self._of_rules.setdefault(rule, [])
         if at_ns not in times:  # all events of one notification have its time
             times.append(at_ns)
-        _forget_before(times, at_ns - DAY_NS)
+        _remove_before(times, at_ns - DAY_NS)
         for fingerprint in fingerprints:
             of_alert = self._of_alerts.setdefault((rule, fingerprint), [])
             of_alert.append(at_ns)
-            _forget_before(of_alert, at_ns - DAY_NS)
+            _remove_before(of_alert, at_ns - DAY_NS)
 
     def is_spent(self, rule: AlertRule, now_ns: int) -> bool:
         """Return whether a rule has sent as many pages within a day as it may."""
@@ -60,6 +60,6 @@ class Pacing:
         return now_ns - recent[-1] < rule.shortest_s * 1e9 * (1 << doublings)
 
 
-def _forget_before(times: list[int], begin_ns: int) -> None:
+def _remove_before(times: list[int], begin_ns: int) -> None:
     while times and times[0] <= begin_ns:
         times.pop(0)

@@ -23,7 +23,7 @@ LEAST_STEP_S = 60.0
 _STEPS_PER_WINDOW = 12
 
 
-def choose_step_s(rule: AlertRule) -> float:
+def compute_step_s(rule: AlertRule) -> float:
     """Return the pause between two readings of a rule: a twelfth of its window, at least a minute."""
     return max(LEAST_STEP_S, rule.shortest_s / _STEPS_PER_WINDOW)
 
@@ -42,7 +42,7 @@ def iter_notifications(
     )
     try:
         for now_ns in range(start_ns, end_ns + 1, int(step_s * 1e9)):
-            yield from engine.tick(now_ns)
+            yield from engine.evaluate_rules(now_ns)
     finally:
         engine.close(1.0)
 

@@ -106,7 +106,7 @@ class Details:
     causes: tuple[CauseCount, ...] = ()
 
 
-def read(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
+def read_rule(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
     """Return what the rule sees in the window that ends now, a reading for each group.
 
     Raises:
@@ -117,16 +117,16 @@ def read(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
     elif rule.baseline is not None:
         found = _read_rise(rule, store, now_ns)
     else:
-        counts = _measure_window(rule, store, now_ns)
+        counts = _compute_window_counts(rule, store, now_ns)
         found = {
-            values: _make_plain_reading(rule, values, counted, now_ns) for values, counted in counts.items()
+            values: _build_plain_reading(rule, values, counted, now_ns) for values, counted in counts.items()
         }
     if rule.no_data is NoData.FIRE and rule.group_by:
         # A group that has gone silent is one that the window before still had.
         for values in (
-            _measure_window(rule, store, now_ns, rule.longest_s, rule.longest_s).keys() - found.keys()
+            _compute_window_counts(rule, store, now_ns, rule.longest_s, rule.longest_s).keys() - found.keys()
         ):
-            found[values] = make_empty_reading(rule, dict(zip(rule.group_by, values, strict=True)), now_ns)
+            found[values] = build_empty_reading(rule, dict(zip(rule.group_by, values, strict=True)), now_ns)
     return list(found.values())
 
 
@@ -151,7 +151,7 @@ def fetch_details(readings: Sequence[Reading], store: AlertStore) -> list[Detail
 def _fetch_window_details(readings: Sequence[Reading], store: AlertStore) -> dict[Values, Details]:
     """Return the details of readings of one window, by group."""
     first, measures = readings[0], store.measures
-    rule, fails_when = first.rule, _build_fails_when(first.rule)
+    rule, fails_when = first.rule, _find_fails_when(first.rule)
     cohort = {**rule.cohort, **({"release": first.release} if first.release else {})}
     chosen = _build_filter(rule, first.start_ns, first.end_ns, cohort)
     groups = Groups(tuple(first.group), [tuple(reading.group.values()) for reading in readings])
@@ -182,7 +182,7 @@ def _fetch_window_details(readings: Sequence[Reading], store: AlertStore) -> dic
     }
 
 
-def make_empty_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
+def build_empty_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
     """Return the reading of a group that the window has nothing of."""
     start, end = _compute_start_ns(rule.longest_s, now_ns), now_ns + 1
     return Reading(rule, group, start, end, Standing.BELOW, value=None, part=None, whole=0)
@@ -191,7 +191,7 @@ def make_empty_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -
 _Counts = Mapping[Values, FailRate | Share | Amount]
 
 
-def _measure_window(
+def _compute_window_counts(
     rule: AlertRule,
     store: AlertStore,
     now_ns: int,
@@ -201,11 +201,11 @@ def _measure_window(
     """Measure the window that ended `ago_s` ago."""
     end = now_ns - int(ago_s * 1e9)
     chosen = _build_filter(rule, _compute_start_ns(window_s or rule.window_s, end), end + 1, rule.cohort)
-    return _measure(rule, store, chosen, rule.group_by)
+    return _compute_counts(rule, store, chosen, rule.group_by)
 
 
-def _measure(rule: AlertRule, store: AlertStore, chosen: Filter, by: tuple[str, ...]) -> _Counts:
-    measures, fails_when = store.measures, _build_fails_when(rule)
+def _compute_counts(rule: AlertRule, store: AlertStore, chosen: Filter, by: tuple[str, ...]) -> _Counts:
+    measures, fails_when = store.measures, _find_fails_when(rule)
     match rule.measure:
         case Measure.FAIL_RATE | Measure.OPEN_RATE | Measure.ERROR_RATE:
             return measures.verdicts(chosen, by, fails_when)
@@ -218,7 +218,7 @@ def _measure(rule: AlertRule, store: AlertStore, chosen: Filter, by: tuple[str, 
             return measures.streaks(chosen, by, rule.min_count, fails_when, errors=errors)
 
 
-def _make_plain_reading(
+def _build_plain_reading(
     rule: AlertRule, values: Values, counted: FailRate | Share | Amount, now_ns: int
 ) -> Reading:
     """Return the reading of a rule with one window and no baseline."""
@@ -236,15 +236,15 @@ def _make_plain_reading(
         standing = _classify_rate(rule, share, _to_fraction(rule.threshold), rule.window_s)
     else:
         standing = Standing.ABOVE if share.whole == share.part == rule.min_count else Standing.BELOW
-    return _make_share_reading(rule, group, (start, end), share, counted, standing)
+    return _build_share_reading(rule, group, (start, end), share, counted, standing)
 
 
 def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: int) -> dict[Values, Reading]:
     found: dict[Values, Reading] = {}
     for pair in burn.windows:
         least = _to_fraction(pair.factor) * _to_fraction(burn.budget)
-        short = _measure_window(rule, store, now_ns, pair.short_s)
-        for values, counted in _measure_window(rule, store, now_ns, pair.long_s).items():
+        short = _compute_window_counts(rule, store, now_ns, pair.short_s)
+        for values, counted in _compute_window_counts(rule, store, now_ns, pair.long_s).items():
             share, recent = _to_share(rule, counted), short.get(values)
             recent_share = _to_share(rule, recent) if recent is not None else Share(0, 0)
             standing = _classify_burn(rule, pair, share, recent_share, least)
@@ -252,18 +252,18 @@ def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: 
             if earlier is None or _RANKS[standing] > _RANKS[earlier.standing]:
                 group = dict(zip(rule.group_by, values, strict=True))
                 window = _compute_start_ns(pair.long_s, now_ns), now_ns + 1
-                found[values] = _make_share_reading(rule, group, window, share, counted, standing, burn=pair)
+                found[values] = _build_share_reading(rule, group, window, share, counted, standing, burn=pair)
     return found
 
 
 def _read_rise(rule: AlertRule, store: AlertStore, now_ns: int) -> dict[Values, Reading]:
     assert rule.baseline is not None
     if rule.baseline.ago_s is not None:
-        now = _measure_window(rule, store, now_ns)
-        before = _measure_window(rule, store, now_ns, ago_s=rule.baseline.ago_s)
+        now = _compute_window_counts(rule, store, now_ns)
+        before = _compute_window_counts(rule, store, now_ns, ago_s=rule.baseline.ago_s)
         releases = dict.fromkeys(now, "")
     else:
-        now, before, releases = _measure_releases(rule, store, now_ns)
+        now, before, releases = _compute_release_counts(rule, store, now_ns)
     window = _compute_start_ns(rule.window_s, now_ns), now_ns + 1
     found = {}
     for values, counted in now.items():
@@ -271,25 +271,25 @@ def _read_rise(rule: AlertRule, store: AlertStore, now_ns: int) -> dict[Values, 
         old = _to_share(rule, earlier) if earlier is not None else Share(0, 0)
         standing = _classify_rise(rule, old, share)
         group = dict(zip(rule.group_by, values, strict=True))
-        found[values] = _make_share_reading(
+        found[values] = _build_share_reading(
             rule, group, window, share, counted, standing, before=old, release=releases[values]
         )
     return found
 
 
-def _measure_releases(
+def _compute_release_counts(
     rule: AlertRule, store: AlertStore, now_ns: int
 ) -> tuple[_Counts, _Counts, dict[Values, str]]:
     """Measure the newest release of each group in the window, and the release before in all its time."""
     by = (*rule.group_by, "release")
     far = _build_filter(rule, max(0, now_ns - _RELEASES_BACK_NS), now_ns + 1, rule.cohort)
-    recent = _measure(
+    recent = _compute_counts(
         rule,
         store,
         _build_filter(rule, _compute_start_ns(rule.window_s, now_ns), now_ns + 1, rule.cohort),
         by,
     )
-    history = _measure(rule, store, far, by)
+    history = _compute_counts(rule, store, far, by)
     now: dict[Values, FailRate | Share | Amount] = {}
     before: dict[Values, FailRate | Share | Amount] = {}
     newest = {}
@@ -301,7 +301,7 @@ def _measure_releases(
     return now, before, newest
 
 
-def _make_share_reading(
+def _build_share_reading(
     rule: AlertRule,
     group: Mapping[str, str],
     window: tuple[int, int],
@@ -399,6 +399,6 @@ def _build_filter(rule: AlertRule, start_ns: int, end_ns: int, cohort: Mapping[s
     return Filter(rule.layer, rule.watched.row_name, cohort, None, start_ns, end_ns)
 
 
-def _build_fails_when(rule: AlertRule) -> FailsWhen | None:
+def _find_fails_when(rule: AlertRule) -> FailsWhen | None:
     bound = rule.bound
     return FailsWhen(rule.watched.is_raw, bound.comparison, bound.threshold) if bound else None

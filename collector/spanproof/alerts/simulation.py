@@ -114,7 +114,7 @@ def to_seconds(at_ns: int) -> float:
     return (at_ns - START_NS) / 1e9
 
 
-def simulate_rule(
+def run_rule_simulation(
     rule: AlertRule,
     verdicts_per_window: int,
     *,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from spanproof.alerts.messages import describe_span, flatten_line
+from spanproof.alerts.messages import describe_span, format_line
 from spanproof.alerts.model import Alert, FailureLine, Incident, ScoreLine, Status
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import Notifier
@@ -94,7 +94,7 @@ class TicketResult:
     error: str = ""
 
 
-def sync_tickets(
+def run_ticket_updates(
     store: ClusterStore,
     settings: Tickets,
     notifiers: Mapping[str, Notifier],
@@ -139,13 +139,13 @@ def build_ticket_notifications(
             cluster, "release", start_ns=start_ns, end_ns=end_ns, limit=_MOST_RELEASES
         )
         failing = {share.value: share.failing for share in shares}
-        occurrence = find_occurrence(releases, failing, settings.min_release_runs)
+        occurrence = compute_occurrence(releases, failing, settings.min_release_runs)
         runs = store.failing_runs(cluster, start_ns=start_ns, end_ns=end_ns, limit=_SHOWN_RUNS)
         made.append(_build_notification(cluster, occurrence, runs, settings, now_ns, console_url))
     return made
 
 
-def find_occurrence(
+def compute_occurrence(
     releases: Sequence[Release], failing: Mapping[str, int], min_release_runs: int
 ) -> Occurrence:
     """Return the latest stretch of releases with a cluster.
@@ -191,7 +191,7 @@ def _build_notification(
     status = Status.RESOLVED if is_over else Status.FIRING
     ticket_id = digest("ticket", cluster.id, occurrence.first_release)
     explanation, base = cluster.explanation, (console_url or "").rstrip("/")
-    summary = _summarise_cluster(cluster, occurrence, settings)
+    summary = _describe_cluster(cluster, occurrence, settings)
     alert = Alert(
         id=ticket_id,
         rule="clusters of failures",
@@ -218,21 +218,21 @@ def _build_notification(
         url=f"{base}/failures/{cluster.id}" if base else "",
         first_summary=summary,
         incident=Incident(ticket_id, cluster.first_seen_ns, 0),
-        title=flatten_line(cluster.name, 150),
+        title=format_line(cluster.name, 150),
     )
     return Notification(digest(ticket_id, status.value, str(now_ns)), alert.rule, now_ns, (alert,))
 
 
-def _summarise_cluster(cluster: FailureCluster, occurrence: Occurrence, settings: Tickets) -> str:
+def _describe_cluster(cluster: FailureCluster, occurrence: Occurrence, settings: Tickets) -> str:
     """Return how often a cluster occurs with its cause and fix, or why its ticket ends."""
     if occurrence.clean_release is not None:
         release = occurrence.clean_release
-        return f"None of the {release.runs} runs of release {flatten_line(release.name, 80)} failed so."
+        return f"None of the {release.runs} runs of release {format_line(release.name, 80)} failed so."
     if cluster.state is ClusterState.RESOLVED:
         return f"The cluster is resolved. {cluster.note}".strip()
     explanation = cluster.explanation
     window = describe_span(settings.window_s)
-    since = f" New in {flatten_line(cluster.new_since, 80)}." if cluster.new_since else ""
+    since = f" New in {format_line(cluster.new_since, 80)}." if cluster.new_since else ""
     cause = f" Suspected cause: {explanation.cause}" if explanation.cause else ""
     counts = f"{cluster.runs} runs in the last {window}, {cluster.runs_before} before."
     return f"{counts}{since}{cause} {_describe_fix(cluster)}"
@@ -243,15 +243,15 @@ def _describe_fix(cluster: FailureCluster) -> str:
     if cluster.explanation.fix:
         return f"Suggested fix: {cluster.explanation.fix}"
     if cluster.judge_fix:
-        model = flatten_line(cluster.judge_model, 80)
-        return f"Fix suggested by the judge {model}, not by a rule: {flatten_line(cluster.judge_fix, 400)}"
+        model = format_line(cluster.judge_model, 80)
+        return f"Fix suggested by the judge {model}, not by a rule: {format_line(cluster.judge_fix, 400)}"
     return NO_ADVICE
 
 
 def _list_samples(runs: Sequence[FailingRun]) -> tuple[FailureLine, ...]:
     counts: dict[str, int] = {}
     for run in runs:
-        sample = flatten_line(run.sample, _LONGEST_SAMPLE)
+        sample = format_line(run.sample, _LONGEST_SAMPLE)
         counts[sample] = counts.get(sample, 0) + 1
     return tuple(FailureLine(sample, count) for sample, count in counts.items() if sample)
 
@@ -266,7 +266,7 @@ def _build_run_line(run: FailingRun, base: str) -> ScoreLine:
         None,
         None,
         "",
-        flatten_line(run.sample, _LONGEST_SAMPLE),
+        format_line(run.sample, _LONGEST_SAMPLE),
         f"{base}/traces/{run.trace_id}" if base else "",
     )
 
@@ -290,15 +290,15 @@ class TicketUpdater(PeriodicTask):
         console_url: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__("spanproof-tickets", settings.every_s, self._sync, clock)
+        super().__init__("spanproof-tickets", settings.every_s, self._run_update, clock)
         self._store = store
         self._settings = settings
         self._notifiers = notifiers
         self._console_url = console_url
 
-    def _sync(self) -> None:
+    def _run_update(self) -> None:
         try:
-            for result in sync_tickets(
+            for result in run_ticket_updates(
                 self._store, self._settings, self._notifiers, time.time_ns(), console_url=self._console_url
             ):
                 if result.error:

@@ -8,19 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spanproof.api.app import make_app
+    from spanproof.api.app import build_app
     from spanproof.api.readers import TokenHolders
     from spanproof.api.server import ConsoleServer
     from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 
-__all__ = ["READ_BY_ALL", "ConsoleServer", "ConsoleSettings", "TokenHolders", "make_app"]
+__all__ = ["READ_BY_ALL", "ConsoleServer", "ConsoleSettings", "TokenHolders", "build_app"]
 
 _MODULES = {
     "READ_BY_ALL": "settings",
     "ConsoleServer": "server",
     "ConsoleSettings": "settings",
     "TokenHolders": "readers",
-    "make_app": "app",
+    "build_app": "app",
 }
 
 

@@ -20,10 +20,10 @@ _BEARER: Final = HTTPBearer(auto_error=False, description="A token, where the se
 _OWN_SITE: Final = (None, "same-origin", "none")
 
 
-def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -> None:
+def check_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -> None:
     """Refuse a request without a reader's or writer's token, where tokens are required."""
     settings: ConsoleSettings = request.app.state.settings
-    grant = settings.reader(read_token(request))
+    grant = settings.find_reader(read_token(request))
     if grant is None:
         raise HTTPException(
             HTTPStatus.UNAUTHORIZED,
@@ -36,11 +36,11 @@ def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -
 def may_still_read(request: Request) -> bool:
     """Return whether the token of a request that was authorised still grants the same."""
     settings: ConsoleSettings = request.app.state.settings
-    grant = settings.reader(read_token(request))
+    grant = settings.find_reader(read_token(request))
     return grant is not None and grant.project == request.state.project
 
 
-def refuse_limited(request: Request) -> None:
+def check_unlimited(request: Request) -> None:
     """Refuse a reader of one project what is not of projects: settings, alerts, suites and experiments."""
     if request.state.project is not None:
         raise HTTPException(
@@ -48,24 +48,24 @@ def refuse_limited(request: Request) -> None:
         )
 
 
-def authorise_writer(request: Request) -> None:
+def check_writer(request: Request) -> None:
     """Refuse a write without a writer's token, where tokens are required, or that another site sent."""
     _check_own_origin(request)
     settings: ConsoleSettings = request.app.state.settings
     if settings.may_write(read_token(request)):
         return
-    _refuse_writer(settings)
+    _check_writer(settings)
 
 
-def authorise_project_writer(request: Request) -> None:
+def check_project_writer(request: Request) -> None:
     """Refuse a write to a project without a writer's token of it, or that another site sent."""
     _check_own_origin(request)
     settings: ConsoleSettings = request.app.state.settings
     if not settings.may_write(read_token(request), request.state.project):
-        _refuse_writer(settings)
+        _check_writer(settings)
 
 
-def _refuse_writer(settings: ConsoleSettings) -> NoReturn:
+def _check_writer(settings: ConsoleSettings) -> NoReturn:
     if not settings.writers and settings.accepts is None:
         raise HTTPException(
             HTTPStatus.FORBIDDEN, "this console is for reading: it has no writer's token (`console.writers`)"
@@ -98,5 +98,5 @@ def open_reader_store(request: Request) -> Store:
 
 
 Opened = Annotated[Store, Depends(open_reader_store)]
-WRITER: Final = Depends(authorise_writer)
-PROJECT_WRITER: Final = Depends(authorise_project_writer)
+WRITER: Final = Depends(check_writer)
+PROJECT_WRITER: Final = Depends(check_project_writer)

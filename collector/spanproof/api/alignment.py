@@ -41,22 +41,22 @@ class StepPair:
     change: StepChange
 
 
-def align_steps(before: Sequence[Step], after: Sequence[Step]) -> list[StepPair]:
+def list_step_pairs(before: Sequence[Step], after: Sequence[Step]) -> list[StepPair]:
     """Return the steps of two runs in pairs, in order."""
     old, new = before[:_MOST], after[:_MOST]
     pairs = [
-        _pair_steps(old[i] if i is not None else None, new[j] if j is not None else None)
-        for i, j in _align(old, new)
+        _build_step_pair(old[i] if i is not None else None, new[j] if j is not None else None)
+        for i, j in _list_pairs(old, new)
     ]
     rest_old, rest_new = before[_MOST:], after[_MOST:]
-    for place in range(max(len(rest_old), len(rest_new))):
-        left = rest_old[place] if place < len(rest_old) else None
-        right = rest_new[place] if place < len(rest_new) else None
-        pairs.append(_pair_steps(left, right))
+    for position in range(max(len(rest_old), len(rest_new))):
+        left = rest_old[position] if position < len(rest_old) else None
+        right = rest_new[position] if position < len(rest_new) else None
+        pairs.append(_build_step_pair(left, right))
     return pairs
 
 
-def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, int | None]]:
+def _list_pairs(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, int | None]]:
     words_old, words_new = [_count_words(step) for step in old], [_count_words(step) for step in new]
     alike = [[_compute_similarity(a, b) for b in words_new] for a in words_old]
     best = _compute_best(alike, len(old), len(new))
@@ -72,8 +72,8 @@ def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, i
         else:
             found.append((None, j))
             j += 1
-    found += [(place, None) for place in range(i, len(old))]
-    found += [(None, place) for place in range(j, len(new))]
+    found += [(position, None) for position in range(i, len(old))]
+    found += [(None, position) for position in range(j, len(new))]
     return found
 
 
@@ -97,25 +97,25 @@ def _compute_similarity(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / (one.total() + other.total())
 
 
-def _pair_steps(before: Step | None, after: Step | None) -> StepPair:
+def _build_step_pair(before: Step | None, after: Step | None) -> StepPair:
     if before is None or after is None:
         change = StepChange.ADDED if before is None else StepChange.REMOVED
-    elif _extract_code(before) != _extract_code(after):
+    elif _list_code(before) != _list_code(after):
         change = StepChange.CODE
     else:
-        change = StepChange.SAME if _extract_outputs(before) == _extract_outputs(after) else StepChange.OUTPUT
+        change = StepChange.SAME if _list_outputs(before) == _list_outputs(after) else StepChange.OUTPUT
     return StepPair(before.number if before else None, after.number if after else None, change)
 
 
-def _extract_code(step: Step) -> list[object]:
+def _list_code(step: Step) -> list[object]:
     calls = [(call.tool, call.args, dict(call.kwargs)) for call in step.calls]
     return [
-        [(each.language, each.source, each.executed) for each in step.snippets],
+        [(snippet.language, snippet.source, snippet.executed) for snippet in step.snippets],
         calls if not step.snippets else [],
     ]
 
 
-def _extract_output(snippet: Snippet) -> object:
+def _get_output(snippet: Snippet) -> object:
     """Return what a snippet printed, gave and raised; what the model was shown where that is all there is."""
     if snippet.logs is None and snippet.output is None:
         return snippet.observation
@@ -123,7 +123,7 @@ def _extract_output(snippet: Snippet) -> object:
     return (snippet.logs, value, snippet.error.message if snippet.error else None)
 
 
-def _extract_outputs(step: Step) -> list[object]:
-    printed = [_extract_output(snippet) for snippet in step.snippets]
+def _list_outputs(step: Step) -> list[object]:
+    printed = [_get_output(snippet) for snippet in step.snippets]
     results = [(call.tool, call.result.text if call.result else None) for call in step.calls]
     return [printed, results]

@@ -15,7 +15,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse, Response
 
 from spanproof.api.bundle import STATIC
-from spanproof.api.problems import add_problem_handlers, make_problem_response
+from spanproof.api.problems import add_problem_handlers, build_problem_response
 from spanproof.api.routes import router
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.store import Store
@@ -39,7 +39,7 @@ _HEADERS = {
 }
 
 
-def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_BY_ALL) -> FastAPI:
+def build_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_BY_ALL) -> FastAPI:
     """Return the application.
 
     Args:
@@ -69,9 +69,9 @@ def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_B
             raise HTTPException(
                 HTTPStatus.NOT_FOUND, f"/{path} is no path of the API; /api/v1/openapi.json lists them"
             )
-        known = {each.name: each for each in STATIC.glob("*.*")}
+        assets = {item.name: item for item in STATIC.glob("*.*")}
         # Every other path is a view of the console, which reads the address itself.
-        file = known.get(path, STATIC / "index.html")
+        file = assets.get(path, STATIC / "index.html")
         return FileResponse(file, media_type=_TYPES.get(file.suffix))
 
     @app.middleware("http")
@@ -79,7 +79,7 @@ def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_B
         host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
         if settings.hosts and host not in settings.hosts:
             refused = f"this console answers to {', '.join(sorted(settings.hosts))}, not to {host[:100]!r}"
-            return make_problem_response(HTTPStatus.MISDIRECTED_REQUEST, refused, dict(_HEADERS))
+            return build_problem_response(HTTPStatus.MISDIRECTED_REQUEST, refused, dict(_HEADERS))
         response = await call_next(request)
         for name, value in _HEADERS.items():
             # A route may have a narrower policy of its own.

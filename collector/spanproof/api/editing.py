@@ -83,7 +83,7 @@ def list_editable(run: Run) -> tuple[list[EditableCode], list[EditableCall]]:
             id=snippet.id,
             step=numbers[snippet.id],
             language=snippet.language.value,
-            source=_omit_if_masked(snippet.source),
+            source=_find_editable(snippet.source),
         )
         for snippet in run.snippets
         if snippet.executed
@@ -93,9 +93,9 @@ def list_editable(run: Run) -> tuple[list[EditableCode], list[EditableCall]]:
         EditableCall(
             number=number,
             step=steps[number],
-            tool=pages.clean_text(call.tool),
+            tool=pages.format_text(call.tool),
             arguments=pages.format_arguments(call),
-            result=_omit_if_masked(
+            result=_find_editable(
                 orjson.dumps(call.result.value if call.result else None, default=str).decode()
             ),
         )
@@ -104,6 +104,6 @@ def list_editable(run: Run) -> tuple[list[EditableCode], list[EditableCall]]:
     return code, calls
 
 
-def _omit_if_masked(source: str) -> str | None:
+def _find_editable(source: str) -> str | None:
     """Return text that is shown as it is; None of one that is shown cut or masked."""
-    return source if pages.clean_text(source) == source else None
+    return source if pages.format_text(source) == source else None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from spanproof.api import pages
 from spanproof.api.models.gates import GateAssertion, GateCase, GateMark, GatePage
-from spanproof.api.states import combine_with_result, parse_state
+from spanproof.api.states import compute_state_with_result, parse_state
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import CodeMark
 from spanproof.trace import Language, State
@@ -40,55 +40,55 @@ def build_gate_page(
         open_counts_as=str(report.get("open_counts_as") or OpenPolicy.NOT_PASSED),
         cut=cut,
         assertions=[
-            _build_assertion(each, marks[index] if index < len(marks) else ())
-            for index, each in enumerate(report["assertions"][:_MOST_ASSERTIONS])
+            _build_assertion(assertion, marks[index] if index < len(marks) else ())
+            for index, assertion in enumerate(report["assertions"][:_MOST_ASSERTIONS])
         ],
     )
 
 
 def get_report_state(report: Mapping[str, Any]) -> State:
     """Return the state of a report of the gate."""
-    states = (parse_state(str(each["verdict"])) for each in report["assertions"])
-    return combine_with_result(bool(report["passed"]), states)
+    states = (parse_state(str(item["verdict"])) for item in report["assertions"])
+    return compute_state_with_result(bool(report["passed"]), states)
 
 
-def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
-    low, high = given.get("interval") or (None, None)
+def _build_assertion(row: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
+    low, high = row.get("interval") or (None, None)
     return GateAssertion(
-        assertion=pages.clean_text(str(given["assertion"])),
-        layer=str(given["layer"] or ""),
-        state=parse_state(str(given["verdict"])),
-        verdict=str(given["verdict"]),
-        reason=pages.clean_text(str(given.get("reason", ""))),
-        judged=given.get("judged", 0),
-        satisfied=given.get("satisfied", 0),
-        open=given.get("open", 0),
-        share=given.get("share"),
+        assertion=pages.format_text(str(row["assertion"])),
+        layer=str(row["layer"] or ""),
+        state=parse_state(str(row["verdict"])),
+        verdict=str(row["verdict"]),
+        reason=pages.format_text(str(row.get("reason", ""))),
+        judged=row.get("judged", 0),
+        satisfied=row.get("satisfied", 0),
+        open=row.get("open", 0),
+        share=row.get("share"),
         low=low,
         high=high,
         failing=[
             GateCase(
                 trace_id=str(case["trace_id"]),
                 run_span_id=str(case["run_span_id"]),
-                agent=pages.clean_text(str(case["agent"])),
+                agent=pages.format_text(str(case["agent"])),
                 state=str(case["state"]),
                 value=case["value"],
-                explanation=pages.clean_text(str(case["explanation"])),
+                explanation=pages.format_text(str(case["explanation"])),
             )
-            for case in given.get("failing", [])[:_MOST_CASES]
+            for case in row.get("failing", [])[:_MOST_CASES]
         ],
-        marks=[build_mark(each) for each in marks],
+        marks=[build_mark(mark) for mark in marks],
     )
 
 
 def build_mark(mark: CodeMark) -> GateMark:
     """Return the lines to blame, with those around them."""
-    lines = pages.highlight_lines(mark.source, Language(mark.language))
+    lines = pages.split_highlighted(mark.source, Language(mark.language))
     first, end = max(1, mark.line - _CONTEXT), mark.end_line + _CONTEXT
     return GateMark(
-        uri=pages.clean_text(mark.uri),
-        rule=pages.clean_text(mark.rule),
-        message=pages.clean_text(mark.message),
+        uri=pages.format_text(mark.uri),
+        rule=pages.format_text(mark.rule),
+        message=pages.format_text(mark.message),
         line=mark.line,
         end_line=mark.end_line,
         first=first,

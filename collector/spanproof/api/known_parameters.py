@@ -16,16 +16,16 @@ PREFIX: Final = "/api/v1"
 """What every path of the API begins with."""
 
 
-def refuse_unknown_parameters(request: Request) -> None:
+def check_parameters(request: Request) -> None:
     """Refuse a request with a parameter that its path does not have.
 
     Raises:
         HTTPException: 400: the message names the parameter, and the nearest one.
     """
-    known = _list_parameters(request)
-    unknown = next((name for name in request.query_params if name not in known), None)
+    parameters = _list_parameters(request)
+    unknown = next((name for name in request.query_params if name not in parameters), None)
     if unknown is not None:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, _describe_unknown(unknown, known))
+        raise HTTPException(HTTPStatus.BAD_REQUEST, _describe_unknown(unknown, parameters))
 
 
 def _list_parameters(request: Request) -> frozenset[str]:
@@ -35,17 +35,17 @@ def _list_parameters(request: Request) -> frozenset[str]:
     path = PREFIX + route.path_format.removeprefix(PREFIX)
     described = request.app.openapi()["paths"][path][request.method.lower()]
     parameters = described.get("parameters", ())
-    return frozenset(str(each["name"]) for each in parameters if each["in"] == "query")
+    return frozenset(str(parameter["name"]) for parameter in parameters if parameter["in"] == "query")
 
 
-def _describe_unknown(name: str, known: Collection[str]) -> str:
+def _describe_unknown(name: str, parameters: Collection[str]) -> str:
     shown = name[:100]
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, parameters, n=1)
     if near:
         return f"unknown parameter {shown!r}; did you mean {near[0]!r}?"
-    if "where" in known and _is_dimension(name):
+    if "where" in parameters and _is_dimension(name):
         return f"unknown parameter {shown!r}; did you mean 'where={shown}=VALUE'?"
-    listed = ", ".join(sorted(known)) or "none"
+    listed = ", ".join(sorted(parameters)) or "none"
     return f"unknown parameter {shown!r}; this path takes {listed}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from spanproof.api import models
-from spanproof.api.pages import build_outcome, clean_text, describe_reason
+from spanproof.api.pages import build_outcome, describe_reason, format_text
 from spanproof.store import RunRow, TraceRow
 from spanproof.store.browse import CodeRow, ReplayRow
 from spanproof.store.span_pages import ReceivedSpan
@@ -22,11 +22,11 @@ def build_code_row(row: CodeRow) -> models.CodeRow:
         run_span_id=row.run_span_id,
         snippet_id=row.snippet_id,
         started_ns=max(0, row.span_time_ns),
-        language=clean_text(row.language),
-        source=clean_text(row.source),
+        language=format_text(row.language),
+        source=format_text(row.source),
         executed=row.executed,
         verdict=row.verdict,
-        rules=[clean_text(rule) for rule in row.rules],
+        rules=[format_text(rule) for rule in row.rules],
     )
 
 
@@ -35,11 +35,11 @@ def build_received_span(span: ReceivedSpan) -> models.SpanRow:
     return models.SpanRow(
         span_id=span.span_id,
         parent_id=span.parent_id,
-        name=clean_text(span.name),
-        kind=clean_text(span.kind) or SpanKind.OTHER.value,
+        name=format_text(span.name),
+        kind=format_text(span.kind) or SpanKind.OTHER.value,
         start_ns=span.start_ns,
         end_ns=span.end_ns,
-        error=None if span.error is None else clean_text(span.error),
+        error=None if span.error is None else format_text(span.error),
     )
 
 
@@ -52,7 +52,7 @@ def build_replay_row(row: ReplayRow) -> models.ReplayRow:
         started_ns=max(0, row.span_time_ns),
         ended=row.failure_class,
         agrees=row.agrees,
-        difference=clean_text(row.difference),
+        difference=format_text(row.difference),
         wall_s=row.wall_s,
         peak_memory_bytes=row.peak_memory_bytes,
     )
@@ -63,13 +63,13 @@ def build_trace_row(row: TraceRow) -> models.TraceRow:
     return models.TraceRow(
         trace_id=row.trace_id,
         state=row.state,
-        project=clean_text(row.project),
+        project=format_text(row.project),
         start_ns=row.start_ns,
         end_ns=row.end_ns,
         spans=row.spans,
         tokens=row.tokens or None,
         cost_usd=row.cost_usd,
-        feedback={clean_text(kind): times for kind, times in row.feedback.items()},
+        feedback={format_text(kind): times for kind, times in row.feedback.items()},
         defects=list(row.defects),
         runs=[_build_run_row(run, row.summaries.get(run.run_span_id, _NO_SUMMARY)) for run in row.runs],
     )
@@ -78,10 +78,10 @@ def build_trace_row(row: TraceRow) -> models.TraceRow:
 def _build_run_row(run: RunRow, summary: RunSummary) -> models.RunRow:
     return models.RunRow(
         span_id=run.run_span_id,
-        agent=clean_text(run.agent),
-        model=clean_text(run.model),
-        task=clean_text(summary.task),
-        answer=clean_text(summary.answer),
+        agent=format_text(run.agent),
+        model=format_text(run.model),
+        task=format_text(summary.task),
+        answer=format_text(summary.answer),
         tokens=summary.tokens or None,
         cost_usd=summary.cost_usd,
         state=run.state,

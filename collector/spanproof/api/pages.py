@@ -29,7 +29,6 @@ from spanproof.evaluators.scores import find_state
 from spanproof.store import (
     CauseCount,
     CohortShare,
-    FailingRun,
     FailRate,
     FailureCluster,
     Group,
@@ -71,8 +70,10 @@ def build_failure_cluster(
     found: FailureCluster, trends: Mapping[str, Sequence[int]]
 ) -> models.FailureCluster:
     """Return a cluster of failures with what is known about it."""
-    known = found.explanation
-    kind, category = (known.kind.id, known.kind.category) if known.kind is not None else ("", "")
+    explanation = found.explanation
+    kind, category = (
+        (explanation.kind.id, explanation.kind.category) if explanation.kind is not None else ("", "")
+    )
     return models.FailureCluster(
         id=found.id,
         name=mask_formats(found.name),
@@ -80,8 +81,8 @@ def build_failure_cluster(
         state=found.state,
         note=found.note,
         link=found.link,
-        cause=known.cause,
-        fix=known.fix,
+        cause=explanation.cause,
+        fix=explanation.fix,
         judge_fix=found.judge_fix,
         judge_model=found.judge_model,
         kind=kind,
@@ -92,7 +93,12 @@ def build_failure_cluster(
         last_seen_ns=found.last_seen_ns,
         new_since=found.new_since,
         fingerprints=list(found.fingerprints),
-        trend=[sum(parts) for parts in zip(*(trends.get(each, _NO_TREND) for each in found.fingerprints))],  # noqa: B905
+        trend=[
+            sum(parts)
+            for parts in zip(
+                *(trends.get(fingerprint, _NO_TREND) for fingerprint in found.fingerprints), strict=False
+            )
+        ],
     )
 
 
@@ -105,25 +111,11 @@ def build_failure_share(share: CohortShare) -> models.FailureShare:
     )
 
 
-def build_failing_run(run: FailingRun) -> models.FailingRun:
-    """Return a run of a cluster."""
-    return models.FailingRun(
-        trace_id=run.trace_id,
-        run_span_id=run.run_span_id,
-        span_id=run.span_id,
-        sample=run.sample,
-        agent=run.agent,
-        model=run.model,
-        release=run.release,
-        failed_ns=run.failed_ns,
-    )
-
-
 def build_rate(counted: FailRate) -> models.Rate:
     """Return counted verdicts with the rate and its interval."""
     interval = compute_wilson_interval(counted.failed, counted.judged)
     return models.Rate(
-        state=_fold_counts(counted),
+        state=_compute_state(counted),
         judged=counted.judged,
         passed=counted.passed,
         failed=counted.failed,
@@ -145,10 +137,10 @@ def build_reason(found: CauseCount) -> models.Reason:
         layer=found.layer,
         outcome=_OUTCOMES[found.state],
         cause=found.cause,
-        reason=clean_text(found.name),
-        cause_words=clean_text(found.words),
+        reason=format_text(found.name),
+        cause_words=format_text(found.words),
         times=found.count,
-        detail=clean_text(found.detail),
+        detail=format_text(found.detail),
         trace_id=found.trace_id,
     )
 
@@ -158,7 +150,7 @@ _OUTCOMES: Final[Mapping[State, Literal["open", "skipped", "errored"]]] = Mappin
 )
 
 
-def _fold_counts(counted: FailRate) -> State:
+def _compute_state(counted: FailRate) -> State:
     """Return what the verdicts of a window are together."""
     counts = {
         State.FAIL: counted.failed,
@@ -179,14 +171,14 @@ def build_cohort_rates(value: str, layers: Mapping[Layer, models.Rate]) -> model
 def build_measured(group: Group) -> models.Measured:
     """Return one score over one stretch of time."""
     return models.Measured(
-        values=[clean_text(value) for value in group.values],
+        values=[format_text(value) for value in group.values],
         start_ns=group.start_ns,
         rate=build_rate(group.verdicts),
         mean=group.mean,
         raw_mean=group.raw_mean,
         raw_p50=group.raw_p50,
         raw_p95=group.raw_p95,
-        unit=clean_text(group.unit),
+        unit=format_text(group.unit),
     )
 
 
@@ -210,33 +202,33 @@ def _build_outcome(outcome: Outcome, state: State | None) -> models.Outcome:
         state=state,
         verdict=get_state(outcome),
         value=value,
-        explanation=clean_text(explanation),
+        explanation=format_text(explanation),
         cause=cause,
         cause_words=CAUSE_WORDS[cause][0] if cause else "",
-        detail="" if isinstance(outcome, Errored) else clean_text(outcome.detail),
+        detail="" if isinstance(outcome, Errored) else format_text(outcome.detail),
     )
 
 
 def build_run(evaluation: RunEvaluation, steps: slice = EVERY_STEP) -> models.Run:
     """Return one run with verdicts, evidence and claims, and with these steps and their scores."""
     found = evaluation.run
-    numbers = number_spans(found.steps)
+    numbers = group_step_numbers(found.steps)
     shown_steps = found.steps[steps]
     layers, others = _split_scores(evaluation, numbers, shown_steps)
     state = evaluation.state
     answer = found.answer.text if found.answer else None
-    shown = clean_optional(answer)
-    cohort = {name: clean_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))}
+    shown = find_text(answer)
+    cohort = {name: format_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))}
     tokens = (found.usage.input_tokens + found.usage.output_tokens) or None
     # A masked secret moves the characters behind it: claims are not marked then.
-    claims = list(_extract_claims(layers)) if shown == answer else []
+    claims = list(_iter_claims(layers)) if shown == answer else []
     evidence_steps = {
         span_id: numbers[span_id] for span_id in _iter_evidence_spans(layers) if span_id in numbers
     }
     return models.Run(
         span_id=found.span_id,
-        agent=clean_text(found.name),
-        task=clean_optional(found.task),
+        agent=format_text(found.name),
+        task=find_text(found.task),
         answer=shown,
         ending=found.ending.value,
         start_ns=found.start_ns,
@@ -274,7 +266,7 @@ def _split_scores(
     return sorted(layers, key=lambda score: order.index(score.layer)), others
 
 
-def number_spans(steps: Iterable[Step]) -> Mapping[str, int]:
+def group_step_numbers(steps: Iterable[Step]) -> Mapping[str, int]:
     """Return the number of the step of each span that is a step, its code or a call."""
     numbers: dict[str, int] = {}
     for step in steps:
@@ -317,17 +309,17 @@ def _describe_state(layers: Mapping[Layer, Outcome]) -> str:
 
 def _describe_replay(evaluation: RunEvaluation) -> str:
     if isinstance(evaluation.replay, NoReplay):
-        return f"not replayed: {clean_text(evaluation.replay.reason)}"
+        return f"not replayed: {format_text(evaluation.replay.reason)}"
     steps, left = evaluation.replay.steps, evaluation.replay.first_divergence
     if left is not None:
         number, step = left
         how = step.difference or "it calls a tool in a way that is not on record"
-        return f"the replay leaves the record first at snippet {number}: {clean_text(how)}"
+        return f"the replay leaves the record first at snippet {number}: {format_text(how)}"
     compared = sum(step.agrees is not None for step in steps)
     return f"{len(steps)} of {len(evaluation.run.snippets)} snippets replayed, {compared} compared, all agree"
 
 
-def _extract_claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
+def _iter_claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
     for score in layers:
         if score.layer is Layer.GROUNDEDNESS and isinstance(score.outcome, Scored):
             for fact in score.outcome.evidence:
@@ -336,9 +328,9 @@ def _extract_claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
                         start=fact.claim.start,
                         end=fact.claim.end,
                         verdict=fact.claim.verdict,
-                        why=clean_text(fact.what),
+                        why=format_text(fact.what),
                         span_id=fact.span_id,
-                        found=None if fact.claim.found is None else clean_text(fact.claim.found),
+                        found=None if fact.claim.found is None else format_text(fact.claim.found),
                         cell=fact.claim.cell[0] if fact.claim.cell else None,
                     )
 
@@ -347,13 +339,13 @@ def _build_layer(evaluation: RunEvaluation, score: Score) -> models.Score:
     """Return a layer's own score, with a person's verdict in its place where there is one."""
     shown = _build_score(score)
     counting = evaluation.layers[score.layer]
-    person = next((each for each in evaluation.scores if each.outcome is counting), None)
+    person = next((item for item in evaluation.scores if item.outcome is counting), None)
     if person is None or not is_person_verdict(person):
         return shown
     return shown.model_copy(
         update={
             "outcome": build_outcome(counting),
-            "settled_by": clean_text(person.evaluator.removeprefix(EXTERNAL_PREFIX)),
+            "settled_by": format_text(person.evaluator.removeprefix(EXTERNAL_PREFIX)),
             "settled": shown.outcome,
         }
     )
@@ -363,7 +355,7 @@ def _build_score(score: Score) -> models.Score:
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     return models.Score(
         layer=score.layer,
-        name=clean_text(score.name),
+        name=format_text(score.name),
         span_id=score.span_id,
         outcome=_build_outcome(score.outcome, find_state(score.layer, score.name, score.outcome)),
         settled_by="",
@@ -380,11 +372,11 @@ def build_facts(score: Score) -> list[models.Fact]:
     shown = [fact for fact in evidence if not _repeats_verdict(fact)]
     return [
         models.Fact(
-            what=clean_text(fact.what),
+            what=format_text(fact.what),
             claim=_find_claim_verdict(fact),
             span_id=fact.span_id,
-            recorded=clean_optional(fact.recorded),
-            replayed=clean_optional(fact.replayed),
+            recorded=find_text(fact.recorded),
+            replayed=find_text(fact.replayed),
         )
         for fact in shown[:_MOST_EVIDENCE]
     ]
@@ -407,7 +399,7 @@ def build_versioned_score(score: Score) -> models.VersionedScore:
     """Return a score with where it came from."""
     shown = _build_score(score)
     return models.VersionedScore(
-        **dict(shown), id=score.id, evaluator=clean_text(score.evaluator), version=clean_text(score.version)
+        **dict(shown), id=score.id, evaluator=format_text(score.evaluator), version=format_text(score.version)
     )
 
 
@@ -427,44 +419,44 @@ def _build_step(evaluation: RunEvaluation, step: Step) -> models.Step:
         span_id=step.span_id,
         start_ns=step.start_ns,
         end_ns=step.end_ns,
-        thought=clean_text(_extract_thought(step)),
+        thought=format_text(_format_thought(step)),
         snippets=[_build_snippet(evaluation, snippet) for snippet in step.snippets],
         calls=[_build_call(call) for call in step.calls],
-        error=clean_text(step.error.message) if step.error else None,
-        refused=_describe_refusal(step.refusal),
+        error=format_text(step.error.message) if step.error else None,
+        refused=_find_refusal(step.refusal),
     )
 
 
-def _extract_thought(step: Step) -> str:
+def _format_thought(step: Step) -> str:
     """Return what the model wrote before its code: the code is shown as code."""
-    said = step.text
+    thought = step.text
     for snippet in step.snippets:
-        said = said.partition(snippet.source.strip())[0] if snippet.source.strip() else said
-    return _CODE_OPENS.sub("", said).strip()
+        thought = thought.partition(snippet.source.strip())[0] if snippet.source.strip() else thought
+    return _CODE_OPENS.sub("", thought).strip()
 
 
 def format_arguments(call: RecordedCall) -> str:
     """Return the arguments of a tool call, as they would be written."""
-    given = [
+    arguments = [
         *map(_format_value, call.args),
         *(f"{name}={_format_value(value)}" for name, value in call.kwargs.items()),
     ]
-    return clean_text(", ".join(given))
+    return format_text(", ".join(arguments))
 
 
 def _build_call(call: RecordedCall) -> models.Call:
     return models.Call(
         span_id=call.span_id,
-        tool=clean_text(call.tool),
+        tool=format_text(call.tool),
         arguments=format_arguments(call),
-        result=_clean_payload(call.result),
-        error=clean_text(call.error.message) if call.error else None,
-        refused=_describe_refusal(call.refusal),
+        result=_find_payload(call.result),
+        error=format_text(call.error.message) if call.error else None,
+        refused=_find_refusal(call.refusal),
     )
 
 
-def _describe_refusal(refusal: Refusal | None) -> str | None:
-    return None if refusal is None else clean_text(format_refusal(refusal))
+def _find_refusal(refusal: Refusal | None) -> str | None:
+    return None if refusal is None else format_text(format_refusal(refusal))
 
 
 def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
@@ -479,24 +471,24 @@ def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippe
         span_id=snippet.span_id,
         language=snippet.language.value,
         executed=snippet.executed,
-        lines=highlight_lines(snippet.source, snippet.language),
+        lines=split_highlighted(snippet.source, snippet.language),
         cut=snippet.truncated or len(snippet.source) > _LONGEST,
         scan=scan.verdict.value,
         findings=[
             models.Finding(
-                rule=each.rule,
-                severity=each.severity.value,
-                verdict=each.verdict.value,
-                line=each.line,
-                message=clean_text(each.message),
-                remedy=clean_text(each.remedy),
+                rule=finding.rule,
+                severity=finding.severity.value,
+                verdict=finding.verdict.value,
+                line=finding.line,
+                message=format_text(finding.message),
+                remedy=format_text(finding.remedy),
             )
-            for each in scan.findings
+            for finding in scan.findings
         ],
         recorded=recorded,
         replayed=replayed,
-        not_replayed=None if again else clean_optional(reason),
-        refused=_describe_refusal(snippet.refusal),
+        not_replayed=None if again else find_text(reason),
+        refused=_find_refusal(snippet.refusal),
     )
 
 
@@ -505,9 +497,9 @@ def _build_recorded(snippet: Snippet) -> models.Recorded:
     printed = record.stdout if record.stdout is not None else record.shown
     return models.Recorded(
         ended=record.failure_class.value if record.failure_class else None,
-        printed=clean_optional(printed),
-        value=_clean_payload(record.output),
-        error=clean_text(snippet.error.message) if snippet.error else None,
+        printed=find_text(printed),
+        value=_find_payload(record.output),
+        error=format_text(snippet.error.message) if snippet.error else None,
     )
 
 
@@ -515,40 +507,43 @@ def _build_replayed(step: ReplayedStep) -> models.Replayed:
     ran = step.execution
     return models.Replayed(
         ended=ran.failure_class.value,
-        printed=clean_text(ran.stdout),
-        value=clean_optional(ran.result_text),
-        error=clean_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
+        printed=format_text(ran.stdout),
+        value=find_text(ran.result_text),
+        error=format_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
         agrees=step.agrees,
-        difference=clean_optional(step.difference),
+        difference=find_text(step.difference),
         flaky=step.flaky,
         wall_s=ran.wall_s,
         peak_memory_bytes=ran.peak_memory_bytes,
         attempts=[
             models.Attempt(
-                kind=each.kind.value, target=clean_text(each.target), allowed=each.allowed, count=each.count
+                kind=attempt.kind.value,
+                target=format_text(attempt.target),
+                allowed=attempt.allowed,
+                count=attempt.count,
             )
-            for each in ran.attempts
+            for attempt in ran.attempts
         ],
-        files={clean_text(path): size for path, size in list(ran.files.items())[:200]},
+        files={format_text(path): size for path, size in list(ran.files.items())[:200]},
     )
 
 
-def highlight_lines(source: str, language: Language) -> list[str]:
+def split_highlighted(source: str, language: Language) -> list[str]:
     """Return source code as lines of HTML, escaped, with Pygments' short classes."""
-    code = clean_text(source).replace("\r\n", "\n").replace("\r", "\n")
-    return str(highlight(code, _find_lexer(language), _FORMATTER)).rstrip("\n").split("\n")
+    code = format_text(source).replace("\r\n", "\n").replace("\r", "\n")
+    return str(highlight(code, _get_lexer(language), _FORMATTER)).rstrip("\n").split("\n")
 
 
 @cache
-def _find_lexer(language: Language) -> Lexer:
+def _get_lexer(language: Language) -> Lexer:
     try:
         return get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return get_lexer_by_name("text", stripnl=False, ensurenl=False)
 
 
-def _clean_payload(payload: Payload | None) -> str | None:
-    return None if payload is None else clean_text(payload.text)
+def _find_payload(payload: Payload | None) -> str | None:
+    return None if payload is None else format_text(payload.text)
 
 
 def _format_value(value: JsonValue) -> str:
@@ -556,12 +551,12 @@ def _format_value(value: JsonValue) -> str:
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
-def clean_optional(given: str | None) -> str | None:
-    """Return text as `clean_text` does, and None as it is."""
-    return None if given is None else clean_text(given)
+def find_text(text: str | None) -> str | None:
+    """Return text as `format_text` does, and None as it is."""
+    return None if text is None else format_text(text)
 
 
-def clean_text(given: str) -> str:
+def format_text(text: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
-    cut = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return mask_formats(cut.encode("utf-8", "replace").decode())

@@ -59,24 +59,24 @@ def _parse_cohort(
     Raises:
         HTTPException: 400: `where` is not of that form, or there is no such dimension.
     """
-    given = {
+    values = {
         "project": project, "service": service, "agent": agent, "model": model, "task": task,
         "release": release, "prompt_version": prompt_version, "language": language, "executor": executor,
     }  # fmt: skip
-    cohort = {name: value for name, value in given.items() if value is not None}
-    for each in where:
-        dimension, equals, value = each.partition("=")
+    cohort = {name: value for name, value in values.items() if value is not None}
+    for item in where:
+        dimension, equals, value = item.partition("=")
         if not equals:
-            raise _make_where_error(each, "write DIMENSION=VALUE")
+            raise _build_where_error(item, "write DIMENSION=VALUE")
         try:
             cohort[check_dimension(dimension)] = value
         except ValueError as problem:
-            raise _make_where_error(each, str(problem)) from problem
+            raise _build_where_error(item, str(problem)) from problem
     return cohort
 
 
-def _make_where_error(given: str, reason: str) -> HTTPException:
-    return HTTPException(HTTPStatus.BAD_REQUEST, f"where {given[:100]!r}: {reason}")
+def _build_where_error(condition: str, reason: str) -> HTTPException:
+    return HTTPException(HTTPStatus.BAD_REQUEST, f"where {condition[:100]!r}: {reason}")
 
 
 Cohort = Annotated[Mapping[str, str], Depends(_parse_cohort)]
@@ -88,23 +88,25 @@ def compute_window(hours: float) -> tuple[int, int]:
     return max(0, end - int(hours * HOUR_NS)), end + 1
 
 
-def find_trace_id(store: Store, given: str, project: str | None = None) -> str:
+def get_trace_id(store: Store, id_start: str, project: str | None = None) -> str:
     """Return the id of the one trace that starts so.
 
     Raises:
         HTTPException: 404: none starts so, or several.
     """
-    if not given or len(given) > 32 or not set(given) <= set("0123456789abcdef"):
-        raise make_not_found_error(given)
-    found = store.trace_ids(given, limit=_MOST_PROJECTS, project=project)
-    if len(found) != 1 and given not in found:
-        raise make_not_found_error(given)
-    return given if given in found else found[0]
+    if not id_start or len(id_start) > 32 or not set(id_start) <= set("0123456789abcdef"):
+        raise build_not_found_error(id_start)
+    found = store.trace_ids(id_start, limit=_MOST_PROJECTS, project=project)
+    if len(found) != 1 and id_start not in found:
+        raise build_not_found_error(id_start)
+    return id_start if id_start in found else found[0]
 
 
-def make_not_found_error(given: str) -> HTTPException:
+def build_not_found_error(id_start: str) -> HTTPException:
     """Return the error for an id of no trace."""
-    return HTTPException(HTTPStatus.NOT_FOUND, f"there is not one trace whose id starts with {given[:64]!r}")
+    return HTTPException(
+        HTTPStatus.NOT_FOUND, f"there is not one trace whose id starts with {id_start[:64]!r}"
+    )
 
 
 def encode_cursor(at_ns: int, key: str) -> str:
@@ -112,7 +114,7 @@ def encode_cursor(at_ns: int, key: str) -> str:
     return base64.urlsafe_b64encode(f"{at_ns}:{key}".encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
+def find_cursor(cursor: str | None) -> tuple[int, str] | None:
     """Return the time and the key of the last row of the page before.
 
     Raises:

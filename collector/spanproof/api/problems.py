@@ -16,13 +16,15 @@ from spanproof.store import AmbiguousTrace, StoreError
 MEDIA_TYPE = "application/problem+json"
 
 
-def make_problem_response(status: HTTPStatus, detail: str, headers: dict[str, str] | None = None) -> Response:
+def build_problem_response(
+    status: HTTPStatus, detail: str, headers: dict[str, str] | None = None
+) -> Response:
     """Return an error as a response."""
     body = Problem(title=status.phrase, status=status.value, detail=detail)
     return Response(body.model_dump_json(), status.value, headers, MEDIA_TYPE)
 
 
-def describe_problem(meaning: str) -> dict[str, Any]:
+def build_problem(meaning: str) -> dict[str, Any]:
     """Return an error's entry in the description of the API."""
     return {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": meaning}
 
@@ -33,22 +35,22 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def of_request(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, RequestValidationError)
         faults = (
-            f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
+            f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in failure.errors()
         )
-        is_of_body = any(each["loc"][0] == "body" for each in failure.errors())
+        is_of_body = any(error["loc"][0] == "body" for error in failure.errors())
         status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
-        return make_problem_response(status, "; ".join(faults))
+        return build_problem_response(status, "; ".join(faults))
 
     async def of_http(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, HTTPException)
         headers = dict(failure.headers) if failure.headers else None
-        return make_problem_response(HTTPStatus(failure.status_code), str(failure.detail), headers)
+        return build_problem_response(HTTPStatus(failure.status_code), str(failure.detail), headers)
 
     async def of_store(_: Request, failure: Exception) -> Response:
-        return make_problem_response(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
+        return build_problem_response(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
 
     async def of_trace(_: Request, failure: Exception) -> Response:
-        return make_problem_response(HTTPStatus.CONFLICT, f"{failure}; add the parameter `project`")
+        return build_problem_response(HTTPStatus.CONFLICT, f"{failure}; add the parameter `project`")
 
     app.add_exception_handler(AmbiguousTrace, of_trace)
     app.add_exception_handler(RequestValidationError, of_request)

@@ -48,18 +48,18 @@ class TokenHolders:
         self._tokens = Authoriser(config.tokens, config.tokens_file)
         self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
 
-    def grants(self) -> list[Grant]:
+    def list_grants(self) -> list[Grant]:
         """Return what the holders of the collector's tokens may do, with the tokens' names."""
         return self._tokens.grants()
 
-    def accept(self, token: str, role: Role) -> Grant | None:
+    def find_grant(self, token: str, role: Role) -> Grant | None:
         """Return what is granted to a token that has a role, else None; a provider's tokens read only."""
         if self._tokens.required:
             try:
                 return self._tokens.check(f"Bearer {token}", role)
             except Refused:
                 pass
-        return self._provider.accept(token) if role is Role.READ and self._provider is not None else None
+        return self._provider.find_grant(token) if role is Role.READ and self._provider is not None else None
 
 
 class _Provider:
@@ -67,7 +67,7 @@ class _Provider:
         self._settings = settings
         self._keys: jwt.PyJWKClient | None = None
 
-    def accept(self, token: str) -> Grant | None:
+    def find_grant(self, token: str) -> Grant | None:
         try:
             key = self._open_key_client().get_signing_key_from_jwt(token)
             claims = jwt.decode(
@@ -83,9 +83,9 @@ class _Provider:
             # Never the token itself.
             log.info("a reader's token is not accepted: %s", type(problem).__name__)
             return None
-        return self._derive_grant(claims) if _has_claims(claims, self._settings.required_claims) else None
+        return self._find_grant(claims) if _has_claims(claims, self._settings.required_claims) else None
 
-    def _derive_grant(self, claims: Mapping[str, Any]) -> Grant | None:
+    def _find_grant(self, claims: Mapping[str, Any]) -> Grant | None:
         """Return the grant of a reader; None where the claim that names the project is missing."""
         claim = self._settings.project_claim
         if claim is None:
@@ -98,13 +98,13 @@ class _Provider:
 
     def _open_key_client(self) -> jwt.PyJWKClient:
         if self._keys is None:
-            url = self._settings.jwks_url or self._discover_keys_url()
+            url = self._settings.jwks_url or self._fetch_keys_url()
             self._keys = jwt.PyJWKClient(
                 url, lifespan=_KEYS_FOR_S, timeout=_TIMEOUT_S, cooldown_duration=_COOLDOWN_S
             )
         return self._keys
 
-    def _discover_keys_url(self) -> str:
+    def _fetch_keys_url(self) -> str:
         issuer = (self._settings.issuer or "").rstrip("/")
         answer = httpx.get(f"{issuer}/.well-known/openid-configuration", timeout=_TIMEOUT_S)
         document = answer.raise_for_status().json()
@@ -115,7 +115,7 @@ class _Provider:
 
 def _has_claims(claims: Mapping[str, Any], required: Mapping[str, str]) -> bool:
     for name, wanted in required.items():
-        given = claims.get(name)
-        if wanted not in (given if isinstance(given, list) else [given]):
+        claim = claims.get(name)
+        if wanted not in (claim if isinstance(claim, list) else [claim]):
             return False
     return True

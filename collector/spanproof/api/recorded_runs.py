@@ -13,7 +13,7 @@ import orjson
 from spanproof.api.states import build_expected_outcome
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.experiments import Trial
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.gate import iter_scores
@@ -44,15 +44,19 @@ def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvalu
     for score in iter_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
         if isinstance(score, Score):
             scores.setdefault(score.run_span_id, []).append(score)
-    return _build_evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
+    return _build_evaluation(trace, list_runs(trace, detect(trace)), scores, _NOT_KEPT)
 
 
-def build_case_evaluation(case: Case) -> TraceEvaluation | None:
+def find_case_evaluation(case: Case) -> TraceEvaluation | None:
     """Return the frozen run of a case with the verdicts it was promoted with; None where it holds no run."""
     if case.trace is None or case.origin is None:
         return None
-    runs = [run for run in runs_of(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id]
-    scores = [_build_score(case, each, position) for position, each in enumerate(case.expectations)]
+    runs = [
+        run for run in list_runs(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id
+    ]
+    scores = [
+        _build_score(case, expectation, position) for position, expectation in enumerate(case.expectations)
+    ]
     return _build_evaluation(case.trace, runs, {case.origin.run_span_id: scores}, _FROZEN)
 
 
@@ -60,17 +64,19 @@ def _build_evaluation(
     trace: Trace, runs: Iterable[Run], scores: Mapping[str, list[Score]], replay: NoReplay
 ) -> TraceEvaluation:
     found = tuple(
-        RunEvaluation(run, _scan_snippets(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs
+        RunEvaluation(run, _build_scans(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs
     )
     return TraceEvaluation(trace, found, ())
 
 
-def _scan_snippets(run: Run) -> dict[str, Scan]:
-    return {each.id: _make_pipeline().scan(each.language.value, each.source) for each in run.snippets}
+def _build_scans(run: Run) -> dict[str, Scan]:
+    return {
+        snippet.id: _build_pipeline().scan(snippet.language.value, snippet.source) for snippet in run.snippets
+    }
 
 
 @cache
-def _make_pipeline() -> Pipeline:
+def _build_pipeline() -> Pipeline:
     return Pipeline()
 
 

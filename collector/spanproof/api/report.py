@@ -47,7 +47,7 @@ def format_trace_report(
     path = f"traces/{trace_id}"
     route = f"/{path}?run={run.run.span_id}" if run else f"/{path}"
     title = f"{evaluation.state.value}: trace {trace_id[:12]}"
-    return format_report(title, route, _answer_trace(path, evaluation, feedback))
+    return format_report(title, route, _build_answers(path, evaluation, feedback))
 
 
 def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence[TraceEvaluation]) -> str:
@@ -61,7 +61,7 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
     page = build_gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
     traces = _Traces()
     for evaluation in failing:
-        if not traces.add(f"traces/{evaluation.trace.trace_id}", evaluation):
+        if not traces.handle_trace(f"traces/{evaluation.trace.trace_id}", evaluation):
             break
     title = f"{page.state.value}: spanproof gate"
     return format_report(title, "/gates/report", {"gates/report": page, **traces.answers})
@@ -71,8 +71,8 @@ def format_suite_report(result: SuiteReport | Experiment) -> str:
     """Return the page of a suite's result, with the first traces that did not pass."""
     table, traces = result.to_table(), _Traces()
     runs: dict[str, list[ResultRun]] = {}
-    for case, run, evaluation in _find_failing_runs(result):
-        if not traces.add(run.path, evaluation):
+    for case, run, evaluation in _iter_failing_runs(result):
+        if not traces.handle_trace(run.path, evaluation):
             break
         runs.setdefault(case, []).append(run)
     page = build_result_page(table, format_command(result), runs)
@@ -80,7 +80,7 @@ def format_suite_report(result: SuiteReport | Experiment) -> str:
     return format_report(title, "/experiments/report", {"experiments/report": page, **traces.answers})
 
 
-def _find_failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, ResultRun, TraceEvaluation]]:
+def _iter_failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, ResultRun, TraceEvaluation]]:
     """Yield each run that did not pass, with its case and its trace."""
     if isinstance(result, SuiteReport):
         for report in result.cases:
@@ -93,7 +93,7 @@ def _find_failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, 
         for trial in case.trials:
             if result.results is None or trial.passed:
                 continue
-            judged = replace(trial, row=result.row_of(trial))
+            judged = replace(trial, row=result.load_row(trial))
             evaluation = load_trial_evaluation(result.results, judged)
             if evaluation is not None:
                 yield case.case.id, build_result_run("now", trial), evaluation
@@ -106,14 +106,14 @@ class _Traces:
         self.answers: dict[str, Answer] = {}
         self._count, self._bytes = 0, 0
 
-    def add(self, path: str, evaluation: TraceEvaluation) -> bool:
+    def handle_trace(self, path: str, evaluation: TraceEvaluation) -> bool:
         """Add what the API answers about a trace; returns False where the report is full."""
         if path in self.answers:
             return True
         if self._count >= _MOST_TRACES or self._bytes >= _MOST_BYTES:
             return False
-        found = _answer_trace(path, evaluation)
-        self._bytes += sum(len(each.model_dump_json()) for each in found.values())
+        found = _build_answers(path, evaluation)
+        self._bytes += sum(len(item.model_dump_json()) for item in found.values())
         if self._bytes > _MOST_BYTES:
             return False
         self._count += 1
@@ -121,7 +121,7 @@ class _Traces:
         return True
 
 
-def _answer_trace(
+def _build_answers(
     path: str, evaluation: TraceEvaluation, feedback: Sequence[Feedback] = ()
 ) -> dict[str, Answer]:
     """Return what the API answers about a trace and its spans, by path."""
@@ -141,8 +141,8 @@ def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
     script = (STATIC / "report.js").read_text(encoding="utf-8").replace("</script", "<\\/script")
     style = (STATIC / "report.css").read_text(encoding="utf-8").replace("</style", "<\\/style")
     policy = (
-        f"default-src 'none'; script-src 'sha256-{_hash_text(script)}';"
-        f" style-src 'sha256-{_hash_text(style)}';"
+        f"default-src 'none'; script-src 'sha256-{_encode_text(script)}';"
+        f" style-src 'sha256-{_encode_text(style)}';"
         " base-uri 'none'; form-action 'none'"
     )
     plain = {path: answer.model_dump(mode="json") for path, answer in answers.items()}
@@ -159,5 +159,5 @@ def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
     )
 
 
-def _hash_text(text: str) -> str:
+def _encode_text(text: str) -> str:
     return b64encode(sha256(text.encode()).digest()).decode()

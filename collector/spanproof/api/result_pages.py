@@ -80,14 +80,14 @@ def build_result_page(
     """
     rows = sorted(table.rows, key=lambda row: GRAVITY.index(parse_state(row.verdict.value)))
     return ResultPage(
-        title=pages.clean_text(table.title),
+        title=pages.format_text(table.title),
         state=get_table_state(table),
         counts=count_states(parse_state(row.verdict.value) for row in table.rows),
         passed=table.passed,
-        headline=pages.clean_text(table.headline),
-        command=pages.clean_text(command),
+        headline=pages.format_text(table.headline),
+        command=pages.format_text(command),
         facts=[
-            ResultFact(name=pages.clean_text(name), value=pages.clean_text(value))
+            ResultFact(name=pages.format_text(name), value=pages.format_text(value))
             for name, value in table.all_facts
         ],
         cases=[_build_case(row, runs.get(row.name, ())) for row in rows[:_MOST_ROWS]],
@@ -118,14 +118,14 @@ def build_trial_path(experiment: str, case: str, number: int) -> str:
 
 def _build_case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
     return ResultCase(
-        name=pages.clean_text(row.name),
+        name=pages.format_text(row.name),
         state=parse_state(row.verdict.value),
         verdict=row.verdict.value,
-        reason=pages.clean_text(row.reason),
-        details=[pages.clean_text(each) for each in row.details[:_MOST_DETAILS]],
+        reason=pages.format_text(row.reason),
+        details=[pages.format_text(detail) for detail in row.details[:_MOST_DETAILS]],
         layer=row.layer,
-        file=pages.clean_text(row.file),
+        file=pages.format_text(row.file),
         wall_s=row.wall_s,
-        marks=[build_mark(each) for each in row.marks],
+        marks=[build_mark(mark) for mark in row.marks],
         runs=list(runs),
     )

@@ -54,7 +54,7 @@ class ConsoleServer:
             port: 0 takes any free one.
             settings: who may read and write, and what is shown; on loopback it answers to no other name.
             fall_back: whether a free port is taken where this one is taken.
-            bound: a socket of `bind_console`; host and port are then not used.
+            bound: a socket of `open_console_socket`; host and port are then not used.
             tls: of the listener; None: none.
             on_load: called once the application is loaded.
 
@@ -63,7 +63,7 @@ class ConsoleServer:
             TlsError: a certificate cannot be used.
         """
         context = create_ssl_context(tls) if tls is not None else None
-        self._bound = bound if bound is not None else bind_console(host, port, fall_back=fall_back)
+        self._bound = bound if bound is not None else open_console_socket(host, port, fall_back=fall_back)
         self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
@@ -78,13 +78,13 @@ class ConsoleServer:
             timeout_graceful_shutdown=_GRACE_S,
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, name="spanproof-console", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="spanproof-console", daemon=True)
 
     def start(self) -> None:
         """Serve; returns at once: the port takes connections already."""
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Stop serving. Safe to call twice."""
         self._server.should_exit = True
         if self._thread.ident is not None:
@@ -105,9 +105,9 @@ class ConsoleServer:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        self.close()
 
-    def _serve(self) -> None:
+    def _run(self) -> None:
         self._server.run(sockets=[self._bound])
 
 
@@ -128,21 +128,21 @@ class _LazyApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._app is None:
-            from spanproof.api.app import make_app
+            from spanproof.api.app import build_app
 
-            self._app = make_app(self._open_store, self._settings)
+            self._app = build_app(self._open_store, self._settings)
             self._on_load()
         await self._app(scope, receive, send)
 
 
-def collect_garbage_seldom() -> None:
+def update_garbage_thresholds() -> None:
     """Exempt what is loaded from garbage collections, which would hold up every request for 0.1 s."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS)
 
 
-def bind_console(host: str, port: int, *, fall_back: bool) -> socket.socket:
+def open_console_socket(host: str, port: int, *, fall_back: bool) -> socket.socket:
     """Return a listening socket for the console, of a free port where this one is taken and that is allowed.
 
     Raises:

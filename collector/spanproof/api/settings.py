@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from spanproof.evaluators.engine import Engine
 
 
-def _supply_no_readings() -> Sequence[tuple[str, str, float]]:
-    return ()
-
-
-def _supply_no_grants() -> Sequence[Grant]:
-    return ()
-
-
-def _make_default_engine(sandbox: Sandbox) -> Engine:
+def _build_default_engine(sandbox: Sandbox) -> Engine:
     # Here and not above: it loads every evaluator, which most requests do without.
     from spanproof.evaluators.engine import Engine
 
@@ -59,7 +51,7 @@ class ConsoleSettings:
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
     accepts: Callable[[str, Role], Grant | None] | None = None
-    read_grants: Callable[[], Sequence[Grant]] = _supply_no_grants
+    read_grants: Callable[[], Sequence[Grant]] = tuple
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()
@@ -69,15 +61,15 @@ class ConsoleSettings:
     otlp_http: str = ""
     otlp_grpc: str = ""
     open_sandbox: Callable[[], Sandbox] | None = None
-    make_engine: Callable[[Sandbox], Engine] = _make_default_engine
-    read_health: Callable[[], Sequence[tuple[str, str, float]]] = _supply_no_readings
+    make_engine: Callable[[Sandbox], Engine] = _build_default_engine
+    read_health: Callable[[], Sequence[tuple[str, str, float]]] = tuple
 
     @property
     def open_to_all(self) -> bool:
         """Whether no token is required."""
         return not self.tokens and not self.writers and self.accepts is None
 
-    def reader(self, token: str) -> Grant | None:
+    def find_reader(self, token: str) -> Grant | None:
         """Return what a reader's or a writer's token grants; None where it is neither's."""
         if self.open_to_all or self._is_one_of(token, (*self.tokens, *self.writers)):
             return Grant(frozenset(Role))
@@ -100,9 +92,9 @@ class ConsoleSettings:
         grant = self._find_grant(token, Role.WRITE)
         return (grant.name if grant else None) or "(a token without a name)"
 
-    def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
+    def _is_one_of(self, token: str, tokens: Sequence[str]) -> bool:
         # Each is compared, so that the time says nothing about which one was near.
-        fits = [hmac.compare_digest(token.encode(), each.encode()) for each in known]
+        fits = [hmac.compare_digest(token.encode(), item.encode()) for item in tokens]
         return any(fits)
 
     def _find_grant(self, token: str, *roles: Role) -> Grant | None:

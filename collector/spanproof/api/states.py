@@ -51,10 +51,10 @@ def get_case_state(result: CaseResult) -> State:
 
 def get_table_state(table: ResultTable) -> State:
     """Return the state of a report: the gravest of its rows, and not `pass` where it did not pass."""
-    return combine_with_result(table.passed, (parse_state(row.verdict.value) for row in table.rows))
+    return compute_state_with_result(table.passed, (parse_state(row.verdict.value) for row in table.rows))
 
 
-def combine_with_result(passed: bool, states: Iterable[State]) -> State:
+def compute_state_with_result(passed: bool, states: Iterable[State]) -> State:
     """Return what rows are together, and `fail` where the whole did not pass and no row says why."""
     state = fold_states(states)
     return State.FAIL if not passed and state in (State.PASS, State.SKIPPED) else state
@@ -62,7 +62,9 @@ def combine_with_result(passed: bool, states: Iterable[State]) -> State:
 
 def get_frozen_state(case: Case) -> State:
     """Return the state of the run that a case was promoted from; skipped where it holds none."""
-    return fold_outcomes(build_expected_outcome(each) for each in case.expectations if each.is_of_layer)
+    return fold_outcomes(
+        build_expected_outcome(expectation) for expectation in case.expectations if expectation.is_of_layer
+    )
 
 
 def build_expected_outcome(expected: Expectation) -> Outcome:

@@ -21,23 +21,23 @@ _NS: Final = 10**9
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_csv(listing: TraceListing, limit: int) -> bytes:
+def encode_csv(listing: TraceListing, limit: int) -> bytes:
     """Return the traces of a list as CSV; a spreadsheet runs no text of a trace as a formula."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow([name for name, _ in _COLUMNS])
     for row in _iter_cells(listing, limit):
-        writer.writerow([_make_plain(value) for value in row.values()])
+        writer.writerow([_encode_cell(value) for value in row.values()])
     return file.getvalue().encode()
 
 
-def _make_plain(value: object) -> object:
+def _encode_cell(value: object) -> object:
     """Return a value as a cell that a spreadsheet shows and does not run."""
     is_formula = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
     return f"'{value}" if is_formula else value
 
 
-def write_parquet(listing: TraceListing, limit: int) -> bytes:
+def encode_parquet(listing: TraceListing, limit: int) -> bytes:
     """Return the traces of a list as a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -12,7 +12,7 @@ from fastapi import HTTPException, Response
 
 from spanproof.api import models
 from spanproof.api.models import traces as trace_models
-from spanproof.api.pages import EVERY_STEP, build_run, clean_text, number_spans
+from spanproof.api.pages import EVERY_STEP, build_run, format_text, group_step_numbers
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Feedback
 from spanproof.trace import Span, Trace
@@ -27,7 +27,7 @@ IMAGE_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
 """How OpenAPI describes the answer with an image."""
 
 
-def choose_steps(first: int) -> slice:
+def get_steps(first: int) -> slice:
     """Return the page of steps that begins with this number."""
     return slice(first - 1, first - 1 + STEPS_OF_PAGE)
 
@@ -41,11 +41,11 @@ def build_trace_page(
     return trace_models.TracePage(
         trace_id=trace.trace_id,
         state=evaluation.state,
-        project=clean_text(evaluation.key.project),
+        project=format_text(evaluation.key.project),
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
-        runs=[build_run(each, steps) for each in evaluation.runs],
+        runs=[build_run(run, steps) for run in evaluation.runs],
         feedback=[_build_feedback(opinion) for opinion in feedback],
         images=_build_images(evaluation),
     )
@@ -54,8 +54,8 @@ def build_trace_page(
 def _build_feedback(opinion: Feedback) -> trace_models.Feedback:
     return trace_models.Feedback(
         run_span_id=opinion.span_id or "",
-        kind=clean_text(opinion.kind),
-        comment=None if opinion.comment is None else clean_text(opinion.comment),
+        kind=format_text(opinion.kind),
+        comment=None if opinion.comment is None else format_text(opinion.comment),
     )
 
 
@@ -67,12 +67,12 @@ def _build_images(evaluation: TraceEvaluation) -> list[trace_models.TraceImage]:
     steps = {
         span_id: (run.run.span_id, number)
         for run in evaluation.runs
-        for span_id, number in number_spans(run.run.steps).items()
+        for span_id, number in group_step_numbers(run.run.steps).items()
     }
-    return [_build_image(image, _find_step(evaluation.trace, steps, image.span_id)) for image in images]
+    return [_build_image(image, _get_step(evaluation.trace, steps, image.span_id)) for image in images]
 
 
-def _find_step(
+def _get_step(
     trace: Trace, steps: Mapping[str, tuple[str, int]], span_id: str
 ) -> tuple[str, int] | tuple[None, None]:
     """Return the run and the number of the step that a span is part of or below."""
@@ -91,7 +91,7 @@ def _build_image(image: Image, step: tuple[str, int] | tuple[None, None]) -> tra
         span_id=image.span_id,
         run_span_id=run_span_id,
         step=number,
-        attribute=clean_text(image.attribute),
+        attribute=format_text(image.attribute),
         media_type=image.media_type,
         bytes=len(image.content),
     )
@@ -116,11 +116,11 @@ def build_span_row(span: Span, parent_id: str | None) -> models.SpanRow:
     return models.SpanRow(
         span_id=span.span_id,
         parent_id=parent_id,
-        name=clean_text(span.name),
+        name=format_text(span.name),
         kind=span.kind.value,
         start_ns=span.start_ns,
         end_ns=span.end_ns,
-        error=clean_text(span.error.message) if span.error else None,
+        error=format_text(span.error.message) if span.error else None,
     )
 
 
@@ -129,17 +129,17 @@ def build_span_page(span: Span) -> trace_models.SpanPage:
     return trace_models.SpanPage(
         span=build_span_row(span, span.parent_id),
         dialect=span.dialect,
-        attributes={clean_text(key): _to_json(value) for key, value in span.attributes.items()},
-        resource={clean_text(key): _to_json(value) for key, value in span.resource.items()},
+        attributes={format_text(key): _to_json(value) for key, value in span.attributes.items()},
+        resource={format_text(key): _to_json(value) for key, value in span.resource.items()},
     )
 
 
 def _to_json(value: object) -> object:
     """Return an attribute as JSON data."""
     if isinstance(value, str):
-        return clean_text(value)
+        return format_text(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, bool | int | float) or value is None:
         return value
-    return clean_text(json.dumps(value, ensure_ascii=False, default=str))
+    return format_text(json.dumps(value, ensure_ascii=False, default=str))

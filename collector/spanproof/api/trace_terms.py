@@ -29,12 +29,12 @@ def _read_amounts(
     min_cost_usd: Annotated[float | None, Query(ge=0, le=10**9, description="Cost at least so much.")] = None,
 ) -> Mapping[str, float]:
     """Return the least amounts that are given, as fields of `TraceTerms`."""
-    given = {
+    conditions = {
         "min_latency_ns": None if min_seconds is None else int(min_seconds * _NS),
         "min_tokens": min_tokens,
         "min_cost_usd": min_cost_usd,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in conditions.items() if value is not None}
 
 
 def _read_terms(

@@ -40,18 +40,18 @@ class Workspace:
 
     root: Path
 
-    def suites(self) -> dict[str, Path]:
+    def group_suites(self) -> dict[str, Path]:
         """Return the folders of suites, by name."""
-        found = (folder for folder, files in self._walk() if "suite.yaml" in files)
-        return {self._derive_name(folder): folder for folder in sorted(found)}
+        found = (folder for folder, files in self._iter_folders() if "suite.yaml" in files)
+        return {self._get_name(folder): folder for folder in sorted(found)}
 
-    def experiments(self, suite: Path | None = None) -> list[ExperimentFiles]:
+    def list_experiments(self, suite: Path | None = None) -> list[ExperimentFiles]:
         """Return the experiments, the latest first; of one suite, or all.
 
         Those that cannot be read are left out.
         """
         found = []
-        for folder, files in self._walk():
+        for folder, files in self._iter_folders():
             if "experiment.json" not in files:
                 continue
             try:
@@ -63,51 +63,51 @@ class Workspace:
                 written = (folder / "experiment.json").stat().st_mtime_ns
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
-            found.append(ExperimentFiles(self._derive_name(folder), results, head, trials, written))
-        return sorted(found, key=lambda each: (-each.written_ns, each.name))
+            found.append(ExperimentFiles(self._get_name(folder), results, head, trials, written))
+        return sorted(found, key=lambda experiment: (-experiment.written_ns, experiment.name))
 
     def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
         """Return a trial with its row, and its experiment; None where there is none."""
-        for each in self.experiments():
-            if each.name != experiment:
+        for item in self.list_experiments():
+            if item.name != experiment:
                 continue
-            for trial in each.trials:
+            for trial in item.trials:
                 if (trial.case, trial.number) == (case, number):
-                    return each, replace(trial, row=each.results.read_row(trial))
+                    return item, replace(trial, row=item.results.load_row(trial))
         return None
 
-    def gate_reports(self) -> dict[str, Path]:
+    def group_gate_reports(self) -> dict[str, Path]:
         """Return the files that may be reports of `spanproof gate --json`, by name."""
         return {
-            self._derive_name(folder / file): folder / file
-            for folder, files in self._walk()
+            self._get_name(folder / file): folder / file
+            for folder, files in self._iter_folders()
             for file in sorted(files)
             if file.endswith(".json") and file not in ("experiment.json", "trace.json", "tape.json")
         }
 
-    def new_suite(self, name: str) -> Path:
+    def build_suite_path(self, name: str) -> Path:
         """Return the folder of a suite that may not be there yet; `name` is one plain word."""
-        return self.suites().get(name, self.root / name)
+        return self.group_suites().get(name, self.root / name)
 
-    def _walk(self) -> Iterator[tuple[Path, frozenset[str]]]:
+    def _iter_folders(self) -> Iterator[tuple[Path, frozenset[str]]]:
         """Yield folders with their files; links are not followed."""
         for seen, (folder, below, files) in enumerate(os.walk(self.root), start=1):
-            place = Path(folder)
-            depth = len(place.relative_to(self.root).parts)
+            path = Path(folder)
+            depth = len(path.relative_to(self.root).parts)
             is_leaf = depth >= _DEEPEST or "experiment.json" in files
             # The cases of a suite are read with it.
             skipped = "cases" if "suite.yaml" in files else None
-            known = sorted(name for name in below if not name.startswith(".") and name != skipped)
-            below[:] = [] if is_leaf else known
-            yield place, frozenset(files)
+            names = sorted(name for name in below if not name.startswith(".") and name != skipped)
+            below[:] = [] if is_leaf else names
+            yield path, frozenset(files)
             if seen >= _MOST_FOLDERS:
                 return
 
-    def _derive_name(self, path: Path) -> str:
+    def _get_name(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 
 
-def read_gate_report(path: Path) -> dict[str, Any] | None:
+def load_gate_report(path: Path) -> dict[str, Any] | None:
     """Return what `spanproof gate --json` wrote; None of another file."""
     try:
         if path.stat().st_size > _BIGGEST_REPORT:

@@ -16,9 +16,9 @@ from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MI
 
 def main() -> int:
     """Run the command line and return its exit code: 0 pass, 1 gate failed, 2 misuse, 130 Ctrl-C."""
-    _replace_closed_streams()
+    _start_closed_streams()
     try:
-        code = _run(sys.argv[1:])
+        code = _run_command(sys.argv[1:])
         sys.stdout.flush()
         # The result is out: a Ctrl-C from here on must not end in the interpreter's own traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -35,14 +35,14 @@ def main() -> int:
     return code
 
 
-def _replace_closed_streams() -> None:
+def _start_closed_streams() -> None:
     """Open the null device for streams the shell closed (`>&-`): no file may get their descriptor."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - stays open
 
 
-def _run(arguments: list[str]) -> int:
+def _run_command(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         from importlib.metadata import version
 

@@ -17,7 +17,7 @@ from types import ModuleType
 import click
 
 from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.problems import ISSUES_URL, UsageProblem, describe
+from spanproof.cli.problems import ISSUES_URL, UsageProblem, find_problem
 
 # Title of a group to its commands, in the order of the help: the module that holds `command`, one-line help.
 _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -92,7 +92,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = _import_command(_COMMANDS[cmd_name][0]).command
+        command = _load_command(_COMMANDS[cmd_name][0]).command
         assert isinstance(command, click.Command)
         return command
 
@@ -103,7 +103,7 @@ class _LazyGroup(click.Group):
                 formatter.write_dl([(name.ljust(width), help_) for name, (_, help_) in commands.items()])
 
 
-def _import_command(name: str) -> ModuleType:
+def _load_command(name: str) -> ModuleType:
     """Import a module of a command; hundreds come along, and none of what they make is garbage."""
     collected = gc.isenabled()
     gc.disable()
@@ -136,25 +136,25 @@ def run(arguments: Sequence[str]) -> int:
         bare.show()
         return EXIT_MISUSE
     except click.ClickException as problem:
-        return _report(_describe_misuse(problem))
+        return _run_reported(_build_misuse_problem(problem))
     except (BrokenPipeError, SystemExit):
         # click itself exits, with 1, which here means that a gate failed, when its output is not read.
         return EXIT_BROKEN_PIPE
     except Exception as failure:  # noqa: BLE001 - the last frame before the user
         if _was_interrupted(failure):
             return EXIT_INTERRUPTED
-        return _report(describe(failure) or _describe_bug(failure))
+        return _run_reported(find_problem(failure) or _build_bug_problem(failure))
     return result if isinstance(result, int) else EXIT_PASS
 
 
-def _report(problem: UsageProblem) -> int:
-    from spanproof.cli.output.console import show_problem  # loads rich
+def _run_reported(problem: UsageProblem) -> int:
+    from spanproof.cli.output.console import write_problem  # loads rich
 
-    show_problem(problem)
+    write_problem(problem)
     return EXIT_MISUSE
 
 
-def _describe_misuse(problem: click.ClickException) -> UsageProblem:
+def _build_misuse_problem(problem: click.ClickException) -> UsageProblem:
     """Return what click reports, in the form of all our errors."""
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     if context is None:
@@ -182,7 +182,7 @@ def _was_interrupted(bug: BaseException) -> bool:
     return False
 
 
-def _describe_bug(bug: Exception) -> UsageProblem:
+def _build_bug_problem(bug: Exception) -> UsageProblem:
     where = traceback.extract_tb(bug.__traceback__)[-1]
     return UsageProblem(
         f"internal error: {type(bug).__name__}: {bug}",

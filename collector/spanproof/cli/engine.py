@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.output.console import inform, warn
+from spanproof.cli.output.console import write_remark, write_warning
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
@@ -62,9 +62,9 @@ def opened_engine(
             yield build(sandbox)
             return
         reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
-        warn(f"no replay: {reason}")
+        write_warning(f"no replay: {reason}")
         if missing[0].remedy:
-            inform(f"  remedy: {missing[0].remedy}")
+            write_remark(f"  remedy: {missing[0].remedy}")
         yield build(None, reason)
 
 
@@ -74,18 +74,22 @@ def compute_config_digest(config: Config, policy_file: Path | None = None) -> st
     path = Path(policy) if policy is not None else None
     is_file = path is not None and path.is_file()
     text = path.read_text(encoding="utf-8", errors="replace") if path is not None and is_file else str(policy)
-    files = [each.file for each in config.evaluators if each.file is not None and each.file.is_file()]
+    files = [
+        evaluator.file
+        for evaluator in config.evaluators
+        if evaluator.file is not None and evaluator.file.is_file()
+    ]
     code = (file.read_text(encoding="utf-8", errors="replace") for file in files)
     return digest(config.model_dump_json(), text, *code)
 
 
-def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
+def write_silent_evaluators(config: Config, score_names: Collection[str]) -> None:
     """Warn of the user's functions that gave no score although there were scores: a rule may be misspelt."""
-    for each in config.evaluators:
-        if not given or each.name in given:
+    for evaluator in config.evaluators:
+        if not score_names or evaluator.name in score_names:
             continue
-        rule = each.attach.model_dump(mode="json", exclude_unset=True) or {"kind": each.attach.kind}
+        rule = evaluator.attach.model_dump(mode="json", exclude_unset=True) or {"kind": evaluator.attach.kind}
         why = f"nothing here fits `attach` ({', '.join(f'{key}: {value}' for key, value in rule.items())})"
-        if each.layer not in config.evaluation.layers:
-            why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
-        warn(f"the evaluator {each.name!r} gave no score: {why}")
+        if evaluator.layer not in config.evaluation.layers:
+            why = f"its layer, {evaluator.layer}, is not judged (evaluation.layers)"
+        write_warning(f"the evaluator {evaluator.name!r} gave no score: {why}")

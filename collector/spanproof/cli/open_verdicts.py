@@ -12,9 +12,9 @@ from typing import Any, Final
 from rich.text import Text
 
 from spanproof.cli.options.store import opened_store
-from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.config.model import JudgeChoice
 from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
@@ -26,7 +26,7 @@ from spanproof.store.judging import OpenVerdicts, survey_open_verdicts
 _WINDOW_NS: Final = 7 * 86_400 * 10**9
 
 
-def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> None:
+def write_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> None:
     """Write what is open in a store in the last seven days, by layer, and what is undelivered.
 
     Args:
@@ -41,21 +41,21 @@ def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> 
         found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
         undelivered = _list_undelivered(store, end - _WINDOW_NS)
     if as_json:
-        layers = [_to_row(each) for each in found]
-        missing = [pick(each, "rule target state attempts error") for each in undelivered]
-        print_json(
+        layers = [_to_row(item) for item in found]
+        missing = [select_attributes(item, "rule target state attempts error") for item in undelivered]
+        write_json(
             {"judge": choice.model or None, "priced_as": model, "layers": layers, "undelivered": missing}
         )
         return
     names = ("layer", "open", "settled by a judge", "a judge of it, for 1,000 runs")
-    table = make_listing(*names, title="open verdicts of the last 7 days", gap=2)
-    for each in found:
+    table = build_listing(*names, title="open verdicts of the last 7 days", gap=2)
+    for item in found:
         table.add_row(
-            each.layer.value, _format_share(each.open), _format_share(each.settled), _format_dollars(each)
+            item.layer.value, _format_share(item.open), _format_share(item.settled), _format_dollars(item)
         )
     console.print(table)
     console.print(Text(_describe_judge(choice, model)), soft_wrap=True)
-    _print_undelivered(undelivered)
+    _write_undelivered(undelivered)
 
 
 def _list_undelivered(store: Store, since_ns: int) -> list[Delivery]:
@@ -67,7 +67,7 @@ def _list_undelivered(store: Store, since_ns: int) -> list[Delivery]:
     ]
 
 
-def _print_undelivered(deliveries: Iterable[Delivery]) -> None:
+def _write_undelivered(deliveries: Iterable[Delivery]) -> None:
     """Print how many notifications each target did not get, with the newest error."""
     by_target: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
@@ -76,7 +76,7 @@ def _print_undelivered(deliveries: Iterable[Delivery]) -> None:
         newest = missing[0]
         count = format_count(len(missing), "notification")
         text = f"{target} did not get {count}, the newest of {newest.rule}: {newest.state} {newest.error}"
-        console.print(clean_line(text.strip()), soft_wrap=True)
+        console.print(format_line(text.strip()), soft_wrap=True)
     if by_target:
         console.print("`spanproof alerts list` shows the alerts and every error.")
 

@@ -77,7 +77,7 @@ REMEDIES: Mapping[str, str] = {
 """The remedy by the qualified name of an error's class: naming a class here does not import its package."""
 
 
-def describe(failure: BaseException) -> UsageProblem | None:
+def find_problem(failure: BaseException) -> UsageProblem | None:
     """Return the message for an expected error; None for one that is a bug."""
     if isinstance(failure, UsageProblem):
         return failure
@@ -85,10 +85,10 @@ def describe(failure: BaseException) -> UsageProblem | None:
         remedy = REMEDIES.get(f"{kind.__module__}.{kind.__qualname__}")
         if remedy is not None:
             return UsageProblem(str(failure), remedy)
-    return _describe_os_error(failure) if isinstance(failure, OSError) else None
+    return _build_os_problem(failure) if isinstance(failure, OSError) else None
 
 
-def _describe_os_error(failure: OSError) -> UsageProblem:
+def _build_os_problem(failure: OSError) -> UsageProblem:
     reason = failure.strerror or str(failure)
     if failure.filename is None:
         return UsageProblem(

@@ -21,10 +21,10 @@ MARK = "<!-- Generated from here on by spanproof.cli.reference: change the comma
 def build_reference(page: str) -> str:
     """Return the page with the sections of all commands, as they are now, below its mark."""
     root = click.Context(app, info_name="spanproof")
-    return "\n".join([page.partition(MARK)[0] + MARK, *_format_sections(root)])
+    return "\n".join([page.partition(MARK)[0] + MARK, *_iter_sections(root)])
 
 
-def _format_sections(context: click.Context) -> Iterator[str]:
+def _iter_sections(context: click.Context) -> Iterator[str]:
     group = context.command
     assert isinstance(group, click.Group)
     for name in group.list_commands(context):
@@ -32,7 +32,7 @@ def _format_sections(context: click.Context) -> Iterator[str]:
         assert command is not None
         below = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):
-            yield from _format_sections(below)
+            yield from _iter_sections(below)
         else:
             yield _format_section(below)
 

@@ -37,7 +37,7 @@ def send_trials(experiment: Experiment, endpoint: str) -> int:
     ) as client:
         for file in files:
             for request in read_what_is_good(file)[0]:
-                _name_fixture_set(request, suite)
+                _write_fixture_set(request, suite)
                 try:
                     client.post(url, content=request.SerializeToString()).raise_for_status()
                 except (httpx.HTTPError, httpx.InvalidURL) as problem:
@@ -49,7 +49,7 @@ def send_trials(experiment: Experiment, endpoint: str) -> int:
     return len(files)
 
 
-def _name_fixture_set(request: ExportTraceServiceRequest, suite: str) -> None:
-    for resource in (each.resource for each in request.resource_spans):
+def _write_fixture_set(request: ExportTraceServiceRequest, suite: str) -> None:
+    for resource in (span.resource for span in request.resource_spans):
         if all(attribute.key != COHORT_FIXTURE_SET for attribute in resource.attributes):
             resource.attributes.add(key=COHORT_FIXTURE_SET).value.string_value = suite

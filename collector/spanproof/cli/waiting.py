@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from spanproof.cli.options.config import read_config
-from spanproof.cli.output.console import warn
+from spanproof.cli.output.console import write_warning
 from spanproof.cli.output.words import format_count
 from spanproof.config.model import Assembly
 from spanproof.store import Waiting, WaitingTrace
@@ -19,11 +19,11 @@ from spanproof.store import Waiting, WaitingTrace
 _LATE_S: Final = 30.0
 
 
-def warn_of_waiting(waiting: Waiting) -> None:
+def write_waiting(waiting: Waiting) -> None:
     """Print to stderr what is not evaluated yet; nothing where all is."""
     if waiting.traces:
-        for sentence in describe_waiting(waiting, time.time_ns(), read_assembly()):
-            warn(sentence)
+        for sentence in iter_waiting_sentences(waiting, time.time_ns(), read_assembly()):
+            write_warning(sentence)
 
 
 def read_assembly() -> Assembly:
@@ -32,7 +32,7 @@ def read_assembly() -> Assembly:
     return read_config(Path(file) if file else None).assembly
 
 
-def describe_waiting(waiting: Waiting, now_ns: int, assembly: Assembly) -> Iterator[str]:
+def iter_waiting_sentences(waiting: Waiting, now_ns: int, assembly: Assembly) -> Iterator[str]:
     """Yield a sentence for the traces that are whole and wait, and one for those that have not ended.
 
     Args:

@@ -184,8 +184,8 @@ def make_label_call(
 
 def make_promote_call(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotions]:
     """Return the request that adds runs to a suite."""
-    given = [{"trace_id": trace_id, "run_span_id": run} for trace_id, run in runs]
-    return Call("promotions", Promotions, {}, {"suite": suite, "runs": given})
+    entries = [{"trace_id": trace_id, "run_span_id": run} for trace_id, run in runs]
+    return Call("promotions", Promotions, {}, {"suite": suite, "runs": entries})
 
 
 def _to_cohort_parameters(cohort: Mapping[str, str]) -> dict[str, str | list[str]]:

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from spanproof.collector.cohort_labels import OTHER, CohortLabels
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.trace import Layer, Scored, Span, Trace
 
 RUN_LABELS: Final = ("project", "agent", "model", "task")
@@ -100,7 +100,9 @@ def _iter_amounts(trace: Trace, evaluated: RunEvaluation) -> Iterator[tuple[str,
         if name is not None and isinstance(score.outcome, Scored) and score.outcome.raw is not None:
             yield name, score.outcome.raw
     cached = [
-        tokens for span in spans_of(trace, evaluated.run) if (tokens := _find_cached_tokens(span)) is not None
+        tokens
+        for span in list_run_spans(trace, evaluated.run)
+        if (tokens := _find_cached_tokens(span)) is not None
     ]
     if cached:
         yield "spanproof_run_cached_tokens", float(sum(cached))

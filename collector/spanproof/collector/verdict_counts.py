@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from spanproof.collector.cohort_labels import OTHER, CohortLabels
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.refusals import find_blocking_rules
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.evaluators.scores import find_state, score_id
 from spanproof.trace import Cohort
 
@@ -89,7 +89,7 @@ def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     if not causes:
         return
     runs = [each.run for each in evaluation.runs]
-    cohorts = {span.span_id: run.cohort for run in runs for span in spans_of(trace, run)}
+    cohorts = {span.span_id: run.cohort for run in runs for span in list_run_spans(trace, run)}
     # A rail on what a user writes stops it before there is a run.
     otherwise = runs[0].cohort if runs else Cohort()
     for span_id, rule in causes.items():

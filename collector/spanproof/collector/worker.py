@@ -7,6 +7,7 @@ never load the store: chDB belongs to one process.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import logging
@@ -24,19 +25,31 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.fragments import extract_trace_spans
-from spanproof.collector.stages.jobs import SIZE_STAGE, Job, LogLine, Result, Start, Started, check_trace_size
+from spanproof.collector.stages.jobs import (
+    SIZE_STAGE,
+    Job,
+    Loaded,
+    LogLine,
+    Result,
+    Start,
+    Started,
+    check_trace_size,
+)
 from spanproof.collector.wal.file import read_record
 from spanproof.config.engine import OpenEngine, build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.failed import build_failed_evaluation
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.reading.english import ParserUnavailableError, parse_english
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Span, Trace
-from spanproof.trace.codec import MalformedDocument, decode
+from spanproof.trace import Layer, Span, Trace
+from spanproof.trace.codec import MalformedDocument
 from spanproof.trace.dialects import rebuild_trace
+from spanproof.trace.packed import decode_packed
+from spanproof.trace.pickling import dump_pickle
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +60,9 @@ _RECENT_RECORDS = 16
 # in cycles. With Python's 700, and what is loaded not frozen, a trace with 50 KB a step takes 1.81 s of
 # processor time instead of 1.37 s (traces of `tests/bench/served.py`, by turns in one process).
 _YOUNG_OBJECTS = 20_000
+
+# Its words do not matter: reading it loads all parts of the parser.
+_SENTENCE = "This is a sentence."
 
 _MOST_LINES = 100
 _PR_SET_PDEATHSIG = 1
@@ -125,7 +141,7 @@ def _decode_former_spans(job: Job) -> tuple[Span, ...]:
     if job.former is None:
         return ()
     try:
-        return decode(TraceEvaluation, job.former).trace.spans
+        return decode_packed(TraceEvaluation, job.former).trace.spans
     except MalformedDocument as problem:
         log.warning("trace %s: what was stored of it before cannot be read: %s", job.key.trace_id, problem)
         return ()
@@ -178,13 +194,30 @@ def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) 
     try:
         worker = Worker(config, opened)
         gc.set_threshold(_YOUNG_OBJECTS)
-        line.send(replace(worker.work(line.recv()), lines=lines.take()))
-        # Only now: the first trace loads the layers' models.
+        _load_models(config)
+        line.send(Loaded())
+        _handle_job(line, lines, worker)
+        # Only now: the first trace loads what is left.
         gc.freeze()
         while True:
-            line.send(replace(worker.work(line.recv()), lines=lines.take()))
+            _handle_job(line, lines, worker)
     finally:
         opened.close()
+
+
+def _handle_job(line: Connection, lines: _Lines, worker: Worker) -> None:
+    result = worker.work(line.recv())
+    line.send_bytes(dump_pickle(replace(result, lines=lines.take())))
+
+
+def _load_models(config: Config) -> None:
+    """Load the parser of English while no trace waits: it takes a second of processor time.
+
+    Where it is missing, groundedness says so with each answer.
+    """
+    if Layer.GROUNDEDNESS in config.evaluation.layers:
+        with contextlib.suppress(ParserUnavailableError):
+            parse_english([_SENTENCE])
 
 
 def _send_failure(line: Connection, failure: Exception) -> None:

@@ -109,7 +109,7 @@ def _build_criteria_judges(config: Config) -> list[Evaluator]:
     for choice in config.evaluators:
         if choice.grading_criteria:
             named = config.judge.model_copy(update={"model": choice.model or config.judge.model})
-            judge = build_judge(named)
+            judge = find_judge(named)
             assert judge is not None, "its model was checked"
             criteria = Criteria(
                 choice.name,
@@ -142,9 +142,9 @@ def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
             raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-            place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
+            folder = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
             raise EvaluatorError(
-                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{place}"
+                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{folder}"
             ) from problem
     ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
     pins = choice.packages or (() if language == "python" else pins_of_imports(language, source))
@@ -157,7 +157,7 @@ def _build_wiring(choice: OwnEvaluator) -> Wiring:
     return Wiring(choice.layer, attach, choice.target, choice.variables, choice.pass_at)
 
 
-def build_judge(choice: JudgeChoice) -> Judge | None:
+def find_judge(choice: JudgeChoice) -> Judge | None:
     """Return the configured judge; None where no model is set.
 
     Raises:
@@ -170,7 +170,7 @@ def build_judge(choice: JudgeChoice) -> Judge | None:
 
 
 def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
-    judge = build_judge(choice)
+    judge = find_judge(choice)
     if judge is None:
         return []
     if judge.warning:

@@ -228,7 +228,7 @@ class AlertRule(Section):
     def _check_fails_when(cls, fails_when: str | None, info: ValidationInfo) -> str | None:
         if not {"layer", "score", "measure"} <= info.data.keys():
             return fails_when  # their own errors are reported
-        score, measure = _make_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
+        score, measure = _build_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
         if fails_when is None:
             has_verdict = score.spec is None or not score.spec.advisory
             if measure is Measure.OPEN_RATE and (score.spec is None or not has_verdict):
@@ -248,7 +248,7 @@ class AlertRule(Section):
     def _check_fires_when(cls, fires_when: str | None, info: ValidationInfo) -> str | None:
         if not {"layer", "score", "measure"} <= info.data.keys():
             return fires_when
-        score, measure = _make_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
+        score, measure = _build_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
         if fires_when is None:
             if measure.is_amount:
                 raise ValueError(
@@ -292,17 +292,17 @@ class AlertRule(Section):
     @property
     def watched(self) -> ScoreRef:
         """The score that is watched."""
-        return _make_score_ref(self.layer, self.score)
+        return _build_score_ref(self.layer, self.score)
 
     @property
     def bound(self) -> Bound | None:
         """The comparison that takes the place of the verdict, None where the verdict counts."""
-        return _parse_bound(self.fails_when, self.watched)
+        return _find_bound(self.fails_when, self.watched)
 
     @property
     def limit(self) -> Bound | None:
         """The comparison of a mean or percentile, None for other measures."""
-        return _parse_bound(self.fires_when, self.watched)
+        return _find_bound(self.fires_when, self.watched)
 
     @property
     def metric(self) -> str:
@@ -349,7 +349,7 @@ class AlertRule(Section):
         return max(pair.long_s for pair in self.burn_rate.windows) if self.burn_rate else self.window_s
 
 
-def check_alerts(
+def iter_alert_problems(
     rules: Sequence[AlertRule],
     evaluators: Sequence[OwnEvaluator],
     judge: JudgeChoice,
@@ -363,8 +363,7 @@ def check_alerts(
         if rule.name in names[:position]:
             yield f"alerts.{position}.name", f"{rule.name!r} is the name of an earlier rule too"
         if str(rule.watched) not in external and (
-            reason := _explain_unknown(rule, evaluators, judge)
-            or _explain_switched_off(rule, evaluation, judge)
+            reason := _find_unknown_problem(rule, evaluators, judge) or _find_switch(rule, evaluation, judge)
         ):
             yield f"alerts.{position}.score", reason
         for other in rule.inhibited_by:
@@ -376,12 +375,14 @@ def check_alerts(
                 yield key, f"{target.label!r} is an earlier target with other settings; name each of them"
 
 
-def _explain_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: JudgeChoice) -> str | None:
+def _find_unknown_problem(
+    rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: JudgeChoice
+) -> str | None:
     """Return why no run can have the score or a verdict of it."""
     score = rule.watched
     if score.spec is not None:
         return None
-    own = {(each.layer, each.name): each for each in evaluators}
+    own = {(item.layer, item.name): item for item in evaluators}
     if evaluator := own.get((score.layer, score.name)):
         if evaluator.pass_at is None and rule.fails_when is None and rule.measure.needs_verdicts:
             return f"{score} has no verdict: set pass_at of the evaluator, or fails_when of this rule"
@@ -399,7 +400,7 @@ _OF_STRUCTURE = ("complexity", "code_lines", "duplication", "dead_code", "growth
 _OF_SUITES = ("tests_pass", "inputs_unchanged", "within_budget")
 
 
-def _explain_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeChoice) -> str | None:
+def _find_switch(rule: AlertRule, evaluation: Evaluation, judge: JudgeChoice) -> str | None:
     """Return which setting keeps every run from having the score."""
     if rule.layer not in evaluation.layers:
         return f"it can never fire: evaluation.layers leaves {rule.layer.value} out"
@@ -416,7 +417,7 @@ def _explain_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeC
     return None
 
 
-def _parse_bound(text: str | None, score: ScoreRef) -> Bound | None:
+def _find_bound(text: str | None, score: ScoreRef) -> Bound | None:
     from spanproof.gate.grammar import parse_comparison
 
     return parse_comparison(text, score) if text is not None else None
@@ -426,14 +427,14 @@ def _check_comparison(text: str, score: ScoreRef) -> None:
     from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
 
     try:
-        _parse_bound(text, score)
+        _find_bound(text, score)
     except AssertionSyntaxError as problem:
         raise ValueError(f"{text!r}, column {problem.column}: expected {problem.expected}") from problem
     except AssertionRefused as problem:
         raise ValueError(problem.reason) from problem
 
 
-def _make_score_ref(layer: Layer, name: str | None) -> ScoreRef:
+def _build_score_ref(layer: Layer, name: str | None) -> ScoreRef:
     from spanproof.gate.assertion import ScoreRef  # here: only rules need the gate
 
     return ScoreRef(layer, layer.value if name in (None, "score") else str(name))

@@ -69,13 +69,13 @@ def open_engine(config: Config) -> OpenEngine:
     """
     # First: a wrong policy is reported before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
-    sandbox, no_replay = _start_sandbox(config)
+    sandbox, no_replay = _build_sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
     try:
         engine = build_engine(config, pipeline, sandbox, no_replay)
         if sandbox is not None:
-            _build_packages(_load_fixtures(config), _load_user_functions(config), sandbox)
+            _start_packages(_load_fixtures(config), _load_user_functions(config), sandbox)
         return OpenEngine(engine, sandbox, no_replay)
     except BaseException:
         if sandbox is not None:
@@ -119,8 +119,8 @@ def build_engine(
 
 def build_replay_limits(config: Config) -> ReplayLimits:
     """Return the bounds of code that is run again."""
-    given = config.sandbox.limits.model_dump(exclude={"wall_s"})
-    return ReplayLimits(Limits(**given), config.sandbox.limits.wall_s)
+    limits = config.sandbox.limits.model_dump(exclude={"wall_s"})
+    return ReplayLimits(Limits(**limits), config.sandbox.limits.wall_s)
 
 
 def _load_fixtures(config: Config) -> FixtureBook:
@@ -141,18 +141,18 @@ def _load_user_functions(config: Config) -> list[Function]:
     from spanproof.config.added_evaluators import load_functions
     from spanproof.evaluators.custom import Function
 
-    return [each for each in load_functions(config) if isinstance(each, Function)]
+    return [function for function in load_functions(config) if isinstance(function, Function)]
 
 
-def _build_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
+def _start_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
     """Build the package sets of fixtures and own evaluators now, not while some trace waits for them.
 
     One that cannot be had is logged; what needs it is skipped with that reason.
     """
     wanted = [
-        (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
+        (f"runs with the fixtures {item.name!r} are not replayed", item.packages) for item in fixtures.sets
     ]
-    wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in functions]
+    wanted += [(f"the evaluator {function.name!r} does not run", function.packages) for function in functions]
     for without, packages in wanted:
         if packages is None:
             continue
@@ -200,7 +200,7 @@ def build_evaluators(
     return [*load_installed(), *optional, *build_added_evaluators(config, sandbox)]
 
 
-def _start_sandbox(config: Config) -> tuple[Sandbox | None, str]:
+def _build_sandbox(config: Config) -> tuple[Sandbox | None, str]:
     if not config.evaluation.replay:
         return None, "replay is switched off by evaluation.replay"
     choice = config.sandbox

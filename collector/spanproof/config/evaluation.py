@@ -22,26 +22,26 @@ from spanproof.sandbox import Limits
 from spanproof.trace import Cohort, Layer, SpanKind
 
 
-def _check_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
-    known = [dimension.name for dimension in fields(Cohort)]
-    if unknown := sorted(cohort.keys() - set(known)):
-        raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
+def _parse_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
+    names = [dimension.name for dimension in fields(Cohort)]
+    if unknown := sorted(cohort.keys() - set(names)):
+        raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(names)}")
     return cohort
 
 
-def _check_price(price: Any) -> Any:
+def _parse_price(price: Any) -> Any:
     """Return a price as it is written; raises ValueError with the form that it should have."""
     numbers = price if isinstance(price, list | tuple) and len(price) == 2 else ()
-    if not numbers or not all(isinstance(each, int | float) and 0 <= each < inf for each in numbers):
+    if not numbers or not all(isinstance(number, int | float) and 0 <= number < inf for number in numbers):
         got = "" if isinstance(price, str | int | float) else f", got {price!r}"
         form = "a price is two numbers, US dollars per million tokens in and out, as in [0.4, 1.6]"
         raise ValueError(f"{form}{got}")
     return price
 
 
-ModelPrice = Annotated[tuple[float, float], BeforeValidator(_check_price)]
+ModelPrice = Annotated[tuple[float, float], BeforeValidator(_parse_price)]
 ModelName = Annotated[str, BeforeValidator(str)]
-Cohorted = Annotated[Mapping[str, str], AfterValidator(_check_dimensions)]
+Cohorted = Annotated[Mapping[str, str], AfterValidator(_parse_dimensions)]
 
 
 class Sample(Section):
@@ -401,14 +401,14 @@ class OwnEvaluator(Section):
 
     @model_validator(mode="after")
     def _check_source(self) -> Self:
-        given = (
+        settings = (
             self.file is not None,
             bool(self.source),
             bool(self.function),
             self.check is not None,
             bool(self.grading_criteria),
         )
-        if sum(given) != 1:
+        if sum(settings) != 1:
             raise ValueError("give one of `file`, `source`, `function`, `check` and `grading_criteria`")
         if self.model and not self.grading_criteria:
             raise ValueError("`model` is that of `grading_criteria`")

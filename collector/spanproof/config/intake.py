@@ -53,8 +53,8 @@ class Token(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_text(cls, given: Any) -> Any:
-        return given if isinstance(given, Mapping | cls) else {"token": given}
+    def _from_text(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | cls) else {"token": value}
 
     @field_validator("token")
     @classmethod

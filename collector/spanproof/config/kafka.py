@@ -73,19 +73,19 @@ class Kafka(Section):
             raise ValueError(f"{taken[0]} is set by Spanproof and cannot be changed")
         return options
 
-    def client_options(self) -> dict[str, str]:
+    def build_client_options(self) -> dict[str, str]:
         """Return the options of every client."""
         ours = {"bootstrap.servers": ",".join(self.brokers), "client.id": "spanproof"}
-        return ours | _reveal(self.options)
+        return ours | _build_revealed(self.options)
 
-    def options_of_consumers(self) -> dict[str, str]:
+    def build_consumer_options(self) -> dict[str, str]:
         """Return the options of a consumer."""
-        return self.client_options() | _reveal(self.consumer_options)
+        return self.build_client_options() | _build_revealed(self.consumer_options)
 
-    def options_of_producers(self) -> dict[str, str]:
+    def build_producer_options(self) -> dict[str, str]:
         """Return the options of a producer."""
-        return self.client_options() | _reveal(self.producer_options)
+        return self.build_client_options() | _build_revealed(self.producer_options)
 
 
-def _reveal(options: Mapping[str, SecretStr]) -> dict[str, str]:
+def _build_revealed(options: Mapping[str, SecretStr]) -> dict[str, str]:
     return {name: value.get_secret_value() for name, value in options.items()}

@@ -62,32 +62,32 @@ class Gathered:
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def place_of(self, key: str) -> str:
+    def describe_origin(self, key: str) -> str:
         """Return where this key was set, or what is below it, or the nearest one above it."""
-        below = next((place for known, place in self.origins.items() if known.startswith(f"{key}.")), "")
+        below = next((origin for other, origin in self.origins.items() if other.startswith(f"{key}.")), "")
         while key and key not in self.origins and not below:
             key = key.rpartition(".")[0]
         return self.origins.get(key, below)
 
 
-def gather(
+def load_sources(
     model: type[BaseModel], path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, str]
 ) -> Gathered:
     """Lay the sources over each other, the later ones winning; `model` is read for its top-level keys."""
     gathered = Gathered()
     if path is not None:
-        _read_file(path, gathered)
+        _add_file(path, gathered)
     for name, value in sorted(environ.items()):
         if name.startswith(ENV_PREFIX) and value != "":
             key = name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
             if _is_ours(key, model):
-                _set_key(gathered, key, value, f"environment {name}")
+                _update_key(gathered, key, value, f"environment {name}")
     for key, value in overrides.items():
-        _set_key(gathered, key, value, f"--set {key}")
+        _update_key(gathered, key, value, f"--set {key}")
     return gathered
 
 
-def validate_tree(
+def parse_tree(
     model: type[_M], tree: Mapping[str, Any], gathered: Gathered
 ) -> tuple[_M | None, list[Problem]]:
     """Return the valid configuration, or every problem with the origin of its key."""
@@ -96,31 +96,31 @@ def validate_tree(
     except ValidationError as invalid:
         found = []
         for error in invalid.errors(include_url=False):
-            error["loc"] = _drop_kinds(model, error["loc"], tree)
+            error["loc"] = _build_location(model, error["loc"], tree)
             key = ".".join(map(str, error["loc"]))
-            found.append(Problem(gathered.place_of(key), key, _describe_error(model, error)))
+            found.append(Problem(gathered.describe_origin(key), key, _describe_error(model, error)))
         return None, found
 
 
-def _drop_kinds(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
+def _build_location(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
     """Return where an error is, in keys that users write: pydantic adds the kind of a union's member."""
-    known, kept, at = set(walk_keys(model)), list[int | str](), tree
+    keys, kept, at = set(iter_keys(model)), list[int | str](), tree
     for part in loc:
-        general = ".".join("*" if isinstance(each, int) else each for each in (*kept, part))
+        general = ".".join("*" if isinstance(item, int) else item for item in (*kept, part))
         there = (isinstance(at, Mapping) and part in at) or (isinstance(at, list) and isinstance(part, int))
-        if there or general in known:
+        if there or general in keys:
             kept.append(part)
             at = at[part] if there and not (isinstance(at, list) and int(part) >= len(at)) else None
     return tuple(kept)
 
 
-def walk_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
+def iter_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
     """Yield every dotted key of the model; `*` is any index of a list."""
     for name, info in model.model_fields.items():
         key = f"{under}{name}"
         yield key
-        for nested, is_list in _find_models(info.annotation):
-            yield from walk_keys(nested, f"{key}.*." if is_list else f"{key}.")
+        for nested, is_list in _iter_models(info.annotation):
+            yield from iter_keys(nested, f"{key}.*." if is_list else f"{key}.")
 
 
 def _is_ours(key: str, model: type[BaseModel]) -> bool:
@@ -129,7 +129,7 @@ def _is_ours(key: str, model: type[BaseModel]) -> bool:
     return bool(dot) or bool(difflib.get_close_matches(first, model.model_fields, n=1, cutoff=0.8))
 
 
-def _read_file(path: Path, gathered: Gathered) -> None:
+def _add_file(path: Path, gathered: Gathered) -> None:
     try:
         node = compose_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
     except (OSError, UnsafeFileError) as unreadable:
@@ -137,69 +137,69 @@ def _read_file(path: Path, gathered: Gathered) -> None:
         gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
         return
     except MalformedYamlError as malformed:
-        gathered.problems.append(_make_yaml_problem(path, malformed))
+        gathered.problems.append(_build_yaml_problem(path, malformed))
         return
     if node is None:
         return
     if not isinstance(node, yaml.MappingNode):
         gathered.problems.append(Problem(f"{path}:1", "", "the file must hold a mapping of keys to values"))
         return
-    _note_origins(node, "", path, gathered)
+    _record_origins(node, "", path, gathered)
     try:
         gathered.tree = construct_yaml(node)
     except MalformedYamlError as malformed:
-        gathered.problems.append(_make_yaml_problem(path, malformed))
+        gathered.problems.append(_build_yaml_problem(path, malformed))
 
 
-def _make_yaml_problem(path: Path, problem: MalformedYamlError) -> Problem:
-    place = f"{path}:{problem.line}" if problem.line else str(path)
-    return Problem(place, "", f"not valid YAML: {problem.reason}")
+def _build_yaml_problem(path: Path, problem: MalformedYamlError) -> Problem:
+    origin = f"{path}:{problem.line}" if problem.line else str(path)
+    return Problem(origin, "", f"not valid YAML: {problem.reason}")
 
 
-def _note_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -> None:
+def _record_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -> None:
     if isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             key = f"{under}{position}"
             gathered.origins[key] = f"{path}:{item.start_mark.line + 1}"
-            _note_origins(item, f"{key}.", path, gathered)
+            _record_origins(item, f"{key}.", path, gathered)
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             key = f"{under}{name.value}"
-            place = f"{path}:{name.start_mark.line + 1}"
+            origin = f"{path}:{name.start_mark.line + 1}"
             if key in gathered.origins:
                 first = gathered.origins[key]
-                gathered.problems.append(Problem(place, key, f"written twice, first at {first}"))
-            gathered.origins[key] = place
-            _note_origins(value, f"{key}.", path, gathered)
+                gathered.problems.append(Problem(origin, key, f"written twice, first at {first}"))
+            gathered.origins[key] = origin
+            _record_origins(value, f"{key}.", path, gathered)
 
 
-def _set_key(gathered: Gathered, key: str, text: str, place: str) -> None:
+def _update_key(gathered: Gathered, key: str, text: str, origin: str) -> None:
     """Set one dotted key; digits address an item of a list."""
     parts = key.split(".")
     at: Any = gathered.tree
     for depth, part in enumerate(parts[:-1]):
         following = parts[depth + 1]
-        at = _descend(at, part, [] if following.isdigit() else {})
+        at = _get_child(at, part, [] if following.isdigit() else {})
         if at is None:
-            gathered.problems.append(Problem(place, key, f"{'.'.join(parts[: depth + 1])} is not a section"))
+            gathered.problems.append(Problem(origin, key, f"{'.'.join(parts[: depth + 1])} is not a section"))
             return
-    gathered.origins[key] = place
+    gathered.origins[key] = origin
     if isinstance(at, list):
-        _ensure_item(at, parts[-1], None)
+        _get_item(at, parts[-1], None)
         at[min(int(parts[-1]), len(at) - 1)] = _parse_value(text)
     else:
         at[parts[-1]] = _parse_value(text)
 
 
-def _descend(at: Any, part: str, empty: Any) -> Any:
+def _get_child(at: Any, part: str, empty: Any) -> Any:
     """Return the list or mapping below, made where it is missing; None where something else is there."""
-    below = _ensure_item(at, part, empty) if isinstance(at, list) else at.get(part)
+    below = _get_item(at, part, empty) if isinstance(at, list) else at.get(part)
     if below is None:
         below = at[part] = empty
     return below if isinstance(below, type(empty)) else None
 
 
-def _ensure_item(items: list[Any], part: str, empty: Any) -> Any:
+def _get_item(items: list[Any], part: str, empty: Any) -> Any:
     """Return an item of a list; an index beyond the end appends."""
     if int(part) >= len(items):
         items.append(empty)
@@ -221,15 +221,15 @@ def _parse_value(text: str) -> Any:
 
 def _describe_error(model: type[BaseModel], error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
-        return "unknown key" + _propose_key(model, tuple(map(str, error["loc"])))
+        return "unknown key" + _format_proposal(model, tuple(map(str, error["loc"])))
     return describe_error(error)
 
 
-def _propose_key(model: type[BaseModel], loc: tuple[str, ...]) -> str:
+def _format_proposal(model: type[BaseModel], loc: tuple[str, ...]) -> str:
     """Return the nearest key, in words: first among its neighbours, then anywhere by its last name."""
     general = ["*" if part.isdigit() else part for part in loc]
     under, name = ".".join(general[:-1]), general[-1]
-    keys = list(walk_keys(model))
+    keys = list(iter_keys(model))
     neighbours = [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == under]
     near = difflib.get_close_matches(name, neighbours, n=1)
     if near:
@@ -242,15 +242,15 @@ def _propose_key(model: type[BaseModel], loc: tuple[str, ...]) -> str:
     return f"; known here: {', '.join(neighbours)}" if neighbours else ""
 
 
-def _find_models(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
+def _iter_models(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
     """Yield the models an annotation mentions, each with whether it is an item of a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, False
     elif get_origin(annotation) is Annotated:
-        yield from _find_models(get_args(annotation)[0])
+        yield from _iter_models(get_args(annotation)[0])
     elif get_origin(annotation) in {tuple, list}:
         for argument in get_args(annotation):
-            yield from ((nested, True) for nested, _ in _find_models(argument))
+            yield from ((nested, True) for nested, _ in _iter_models(argument))
     elif get_origin(annotation) in {Union, types.UnionType}:
         for argument in get_args(annotation):
-            yield from _find_models(argument)
+            yield from _iter_models(argument)

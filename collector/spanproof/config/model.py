@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from spanproof.config.alerts import AlertRule, check_alerts
+from spanproof.config.alerts import AlertRule, iter_alert_problems
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
 from spanproof.config.forward import Forward
 from spanproof.config.hosts import is_loopback
@@ -39,7 +39,7 @@ from spanproof.config.intake import (
     Token,
 )
 from spanproof.config.kafka import Kafka
-from spanproof.config.load import ConfigError, Gathered, Problem, gather, validate_tree
+from spanproof.config.load import ConfigError, Gathered, Problem, load_sources, parse_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, find_repeated_name
 from spanproof.config.targets import Webhook
@@ -252,7 +252,7 @@ class Store(Section):
     )
 
     @field_serializer("location", when_used="json")
-    def _mask_password(self, location: str) -> str:
+    def _format_password(self, location: str) -> str:
         return _PASSWORD.sub(r"\1:**********@", location)
 
 
@@ -382,7 +382,8 @@ class Config(Section):
         """Whether the console requires a token."""
         console = self.console
         granted = any(Role.READ in token.roles for token in self.tokens)
-        return bool(console.tokens or console.writers or console.oidc.issuer or granted or self.tokens_file)
+        has_own_tokens = bool(console.tokens or console.writers or console.oidc.issuer)
+        return has_own_tokens or granted or self.tokens_file is not None
 
     def with_origins(self, gathered: Gathered) -> Self:
         """Return the configuration with where each key was set."""
@@ -392,8 +393,8 @@ class Config(Section):
     def list_settings(self) -> list[tuple[str, str, str]]:
         """Return key, value and origin of each setting, a line each; secrets are masked."""
         return [
-            (key, json.dumps(value, ensure_ascii=False), self._gathered.place_of(key) or "default")
-            for key, value in _flatten(self.model_dump(mode="json"))
+            (key, json.dumps(value, ensure_ascii=False), self._gathered.describe_origin(key) or "default")
+            for key, value in _iter_values(self.model_dump(mode="json"))
         ]
 
     @property
@@ -416,21 +417,21 @@ class Config(Section):
         without_key = [
             f"sink {sink.label}: {name} is not set: its scores wait in the queue"
             for sink in self.sinks
-            for name in sink.missing_keys()
+            for name in sink.list_missing_keys()
         ]
         return (*reachable, *without_model, *without_verdicts, *without_key)
 
 
-def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+def _iter_values(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the values of a tree by dotted key; lists are values."""
     for name, value in tree.items():
         if isinstance(value, dict) and value:
-            yield from _flatten(value, f"{under}{name}.")
+            yield from _iter_values(value, f"{under}{name}.")
         else:
             yield f"{under}{name}", value
 
 
-def _find_misplaced_files(config: Config, path: Path | None) -> list[tuple[str, str]]:
+def _list_misplaced_files(config: Config, path: Path | None) -> list[tuple[str, str]]:
     """Return the keys of evaluators whose file lies elsewhere, with what to do.
 
     A configuration may come with somebody else's change, and what an evaluator's file holds is shown when it
@@ -460,16 +461,16 @@ def load_config(
     Raises:
         ConfigError: lists every problem, each with its place and, for unknown keys, the nearest known one.
     """
-    gathered = gather(Config, path, environ, overrides or {})
+    gathered = load_sources(Config, path, environ, overrides or {})
     problems = list(gathered.problems)
-    config, found = validate_tree(Config, gathered.tree, gathered)
+    config, found = parse_tree(Config, gathered.tree, gathered)
     problems += found
     if config is not None:
-        wrong = check_alerts(
+        wrong = iter_alert_problems(
             config.alerts, config.evaluators, config.judge, config.evaluation, config.external_scores
         )
-        for key, message in (*wrong, *_find_misplaced_files(config, path)):
-            problems.append(Problem(gathered.place_of(key), key, message))
+        for key, message in (*wrong, *_list_misplaced_files(config, path)):
+            problems.append(Problem(gathered.describe_origin(key), key, message))
     if problems or config is None:
         raise ConfigError(problems)
     return config.with_origins(gathered)

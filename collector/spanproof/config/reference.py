@@ -49,7 +49,7 @@ def build_reference(model: type[BaseModel]) -> str:
     """Return the whole page."""
     sections = [_format_table("", model, _select_fields(model))]
     sections += [
-        _format_table(key, nested, _select_fields(nested)) for key, nested in _walk_sections(model, "")
+        _format_table(key, nested, _select_fields(nested)) for key, nested in _iter_sections(model, "")
     ]
     return _INTRODUCTION + "".join(sections)
 
@@ -73,29 +73,29 @@ def _select_fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
     return [(name, info) for name, info in model.model_fields.items() if not _is_section(info.annotation)]
 
 
-def _walk_sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[BaseModel]]]:
+def _iter_sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[BaseModel]]]:
     for name, info in model.model_fields.items():
         if _is_section(info.annotation):
             assert isinstance(info.annotation, type)
             yield f"{under}{name}", info.annotation
-            yield from _walk_sections(info.annotation, f"{under}{name}.")
+            yield from _iter_sections(info.annotation, f"{under}{name}.")
         elif get_origin(info.annotation) in {Union, types.UnionType}:
-            for item in _find_members(info.annotation):
+            for item in _iter_members(info.annotation):
                 yield f"{under}{name}", item
-                yield from _walk_sections(item, f"{under}{name}.")
+                yield from _iter_sections(item, f"{under}{name}.")
         elif get_origin(info.annotation) is tuple:
-            for item in _find_members(get_args(info.annotation)[0]):
+            for item in _iter_members(get_args(info.annotation)[0]):
                 yield f"{under}{name}.<n>", item
-                yield from _walk_sections(item, f"{under}{name}.<n>.")
+                yield from _iter_sections(item, f"{under}{name}.<n>.")
 
 
-def _find_members(annotation: Any) -> Iterator[type[BaseModel]]:
+def _iter_members(annotation: Any) -> Iterator[type[BaseModel]]:
     """Yield the sections that an item of a list may be."""
     if get_origin(annotation) is Annotated:
-        yield from _find_members(get_args(annotation)[0])
+        yield from _iter_members(get_args(annotation)[0])
     elif get_origin(annotation) in {Union, types.UnionType}:
         for member in get_args(annotation):
-            yield from _find_members(member)
+            yield from _iter_members(member)
     elif _is_section(annotation):
         yield annotation
 
@@ -107,7 +107,7 @@ def _is_section(annotation: Any) -> bool:
 def _format_type(info: FieldInfo) -> str:
     bounds = [_format_bound(constraint) for constraint in info.metadata]
     shown = ", ".join(filter(None, bounds))
-    return _name_type(info.annotation) + (f" ({shown})" if shown else "")
+    return _format_annotation(info.annotation) + (f" ({shown})" if shown else "")
 
 
 def _format_bound(constraint: Any) -> str:
@@ -128,29 +128,29 @@ _TYPE_NAMES: Final[Mapping[Any, str]] = {
 }
 
 
-def _name_type(annotation: Any) -> str:
+def _format_annotation(annotation: Any) -> str:
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is None:
-        return _name_plain_type(annotation)
+        return _format_plain_type(annotation)
     if origin is Annotated:
-        return "section" if any(_find_members(annotation)) else _name_type(arguments[0])
+        return "section" if any(_iter_members(annotation)) else _format_annotation(arguments[0])
     if origin in {Union, types.UnionType}:
-        return " or ".join(map(_name_type, arguments))
+        return " or ".join(map(_format_annotation, arguments))
     if origin is Literal:
-        return _name_choice(arguments)
-    return f"list of {_name_type(arguments[0])}" if origin is tuple else "mapping"
+        return _format_choice(arguments)
+    return f"list of {_format_annotation(arguments[0])}" if origin is tuple else "mapping"
 
 
-def _name_plain_type(annotation: Any) -> str:
+def _format_plain_type(annotation: Any) -> str:
     if annotation in _TYPE_NAMES:
         return _TYPE_NAMES[annotation]
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return _name_choice(member.value for member in annotation)
+        return _format_choice(member.value for member in annotation)
     return "section" if _is_section(annotation) else "secret text"
 
 
-def _name_choice(values: Iterable[object]) -> str:
+def _format_choice(values: Iterable[object]) -> str:
     return "one of " + ", ".join(f"`{value}`" for value in values)
 
 

@@ -147,7 +147,7 @@ class Sink(Section):
         """Return Langfuse's public key likewise."""
         return self.public_key or environ.get(PUBLIC_KEY_VARIABLE, "")
 
-    def missing_keys(self, environ: Mapping[str, str] = os.environ) -> list[str]:
+    def list_missing_keys(self, environ: Mapping[str, str] = os.environ) -> list[str]:
         """Return the variables that must be set before anything can be sent."""
         missing = []
         if self.kind in _KEY_REQUIRED and not self.read_key(environ):

@@ -300,8 +300,8 @@ class Exec(_Target):
         return self.command[0].rpartition("/")[2]
 
 
-def _read_kind(given: Any) -> Any:
-    return given.get("kind", "webhook") if isinstance(given, Mapping) else getattr(given, "kind", None)
+def _read_kind(value: Any) -> Any:
+    return value.get("kind", "webhook") if isinstance(value, Mapping) else getattr(value, "kind", None)
 
 
 Target: TypeAlias = Annotated[

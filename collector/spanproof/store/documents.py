@@ -1,4 +1,8 @@
-"""The document of a trace: its whole evaluation as the store keeps it."""
+"""The document of a trace: its whole evaluation as the store keeps it.
+
+Format 1 has every field of every value, as `codec.encode` writes them; format 2 has each long text and each
+shared object once. Both are read, and what is evaluated again is written in the latest.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ from typing import Final
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store.errors import StoreError
 from spanproof.trace import OPEN_VALUE, Cause, Layer, Score, Scored, Skipped
-from spanproof.trace.codec import MalformedDocument, decode
+from spanproof.trace.codec import MalformedDocument
+from spanproof.trace.packed import decode_packed
 
-DOCUMENT_FORMAT = 1
+DOCUMENT_FORMAT = 2
 """Of `traces.document`; raised when an older reader could no longer read it."""
 
 NEEDED_A_JUDGE: Final = "the answer needs a judge: "
@@ -29,7 +34,7 @@ def read_document(trace_id: str, document: str, document_format: int) -> TraceEv
             f" {DOCUMENT_FORMAT}: upgrade spanproof"
         )
     try:
-        return _open_unsettled_answers(decode(TraceEvaluation, document))
+        return _open_unsettled_answers(decode_packed(TraceEvaluation, document))
     except MalformedDocument as problem:
         raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.evaluators.runs.prompts import find_system_prompt
 from spanproof.store.store import Store
 from spanproof.store.values import FailRate, TraceRow
@@ -102,7 +102,7 @@ def _find_text(store: Store, rows: Sequence[TraceRow], agent: str, version: str)
             run = evaluated.run
             if (run.cohort.agent, run.cohort.prompt_version) != (agent, version):
                 continue
-            spans = spans_of(evaluation.trace, run)
+            spans = list_run_spans(evaluation.trace, run)
             if text := find_system_prompt(span for span in spans if span.kind is SpanKind.LLM):
                 return text
     return None

@@ -40,7 +40,11 @@ from spanproof.trace import (
 )
 from spanproof.trace.codec import decode, encode
 from spanproof.trace.dimensions import DIMENSIONS
+from spanproof.trace.packed import encode_packed
 from spanproof.trace.project import TraceKey
+
+_COHORTS: Final = 4096
+_NO_EVIDENCE: Final = "[]"
 
 
 def build_rows(
@@ -97,12 +101,12 @@ def parse_score(row: Mapping[str, Any]) -> Score:
 
 
 # Many scores share a cohort: one value for all of them is quicker and smaller.
-_cohort = lru_cache(maxsize=4096)(Cohort)
+_cohort = lru_cache(maxsize=_COHORTS)(Cohort)
 
 
 def _parse_outcome(row: Mapping[str, Any]) -> Outcome:
     if row["outcome"] == "scored":
-        evidence = () if row["evidence"] == "[]" else decode(tuple[Evidence, ...], row["evidence"])
+        evidence = () if row["evidence"] == _NO_EVIDENCE else decode(tuple[Evidence, ...], row["evidence"])
         label = Label(row["label"]) if row["label"] else None
         return Scored(
             row["value"],
@@ -123,7 +127,7 @@ def _parse_outcome(row: Mapping[str, Any]) -> Outcome:
 def build_score_row(score: Score, written_ns: int) -> Row:
     """Return a score as a row; the inverse of `parse_score`."""
     return {
-        **{name: clean_text(getattr(score.cohort, name)) for name in DIMENSIONS},
+        **_build_cohort_columns(score.cohort),
         "trace_id": score.trace_id,
         "run_span_id": score.run_span_id,
         "span_id": score.span_id,
@@ -143,11 +147,16 @@ def build_score_row(score: Score, written_ns: int) -> Row:
     }
 
 
+@lru_cache(maxsize=_COHORTS)
+def _build_cohort_columns(cohort: Cohort) -> Row:
+    return {name: clean_text(getattr(cohort, name)) for name in DIMENSIONS}
+
+
 def _build_outcome_columns(outcome: Outcome) -> Row:
     unscored: Row = {
         **dict.fromkeys(("value", "raw")),
         **dict.fromkeys(("unit", "label", "error_type", "cause", "cause_detail"), ""),
-        "evidence": "[]",
+        "evidence": _NO_EVIDENCE,
     }
     match outcome:
         case Scored(value, label, explanation, evidence, raw, unit, cause, detail):
@@ -160,7 +169,7 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
                 "explanation": clean_text(explanation),
                 "cause": cause.value if cause else "",
                 "cause_detail": clean_text(detail),
-                "evidence": encode(evidence),
+                "evidence": encode(evidence) if evidence else _NO_EVIDENCE,
                 "error_type": "",
             }
         case Skipped(reason, cause, detail):
@@ -318,7 +327,7 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
         "failing": list_failing_layers(runs),
         "state": fold_states(fold_outcomes(layers.values()) for layers in runs).value,
         **build_summary_columns(evaluation),
-        "document": encode(evaluation),
+        "document": encode_packed(evaluation),
         "document_format": DOCUMENT_FORMAT,
         "evaluated_ns": written_ns,
         "is_deleted": 0,

@@ -26,7 +26,6 @@ from spanproof.trace.project import TraceKey
 _KINDS = ("Unspecified", "Internal", "Server", "Client", "Producer", "Consumer")
 _STATUSES = ("Unset", "Ok", "Error")
 _NO_SPAN_ID = bytes(8)
-_TEXT_MAP = pa.map_(pa.string(), pa.string())
 
 
 class SpanColumns:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tables import table
 
-from spanproof.api import make_app
+from spanproof.api import build_app
 
 _HEAD = """\
 # HTTP API
@@ -24,7 +24,7 @@ This page is written by `make reference`.
 
 def render() -> str:
     """Return the page: every path with its parameters, then every object that is sent."""
-    described = make_app(None).openapi()
+    described = build_app(None).openapi()
     parts = [_HEAD]
     for path, methods in described["paths"].items():
         for method, operation in methods.items():

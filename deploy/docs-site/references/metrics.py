@@ -8,7 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from tables import table
 
-from spanproof.cli.commands.serve import make_collector
+from spanproof.cli.commands.serve import build_collector
 from spanproof.config.model import load_config
 
 _HEAD = """\
@@ -36,7 +36,7 @@ def render() -> str:
             "evaluation.replay": "false",
             "verdicts.enabled": "true",
         }
-        with make_collector(load_config(None, {}, settings)) as collector:
+        with build_collector(load_config(None, {}, settings)) as collector:
             return _HEAD + _table(collector.telemetry.registry)
 
 

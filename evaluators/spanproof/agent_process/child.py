@@ -33,7 +33,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 
 from spanproof.agent_process.generators import RandomGenerators
 from spanproof.agent_process.on_import import on_import
-from spanproof.agent_process.recorded_tools import RecordedTools, install
+from spanproof.agent_process.recorded_tools import RecordedTools, add_recorded_tools
 from spanproof.instrumentors import register, set_cohort
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
@@ -73,22 +73,22 @@ class AgentProcess:
         self._tools = RecordedTools(refuse=config["refuse"])
         self._recorded: bool = config["tools"] == "recorded"
         self._generators = RandomGenerators()
-        self._generators.watch()
+        self._generators.start_watching()
         register(instrument=())
         for package, framework in FRAMEWORKS.items():
-            on_import(package, partial(self._prepare, framework))
+            on_import(package, partial(self._handle_import, framework))
         self._found: Any = None
 
-    def _prepare(self, framework: str) -> None:
+    def _handle_import(self, framework: str) -> None:
         """Prepare a framework that was just imported."""
         try:
             if self._recorded:
-                install(self._tools, framework)
+                add_recorded_tools(self._tools, framework)
         except ModuleNotFoundError:
             return  # another package of this name
         register(instrument=(framework,))
 
-    def load(self) -> None:
+    def run_import(self) -> None:
         """Import the agent's module."""
         module, _, name = self._target.partition(":")
         self._found = reduce(getattr, name.split("."), import_module(module))
@@ -97,21 +97,21 @@ class AgentProcess:
         """Run the job in this file, and write its result."""
         job = json.loads(Path(path).read_text(encoding="utf-8"))
         os.environ.update(job["environment"])
-        self._generators.seed(job["seed"])
+        self._generators.update_seeds(job["seed"])
         os.chdir(job["work"])
         self._exporter.path = Path(job["trace"])
-        self._tools.lay_out(job["recorded"])
+        self._tools.update_calls(job["recorded"])
         result: dict[str, Any] = {"answer": None, "error": None, "made": False}
         try:
-            agent = make_agent(self._found)
+            agent = build_agent(self._found)
             result["made"] = True
             with set_cohort(**job["cohort"]):
-                answer = call_agent(agent, job["task"], job["inputs"])
+                answer = run_agent(agent, job["task"], job["inputs"])
             result["answer"] = answer if isinstance(answer, str) else json.dumps(answer, default=str)
             if not self._exporter.exported:
-                _record_run(self._target, job["task"], result["answer"])
+                _write_run_span(self._target, job["task"], result["answer"])
         except BaseException as error:  # noqa: BLE001 - whatever the agent raises is its result
-            result["error"] = describe_error(error)
+            result["error"] = encode_error(error)
         self._provider.shutdown()
         result["unknown_calls"] = self._tools.unknown
         Path(job["result"]).write_text(json.dumps(result, default=str), encoding="utf-8")
@@ -122,12 +122,12 @@ def main(config: str, control: int) -> None:
     with socket.socket(fileno=control) as channel:
         process = AgentProcess(json.loads(config))
         try:
-            process.load()
+            process.run_import()
         except BaseException as error:  # noqa: BLE001 - whatever its module raises
-            _send(channel, error=describe_error(error))
+            _send_message(channel, error=encode_error(error))
             return
         forks = threading.active_count() == 1
-        _send(channel, error=None, forks=forks)
+        _send_message(channel, error=None, forks=forks)
         while descriptors := socket.recv_fds(channel, 1, 2)[1]:
             connection, printed = descriptors
             if forks and os.fork():
@@ -138,29 +138,29 @@ def main(config: str, control: int) -> None:
             os.dup2(printed, 2)
             os.close(printed)
             channel.close()
-            _serve(process, socket.socket(fileno=connection), forks=forks)
+            _handle_connection(process, socket.socket(fileno=connection), forks=forks)
             return
 
 
-def _serve(process: AgentProcess, connection: socket.socket, *, forks: bool) -> None:
+def _handle_connection(process: AgentProcess, connection: socket.socket, *, forks: bool) -> None:
     """Run the jobs of a connection until its other end is closed; only the first where nothing forks."""
     with connection, connection.makefile("r", encoding="utf-8") as jobs:
         for line in jobs:
             path = line.rstrip("\n")
             if not forks:
-                _send(connection, pid=os.getpid())
+                _send_message(connection, pid=os.getpid())
                 process.run(path)
                 return
             pid = os.fork()
             if not pid:
                 os.close(connection.detach())
                 _run_in_fork(process, path)
-            _send(connection, pid=pid)
+            _send_message(connection, pid=pid)
             _, status = os.waitpid(pid, 0)
-            _send(connection, code=os.waitstatus_to_exitcode(status))
+            _send_message(connection, code=os.waitstatus_to_exitcode(status))
 
 
-def _send(connection: socket.socket, **what: Any) -> None:
+def _send_message(connection: socket.socket, **what: Any) -> None:
     connection.sendall(json.dumps(what).encode() + b"\n")
 
 
@@ -177,22 +177,22 @@ def _run_in_fork(process: AgentProcess, path: str) -> NoReturn:
         os._exit(code)
 
 
-def describe_error(error: BaseException) -> dict[str, str]:
+def encode_error(error: BaseException) -> dict[str, str]:
     """Return an exception as JSON data; its traceback begins in the agent's own code."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [each for each in frames if each.filename != __file__ and "importlib" not in each.filename]
+    own = [frame for frame in frames if frame.filename != __file__ and "importlib" not in frame.filename]
     shown = "".join(traceback.format_list(own[-8:]))
     return {"type": type(error).__name__, "message": str(error), "traceback": shown}
 
 
-def make_agent(found: Any) -> Any:
+def build_agent(found: Any) -> Any:
     """Return the agent; a class or a factory without parameters is called."""
     if inspect.isclass(found) or (inspect.isroutine(found) and not _takes_task(found)):
         return found()
     return found
 
 
-def call_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
+def run_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
     """Return the agent's answer to a task, in the way its framework is called."""
     framework = type(agent).__module__.partition(".")[0]
     if framework == "smolagents":
@@ -200,7 +200,7 @@ def call_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
     if framework == "agents":
         return import_module("agents").Runner.run_sync(agent, task, **inputs).final_output
     if hasattr(agent, "invoke"):
-        return _extract_answer(agent.invoke({"messages": [("user", task)], **inputs}))
+        return _get_answer(agent.invoke({"messages": [("user", task)], **inputs}))
     method = agent if callable(agent) else agent.run
     answer = method(task, **inputs)
     if not inspect.isawaitable(answer):
@@ -217,11 +217,13 @@ async def _wait_for(answer: Any) -> Any:
 def _takes_task(function: Any) -> bool:
     """Whether a function has a parameter that must be given: then it is the agent, else a factory."""
     parameters = inspect.signature(function).parameters.values()
-    required = (each for each in parameters if each.default is each.empty)
-    return any(each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in required)
+    required = (parameter for parameter in parameters if parameter.default is parameter.empty)
+    return any(
+        parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in required
+    )
 
 
-def _extract_answer(state: Any) -> Any:
+def _get_answer(state: Any) -> Any:
     """Return the text of a graph's last message; whatever else a graph returns is its answer itself."""
     messages = state.get("messages") if isinstance(state, Mapping) else None
     if not messages:
@@ -229,7 +231,7 @@ def _extract_answer(state: Any) -> Any:
     return getattr(messages[-1], "content", messages[-1])
 
 
-def _record_run(target: str, task: str, answer: str) -> None:
+def _write_run_span(target: str, task: str, answer: str) -> None:
     """Record the run of a function that traced nothing itself, so that its answer can be judged."""
     attributes = {
         openinference.SPAN_KIND: "AGENT",

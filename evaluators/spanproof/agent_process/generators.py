@@ -17,7 +17,10 @@ from spanproof.agent_process.on_import import on_import
 
 
 class RandomGenerators:
-    """Seeds the generators of `random` and numpy; `watch` comes before the agent's module is imported."""
+    """Seeds the generators of `random` and numpy.
+
+    Call `start_watching` before the agent's module is imported.
+    """
 
     def __init__(self) -> None:
         """Know of no generator yet."""
@@ -25,7 +28,7 @@ class RandomGenerators:
         # Generators of numpy cannot be referred to weakly.
         self._numpy: list[Any] = []
 
-    def watch(self) -> None:
+    def start_watching(self) -> None:
         """Note from now on each generator that is made without a seed."""
         seed_generator = random.Random.seed
         unseeded = self._python
@@ -38,9 +41,9 @@ class RandomGenerators:
             seed_generator(generator, a, version)
 
         random.Random.seed = seed  # type: ignore[method-assign, assignment]
-        on_import("numpy", self._watch_numpy)
+        on_import("numpy", self._start_watching_numpy)
 
-    def _watch_numpy(self) -> None:
+    def _start_watching_numpy(self) -> None:
         numpy_random = sys.modules["numpy"].random
         make_generator = numpy_random.default_rng
 
@@ -52,7 +55,7 @@ class RandomGenerators:
 
         numpy_random.default_rng = default_rng
 
-    def seed(self, seed: int) -> None:
+    def update_seeds(self, seed: int) -> None:
         """Seed all generators for a trial, and the hashes of the programs that the agent starts."""
         random.seed(seed)
         os.environ["PYTHONHASHSEED"] = str(seed)

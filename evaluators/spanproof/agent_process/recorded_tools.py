@@ -42,7 +42,7 @@ class RecordedTools:
         self._order: dict[str, RecordedCalls] = {}
         self._given: dict[tuple[str, int], int] = {}
 
-    def lay_out(self, calls: Sequence[Mapping[str, Any]]) -> None:
+    def update_calls(self, calls: Sequence[Mapping[str, Any]]) -> None:
         """Use these calls from now on: `tool`, `args`, `kwargs`, `result`, `error` (`type` and `message`)."""
         self._calls = {}
         for call in calls:
@@ -52,7 +52,9 @@ class RecordedTools:
             arguments = [(call["args"], call["kwargs"]) for call in recorded]
             self._order[tool] = RecordedCalls(collect_parameters(arguments), arguments)
 
-    def call(self, tool: str, args: Sequence[Any], kwargs: Mapping[str, Any], live: Callable[[], Any]) -> Any:
+    def run_call(
+        self, tool: str, args: Sequence[Any], kwargs: Mapping[str, Any], live: Callable[[], Any]
+    ) -> Any:
         """Return the recorded result of a call, or raise the recorded exception.
 
         Raises:
@@ -65,7 +67,7 @@ class RecordedTools:
                 raise NotRecordedError(f"the case has no result of {tool} with these arguments")
             return live()
         if recorded.get("error"):
-            raise _rebuild_error(recorded["error"])
+            raise _build_error(recorded["error"])
         return recorded.get("result")
 
     def _find(self, tool: str, args: Any, kwargs: Any) -> Mapping[str, Any] | None:
@@ -75,12 +77,12 @@ class RecordedTools:
             self.unknown.append({"tool": tool, "args": args, "kwargs": kwargs})
             return None
         first = matching[0]
-        given = self._given.get((tool, first), 0)
-        self._given[tool, first] = given + 1
-        return self._calls[tool][matching[min(given, len(matching) - 1)]]
+        count = self._given.get((tool, first), 0)
+        self._given[tool, first] = count + 1
+        return self._calls[tool][matching[min(count, len(matching) - 1)]]
 
 
-def install(tools: RecordedTools, framework: str) -> None:
+def add_recorded_tools(tools: RecordedTools, framework: str) -> None:
     """Let the tools of a framework answer from the record.
 
     Must run before the agent's modules use it, and before it is instrumented: the spans of the tools are
@@ -92,7 +94,7 @@ def install(tools: RecordedTools, framework: str) -> None:
     _PUT_IN[framework](tools)
 
 
-def _patch_smolagents(tools: RecordedTools) -> None:
+def _add_to_smolagents(tools: RecordedTools) -> None:
     module = import_module("smolagents.tools")
     builtin = import_module("smolagents.default_tools").FinalAnswerTool
     original = module.Tool.__call__
@@ -100,15 +102,20 @@ def _patch_smolagents(tools: RecordedTools) -> None:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes the method's part
         if isinstance(self, builtin):
             return original(self, *args, **kwargs)
-        given = {name: value for name, value in kwargs.items() if name != "sanitize_inputs_outputs"}
-        if len(args) == 1 and not given and isinstance(args[0], dict) and set(args[0]) <= set(self.inputs):
-            return tools.call(self.name, (), args[0], lambda: original(self, *args, **kwargs))
-        return tools.call(self.name, args, given, lambda: original(self, *args, **kwargs))
+        arguments = {name: value for name, value in kwargs.items() if name != "sanitize_inputs_outputs"}
+        if (
+            len(args) == 1
+            and not arguments
+            and isinstance(args[0], dict)
+            and set(args[0]) <= set(self.inputs)
+        ):
+            return tools.run_call(self.name, (), args[0], lambda: original(self, *args, **kwargs))
+        return tools.run_call(self.name, args, arguments, lambda: original(self, *args, **kwargs))
 
     module.Tool.__call__ = __call__
 
 
-def _patch_langchain(tools: RecordedTools) -> None:
+def _add_to_langchain(tools: RecordedTools) -> None:
     base = import_module("langchain_core.tools.base").BaseTool
     run, arun = base.run, base.arun
 
@@ -119,12 +126,12 @@ def _patch_langchain(tools: RecordedTools) -> None:
         original, original_async = self._run, self._arun
 
         def _run(*args: Any, **kwargs: Any) -> Any:
-            return tools.call(
+            return tools.run_call(
                 self.name, args, kwargs, lambda: original(*args, **_build_live_arguments(self, kwargs))
             )
 
         async def _arun(*args: Any, **kwargs: Any) -> Any:
-            coroutine = tools.call(
+            coroutine = tools.run_call(
                 self.name, args, kwargs, lambda: original_async(*args, **_build_live_arguments(self, kwargs))
             )
             return await coroutine if hasattr(coroutine, "__await__") else coroutine
@@ -148,7 +155,7 @@ def _build_live_arguments(tool: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "config": {}} if hasattr(tool, "func") else kwargs
 
 
-def _patch_openai_agents(tools: RecordedTools) -> None:
+def _add_to_openai_agents(tools: RecordedTools) -> None:
     tool_class = import_module("agents.tool").FunctionTool
     made = tool_class.__init__
 
@@ -157,8 +164,8 @@ def _patch_openai_agents(tools: RecordedTools) -> None:
         original = self.on_invoke_tool
 
         async def on_invoke_tool(context: Any, text: str) -> Any:
-            given = json.loads(text) if text else {}
-            result = tools.call(self.name, (), given, lambda: original(context, text))
+            arguments = json.loads(text) if text else {}
+            result = tools.run_call(self.name, (), arguments, lambda: original(context, text))
             return await result if hasattr(result, "__await__") else result
 
         self.on_invoke_tool = on_invoke_tool
@@ -167,13 +174,13 @@ def _patch_openai_agents(tools: RecordedTools) -> None:
 
 
 _PUT_IN = {
-    "smolagents": _patch_smolagents,
-    "langchain": _patch_langchain,
-    "openai-agents": _patch_openai_agents,
+    "smolagents": _add_to_smolagents,
+    "langchain": _add_to_langchain,
+    "openai-agents": _add_to_openai_agents,
 }
 
 
-def _rebuild_error(error: Mapping[str, str]) -> Exception:
+def _build_error(error: Mapping[str, str]) -> Exception:
     """Return the recorded exception: a built-in of that name, else a new class of it."""
     short = str(error["type"]).rpartition(".")[2]
     kind: Any = getattr(builtins, short, None)

@@ -1,17 +1,17 @@
 """Public benchmarks of code: answers to published problems, graded in the sandbox.
 
-read_problems(BENCHMARKS["humaneval"], Source(path)), read_samples(path) → grade_answers → BenchmarkReport
+read_problems(BENCHMARKS["humaneval"], Source(path)), iter_samples(path) → evaluate_answers → BenchmarkReport
 """
 
-from spanproof.benchmarks.contamination import Contamination, find_signs
+from spanproof.benchmarks.contamination import Contamination, evaluate_contamination
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.journal import Journal
-from spanproof.benchmarks.model import Answer, Grade, Graded, Place, Problem
+from spanproof.benchmarks.model import Answer, Grade, Graded, GradingSetup, Problem
 from spanproof.benchmarks.registry import BENCHMARKS, Benchmark, read_problems
-from spanproof.benchmarks.report import BenchmarkReport, Protocol, Rate, write_graded
-from spanproof.benchmarks.run import GradedAnswer, grade_answers, match_answers
-from spanproof.benchmarks.samples import read_samples
+from spanproof.benchmarks.report import BenchmarkReport, Protocol, Rate, encode_graded
+from spanproof.benchmarks.run import GradedAnswer, evaluate_answers, select_answers
+from spanproof.benchmarks.samples import iter_samples
 
 __all__ = [
     "BENCHMARKS",
@@ -23,16 +23,16 @@ __all__ = [
     "Grade",
     "Graded",
     "GradedAnswer",
+    "GradingSetup",
     "Journal",
-    "Place",
     "Problem",
     "Protocol",
     "Rate",
     "Source",
-    "find_signs",
-    "grade_answers",
-    "match_answers",
+    "encode_graded",
+    "evaluate_answers",
+    "evaluate_contamination",
+    "iter_samples",
     "read_problems",
-    "read_samples",
-    "write_graded",
+    "select_answers",
 ]

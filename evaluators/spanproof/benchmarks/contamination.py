@@ -59,7 +59,7 @@ class Contamination:
     gap: Gap | None = None
 
 
-def find_signs(
+def evaluate_contamination(
     problems: Sequence[Problem],
     graded: Sequence[GradedAnswer],
     other: Sequence[Problem] = (),
@@ -74,10 +74,10 @@ def find_signs(
         cutoff: when the model's training ended.
     """
     return Contamination(
-        tuple(each.id for each in problems if holds_tests(each)),
-        tuple(find_near_duplicates(problems, other)),
-        tuple(_find_verbatim(problems, [each.answer for each in graded])),
-        measure_gap(problems, graded, cutoff) if cutoff else None,
+        tuple(problem.id for problem in problems if holds_tests(problem)),
+        tuple(iter_near_duplicates(problems, other)),
+        tuple(_iter_verbatim(problems, [answer.answer for answer in graded])),
+        compute_gap(problems, graded, cutoff) if cutoff else None,
     )
 
 
@@ -89,18 +89,20 @@ def holds_tests(problem: Problem) -> bool:
     )
 
 
-def find_near_duplicates(
+def iter_near_duplicates(
     problems: Sequence[Problem], other: Sequence[Problem]
 ) -> Iterable[tuple[str, str, float]]:
     """Yield problems of two splits that are alike, by shingles of five words of their prompts."""
-    theirs = [(each.id, shingles) for each in other if (shingles := _hash_shingles(each.prompt))]
+    theirs = [
+        (problem.id, shingles) for problem in other if (shingles := _list_shingle_hashes(problem.prompt))
+    ]
     holders: dict[int, list[int]] = {}
     for position, (_, shingles) in enumerate(theirs):
-        for each in shingles:
-            holders.setdefault(each, []).append(position)
+        for shingle in shingles:
+            holders.setdefault(shingle, []).append(position)
     for problem in problems:
-        ours = _hash_shingles(problem.prompt)
-        shared = Counter(position for each in ours for position in holders.get(each, ()))
+        ours = _list_shingle_hashes(problem.prompt)
+        shared = Counter(position for shingle in ours for position in holders.get(shingle, ()))
         for position, common in shared.most_common(3):
             name, shingles = theirs[position]
             alike = common / (len(ours) + len(shingles) - common)
@@ -108,32 +110,34 @@ def find_near_duplicates(
                 yield problem.id, name, round(alike, 3)
 
 
-def measure_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cutoff: date) -> Gap | None:
+def compute_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cutoff: date) -> Gap | None:
     """Return the pass rates before and after a date; None where no problem has a date."""
-    dates = {each.id: each.published for each in problems if each.published}
+    dates = {problem.id: problem.published for problem in problems if problem.published}
     if not dates:
         return None
     sides = {False: [0, 0], True: [0, 0]}
-    for each in graded:
-        when = dates.get(each.answer.problem)
-        if when is None or each.first.grade.value == "unjudged":
+    for answer in graded:
+        when = dates.get(answer.answer.problem)
+        if when is None or answer.first.grade.value == "unjudged":
             continue
         side = sides[when >= cutoff]
-        side[0] += each.first.passed
+        side[0] += answer.first.passed
         side[1] += 1
     before, after = (sides[False][0], sides[False][1]), (sides[True][0], sides[True][1])
     return Gap(cutoff, before, after, compute_difference_interval(before, after))
 
 
-def _find_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
-    known = {each.id: _tokenise(each.reference.text) for each in problems if each.reference}
+def _iter_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
+    solutions = {
+        problem.id: _split_words(problem.reference.text) for problem in problems if problem.reference
+    }
     seen = set()
     for answer in answers:
-        published = known.get(answer.problem)
+        published = solutions.get(answer.problem)
         # Short solutions are written alike by anyone.
         if not published or len(published) <= _FEW_WORDS or answer.problem in seen:
             continue
-        if _holds(_tokenise(answer.text), published):
+        if _holds(_split_words(answer.text), published):
             seen.add(answer.problem)
             yield answer.problem
 
@@ -142,11 +146,11 @@ def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
     return "\0".join(("", *wanted, "")) in "\0".join(("", *words, ""))
 
 
-def _tokenise(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _hash_shingles(text: str) -> set[int]:
-    words = [word.lower() for word in _tokenise(text)]
+def _list_shingle_hashes(text: str) -> set[int]:
+    words = [word.lower() for word in _split_words(text)]
     last = len(words) - _WORDS_IN_A_SHINGLE
     return {hash(tuple(words[start : start + _WORDS_IN_A_SHINGLE])) for start in range(max(0, last + 1))}

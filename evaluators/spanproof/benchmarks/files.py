@@ -21,7 +21,7 @@ _GZIP = b"\x1f\x8b"
 _LISTS = ("data", "examples", "problems", "results")
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+def iter_rows(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield each row of a file with its place, for errors; a folder gives the rows of its files.
 
     Raises:
@@ -29,15 +29,15 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
         OSError: it cannot be read.
     """
     if path.is_dir():
-        for each in sorted(path.iterdir()):
-            if each.is_file() and not each.name.startswith("."):
-                yield from read_rows(each)
+        for file in sorted(path.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                yield from iter_rows(file)
         return
-    for number, row in enumerate(_read_entries(path), start=1):
-        place = f"{path}, entry {number}"
+    for number, row in enumerate(_iter_entries(path), start=1):
+        location = f"{path}, entry {number}"
         if not isinstance(row, dict):
-            raise BenchmarkError(f"{place}: expected an object, got {type(row).__name__}")
-        yield place, row
+            raise BenchmarkError(f"{location}: expected an object, got {type(row).__name__}")
+        yield location, row
 
 
 def read_value(path: Path) -> Any:
@@ -53,7 +53,7 @@ def read_value(path: Path) -> Any:
         raise BenchmarkError(f"{path}: it is no JSON: {problem}") from problem
 
 
-def take(place: str, row: Row, *names: str) -> Any:
+def get_field(location: str, row: Row, *names: str) -> Any:
     """Return the first of these fields that the row has.
 
     Raises:
@@ -63,40 +63,40 @@ def take(place: str, row: Row, *names: str) -> Any:
         if row.get(name) is not None:
             return row[name]
     raise BenchmarkError(
-        f"{place}: field {' or '.join(map(repr, names))} is missing; it has {', '.join(row)}"
+        f"{location}: field {' or '.join(map(repr, names))} is missing; it has {', '.join(row)}"
     )
 
 
-def take_text(place: str, row: Row, *names: str) -> str:
+def get_text(location: str, row: Row, *names: str) -> str:
     """Return the first of these fields, which must be text.
 
     Raises:
         BenchmarkError: it is not there or is no text.
     """
-    value = take(place, row, *names)
+    value = get_field(location, row, *names)
     if not isinstance(value, str):
-        raise BenchmarkError(f"{place}: field {names[0]!r} must be text, got {type(value).__name__}")
+        raise BenchmarkError(f"{location}: field {names[0]!r} must be text, got {type(value).__name__}")
     return value
 
 
-def take_list(place: str, row: Row, *names: str) -> list[Any]:
+def get_list(location: str, row: Row, *names: str) -> list[Any]:
     """Return the first of these fields, a list or the JSON text of one.
 
     Raises:
         BenchmarkError: it is not there or is no list.
     """
-    value = take(place, row, *names)
+    value = get_field(location, row, *names)
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             value = None
     if not isinstance(value, list):
-        raise BenchmarkError(f"{place}: field {names[0]!r} must be a list, or JSON of one")
+        raise BenchmarkError(f"{location}: field {names[0]!r} must be a list, or JSON of one")
     return value
 
 
-def _read_entries(path: Path) -> Iterator[Any]:
+def _iter_entries(path: Path) -> Iterator[Any]:
     if path.name.endswith(".parquet"):
         from pyarrow import parquet  # loads much: only where a file needs it
 
@@ -106,7 +106,7 @@ def _read_entries(path: Path) -> Iterator[Any]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        yield from _parse_lines(path, text)
+        yield from _iter_lines(path, text)
         return
     if isinstance(whole, dict):
         named = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), None)
@@ -116,7 +116,7 @@ def _read_entries(path: Path) -> Iterator[Any]:
     yield from whole
 
 
-def _parse_lines(path: Path, text: str) -> Iterator[Any]:
+def _iter_lines(path: Path, text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -138,7 +138,7 @@ def read_text(path: Path) -> str:
     except UnsafeFileError as problem:
         raise BenchmarkError(str(problem)) from problem
     if data.startswith(_GZIP):
-        data = _unzip(path, data)
+        data = _decode_gzip(path, data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -147,7 +147,7 @@ def read_text(path: Path) -> str:
         ) from problem
 
 
-def _unzip(path: Path, data: bytes) -> bytes:
+def _decode_gzip(path: Path, data: bytes) -> bytes:
     """Return the content of gzipped data: a small file may hold more than there is memory."""
     try:
         with gzip.open(io.BytesIO(data)) as file:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.report import read_graded, write_graded
+from spanproof.benchmarks.report import encode_graded, read_graded
 from spanproof.benchmarks.run import GradedAnswer
 
 Done: TypeAlias = Mapping[tuple[str, int], GradedAnswer]
@@ -26,19 +26,19 @@ class Journal:
         self.path = path
         self._mark = dict(mark)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Begin an empty file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_bytes(b"")
 
-    def resume(self) -> Done:
+    def load(self) -> Done:
         """Return what the file holds; a last line that an interrupt left unfinished is removed.
 
         Raises:
             BenchmarkError: a line is no graded answer, or one of another run.
         """
         if not self.path.exists():
-            self.begin()
+            self.start()
             return {}
         found: dict[tuple[str, int], GradedAnswer] = {}
         end = 0
@@ -52,30 +52,30 @@ class Journal:
             lines.truncate(end)
         return found
 
-    def append(self, graded: GradedAnswer) -> None:
+    def write(self, graded: GradedAnswer) -> None:
         """Write one answer with its grades."""
         with self.path.open("ab") as file:
             file.write(self._encode_line(graded))
 
-    def finish(self, graded: Iterable[GradedAnswer]) -> None:
+    def save(self, graded: Iterable[GradedAnswer]) -> None:
         """Put all answers in the place of those that were appended, in their order."""
         whole = self.path.with_name(f"{self.path.name}.part")
         whole.write_bytes(b"".join(map(self._encode_line, graded)))
         whole.replace(self.path)
 
     def _encode_line(self, graded: GradedAnswer) -> bytes:
-        return json.dumps({**self._mark, **write_graded(graded)}).encode() + b"\n"
+        return json.dumps({**self._mark, **encode_graded(graded)}).encode() + b"\n"
 
-    def _read(self, line: bytes, place: str) -> GradedAnswer:
+    def _read(self, line: bytes, location: str) -> GradedAnswer:
         try:
             row = json.loads(line)
             graded = read_graded(row)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise BenchmarkError(f"{place}: no graded answer of this version: {problem!r}") from problem
+            raise BenchmarkError(f"{location}: no graded answer of this version: {problem!r}") from problem
         for key, value in self._mark.items():
             if row.get(key) != value:
                 raise BenchmarkError(
-                    f"{place}: it is of another run: its {key} is {row.get(key)!r}, not {value!r};"
+                    f"{location}: it is of another run: its {key} is {row.get(key)!r}, not {value!r};"
                     " give another file, or the same arguments"
                 )
         return graded

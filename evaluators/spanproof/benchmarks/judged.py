@@ -72,31 +72,30 @@ class JudgedReport:
     def models(self) -> dict[str, ModelRates]:
         """The rates by model that answered, the best by execution first."""
         by_model: dict[str, list[JudgedAnswer]] = {}
-        for each in self.answers:
-            by_model.setdefault(each.model, []).append(each)
+        for answer in self.answers:
+            by_model.setdefault(answer.model, []).append(answer)
         rates = {model: _compute_rates(answers) for model, answers in by_model.items()}
-        return dict(sorted(rates.items(), key=lambda each: (-each[1].executed, each[0])))
+        return dict(sorted(rates.items(), key=lambda entry: (-entry[1].executed, entry[0])))
 
     @property
     def flips(self) -> tuple[tuple[str, str], ...]:
         """The pairs of models whose order the judge turns around: the better one by execution first."""
-        return tuple(
-            (first, second)
-            for (first, ahead), (second, behind) in combinations(self.models.items(), 2)
-            if ahead.judged is not None
-            and behind.judged is not None
-            and ahead.executed > behind.executed
-            and ahead.judged < behind.judged
-        )
+        flips = []
+        for (first, better), (second, worse) in combinations(self.models.items(), 2):
+            if better.judged is None or worse.judged is None:
+                continue
+            if better.executed > worse.executed and better.judged < worse.judged:
+                flips.append((first, second))
+        return tuple(flips)
 
     @property
     def costs(self) -> dict[str, dict[str, float | None]]:
         """Mean seconds and US dollars of one evaluation, by execution and by the judge."""
-        dollars = [each.judge_usd for each in self.answers if each.judge_usd is not None]
+        dollars = [answer.judge_usd for answer in self.answers if answer.judge_usd is not None]
         return {
-            "execution": {"seconds": _compute_mean([each.run_s for each in self.answers]), "usd": 0.0},
+            "execution": {"seconds": _compute_mean([answer.run_s for answer in self.answers]), "usd": 0.0},
             "judge": {
-                "seconds": _compute_mean([each.judge_s for each in self.answers]),
+                "seconds": _compute_mean([answer.judge_s for answer in self.answers]),
                 "usd": fsum(dollars) / len(dollars) if dollars else None,
             },
         }
@@ -116,11 +115,13 @@ class JudgedReport:
 
 def build_judge_tasks(problems: Sequence[Problem], graded: Sequence[GradedAnswer]) -> dict[str, str]:
     """Return what the judge is given, by a key of the answer; unjudged answers are left out."""
-    tasks = {each.id: each.task for each in problems}
+    tasks = {problem.id: problem.task for problem in problems}
     return {
-        _make_key(each): f"Task:\n{tasks[each.answer.problem]}\n\nAnswer:\n{each.answer.text}\n\n{_QUESTION}"
-        for each in graded
-        if each.first.grade is not Grade.UNJUDGED
+        _build_key(
+            answer
+        ): f"Task:\n{tasks[answer.answer.problem]}\n\nAnswer:\n{answer.answer.text}\n\n{_QUESTION}"
+        for answer in graded
+        if answer.first.grade is not Grade.UNJUDGED
     }
 
 
@@ -130,17 +131,17 @@ def read_judgements(
     """Return the judge beside execution, from the file that holds its replies."""
     replies = CompletionFile(path, request).read(tasks, 1)
     found = []
-    for each in graded:
-        reply = replies.get((_make_key(each), 1))
+    for answer in graded:
+        reply = replies.get((_build_key(answer), 1))
         if reply is None:
             continue
         price = request.price
         found.append(
             JudgedAnswer(
-                each.answer.model,
-                each.first.passed,
-                _parse_reply(reply["completion"]),
-                each.first.wall_s,
+                answer.answer.model,
+                answer.first.passed,
+                _find_verdict(reply["completion"]),
+                answer.first.wall_s,
                 reply["wall_s"],
                 price.of(reply["tokens_in"], reply["tokens_out"]) if price is not None else None,
             )
@@ -148,23 +149,23 @@ def read_judgements(
     return JudgedReport(request.model, found)
 
 
-def _make_key(graded: GradedAnswer) -> str:
+def _build_key(graded: GradedAnswer) -> str:
     return f"{graded.answer.problem}#{graded.number}"
 
 
-def _parse_reply(text: str) -> bool | None:
+def _find_verdict(text: str) -> bool | None:
     found = _REPLY.match(text)
     return found[1].lower() == "yes" if found else None
 
 
 def _compute_rates(answers: Sequence[JudgedAnswer]) -> ModelRates:
-    ruled = [each for each in answers if each.judged_ok is not None]
+    rulings = [(answer.judged_ok, answer.ran_ok) for answer in answers if answer.judged_ok is not None]
     return ModelRates(
         len(answers),
-        fmean(each.ran_ok for each in answers),
-        fmean(bool(each.judged_ok) for each in ruled) if ruled else None,
-        sum(bool(each.judged_ok) and not each.ran_ok for each in ruled),
-        sum(not each.judged_ok and each.ran_ok for each in ruled),
+        fmean(answer.ran_ok for answer in answers),
+        _compute_mean([judged_ok for judged_ok, _ran_ok in rulings]),
+        rulings.count((True, False)),
+        rulings.count((False, True)),
     )
 
 

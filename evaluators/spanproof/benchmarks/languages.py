@@ -61,7 +61,7 @@ _found: WeakKeyDictionary[Sandbox, dict[str, str]] = WeakKeyDictionary()
 _finding = Lock()
 
 
-def name_language(name: str) -> str:
+def get_language(name: str) -> str:
     """Return our name of a language; a name that is not known stays as it is."""
     lowered = name.strip().lower()
     return ALIASES.get(lowered, lowered)
@@ -77,7 +77,7 @@ def build_program(language: str, source: str, limits: Limits) -> Program:
     return build_script(replace(program, limits=replace(limits, cpu_s=limits.wall_s * 2)))
 
 
-def find_missing(language: str, sandbox: Sandbox) -> str:
+def describe_missing(language: str, sandbox: Sandbox) -> str:
     """Return why the sandbox cannot run a language, as a sentence; empty where it can."""
     how = LANGUAGES.get(language)
     if how is None:
@@ -88,10 +88,10 @@ def find_missing(language: str, sandbox: Sandbox) -> str:
     if not how.hello:
         return ""
     with _finding:
-        known = _found.setdefault(sandbox, {})
-        if language not in known:
+        problems = _found.setdefault(sandbox, {})
+        if language not in problems:
             tried = sandbox.run(build_program(language, how.hello, Limits(wall_s=30)))
             needed = " and ".join(TOOLCHAINS[how.runs].tools)
             works = tried.failure_class is FailureClass.OK
-            known[language] = "" if works else f"the sandbox has no toolchain for {language}: {needed}"
-        return known[language]
+            problems[language] = "" if works else f"the sandbox has no toolchain for {language}: {needed}"
+        return problems[language]

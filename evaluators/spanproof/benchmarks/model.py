@@ -51,12 +51,12 @@ class Graded:
 PASSED = Graded(Grade.PASSED)
 
 
-def make_failed_grade(reason: str, failure: FailureClass | None = None, wall_s: float = 0.0) -> Graded:
+def build_failed_grade(reason: str, failure: FailureClass | None = None, wall_s: float = 0.0) -> Graded:
     """Return a failed grade."""
     return Graded(Grade.FAILED, reason, failure, wall_s)
 
 
-def make_unjudged_grade(reason: str, failure: FailureClass | None = None) -> Graded:
+def build_unjudged_grade(reason: str, failure: FailureClass | None = None) -> Graded:
     """Return the grade of what could not be tried."""
     return Graded(Grade.UNJUDGED, reason, failure)
 
@@ -86,7 +86,7 @@ OpenImage: TypeAlias = Callable[[str], Sandbox]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GradingSetup:
     """Where answers are tried.
 
     Attributes:
@@ -134,10 +134,10 @@ class Problem(ABC):
         """Names of the test sets that an answer is graded by, the one that is reported first in front."""
 
     @abstractmethod
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return a grade by each test set."""
 
-    def try_public(self, answer: Answer, place: Place) -> Graded | None:
+    def evaluate_public(self, answer: Answer, setup: GradingSetup) -> Graded | None:
         """Return the grade by the tests that an agent may see; None where the problem has none."""
         return None
 

@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanproof.benchmarks.languages import LANGUAGES, build_program, find_missing
+from spanproof.benchmarks.languages import LANGUAGES, build_program, describe_missing
 from spanproof.benchmarks.model import (
     PASSED,
     Answer,
     Grade,
     Graded,
-    Place,
+    GradingSetup,
     Problem,
-    make_failed_grade,
-    make_unjudged_grade,
+    build_failed_grade,
+    build_unjudged_grade,
 )
 from spanproof.benchmarks.output import matches_output
 from spanproof.sandbox import (
@@ -103,70 +103,72 @@ class ProgramProblem(Problem):
         wanted = self.instruction or f"Complete this {self.language} code."
         return f"{wanted} Answer with the whole code in one fenced block.\n\n{self.prompt}"
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return a grade by each test set; a set holds what the sets before it hold."""
         grades: dict[str, Graded] = {}
         before: Graded = PASSED
         for name, checks in self.checks.items():
             if before.passed:
-                before = self._try(answer, checks, place)
+                before = self._run_checks(answer, checks, setup)
             grades[name] = before
         return {name: grades[name] for name in self.test_sets}
 
-    def try_public(self, answer: Answer, place: Place) -> Graded | None:
+    def evaluate_public(self, answer: Answer, setup: GradingSetup) -> Graded | None:
         """Return the grade by the public tests; None where the published solution fails them, too."""
         if not self.public:
             return None
-        graded = self._try(answer, self.public, place)
+        graded = self._run_checks(answer, self.public, setup)
         if not graded.passed and self.reference is not None:
-            return graded if self._try(self.reference, self.public, place).passed else None
+            return graded if self._run_checks(self.reference, self.public, setup).passed else None
         return graded
 
-    def _try(self, answer: Answer, checks: tuple[Check, ...], place: Place) -> Graded:
+    def _run_checks(self, answer: Answer, checks: tuple[Check, ...], setup: GradingSetup) -> Graded:
         if answer.error:
-            return make_failed_grade(answer.error)
-        lacking = find_missing(self.language, place.sandbox) or self._find_missing_module(place)
+            return build_failed_grade(answer.error)
+        lacking = describe_missing(self.language, setup.sandbox) or self._describe_missing_module(setup)
         if lacking:
-            return make_unjudged_grade(lacking)
+            return build_unjudged_grade(lacking)
         if not checks:
-            return make_unjudged_grade("the problem has no tests")
-        code = self._join(answer)
+            return build_unjudged_grade("the problem has no tests")
+        code = self._build_program(answer)
         wall_s, remark = 0.0, ""
         for number, check in enumerate(checks, start=1):
             try:
-                graded = run_check(self.language, code, check, place, self.packages)
-                if graded.failed_tests and self._are_defects(graded.failed_tests, check, place):
+                graded = run_check(self.language, code, check, setup, self.packages)
+                if graded.failed_tests and self._are_defects(graded.failed_tests, check, setup):
                     count = len(graded.failed_tests)
                     remark = f"{count} of the assertions fail for the published solution, too"
                     continue
             except SandboxError as problem:
-                return make_unjudged_grade(str(problem))
+                return build_unjudged_grade(str(problem))
             wall_s += graded.wall_s
             if not graded.passed:
                 where = f"test {number} of {len(checks)}: " if len(checks) > 1 else ""
                 return Graded(graded.grade, where + graded.reason, graded.failure, wall_s)
         return Graded(Grade.PASSED, remark, wall_s=wall_s)
 
-    def _are_defects(self, failing: tuple[int, ...], check: Check, place: Place) -> bool:
+    def _are_defects(self, failing: tuple[int, ...], check: Check, setup: GradingSetup) -> bool:
         """Return whether the published solution fails these assertions, too: then they are at fault."""
         if self.reference is None:
             return False
         if check not in self.defects:
-            graded = run_check(self.language, self._join(self.reference), check, place, self.packages)
+            graded = run_check(
+                self.language, self._build_program(self.reference), check, setup, self.packages
+            )
             self.defects[check] = frozenset(graded.failed_tests) if graded.failed_tests else None
-        known = self.defects[check]
-        return known is not None and known.issuperset(failing)
+        defects = self.defects[check]
+        return defects is not None and defects.issuperset(failing)
 
-    def _join(self, answer: Answer) -> str:
+    def _build_program(self, answer: Answer) -> str:
         if answer.is_whole:
             return f"{self.head}\n{answer.text}" if self.head else answer.text
         return self.prompt + answer.text
 
-    def _find_missing_module(self, place: Place) -> str:
+    def _describe_missing_module(self, setup: GradingSetup) -> str:
         if not self.modules or self.language != "python":
             return ""
         source = "\n".join(f"import {name}" for name in self.modules)
-        tried = place.sandbox.run(Program("python", source, fixtures=Fixtures(packages=place.packages)))
+        tried = setup.sandbox.run(Program("python", source, fixtures=Fixtures(packages=setup.packages)))
         if tried.failure_class is FailureClass.OK:
             return ""
         why = tried.raised.message if tried.raised else tried.failure_class.value
@@ -174,7 +176,7 @@ class ProgramProblem(Problem):
 
 
 def run_check(
-    language: str, code: str, check: Check, place: Place, packages: PackageSet | None = None
+    language: str, code: str, check: Check, setup: GradingSetup, packages: PackageSet | None = None
 ) -> Graded:
     """Run one check of a code.
 
@@ -183,9 +185,9 @@ def run_check(
     """
     how = LANGUAGES[language]
     limits = Limits(
-        wall_s=place.timeout_s,
-        cpu_s=place.timeout_s,
-        memory_bytes=place.memory_bytes,
+        wall_s=setup.timeout_s,
+        cpu_s=setup.timeout_s,
+        memory_bytes=setup.memory_bytes,
         output_bytes=_OUTPUT_BYTES,
     )
     tests = check.after if check.after and how.has_tests else check.tests
@@ -197,8 +199,8 @@ def run_check(
     if language == "python" and check.tests is not None:
         source = build_module(source)
     program = build_program(language, source, limits)
-    fixtures = Fixtures(seed=0, packages=_select_packages(language, place, packages))
-    execution = place.sandbox.run(
+    fixtures = Fixtures(seed=0, packages=_find_packages(language, setup, packages))
+    execution = setup.sandbox.run(
         Program(
             program.language,
             program.source,
@@ -210,9 +212,9 @@ def run_check(
             fixtures=fixtures,
         )
     )
-    if place.require_apart and execution.tests_apart is False:
-        return make_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
-    return _grade_execution(execution, check, token, has_tests=tests is not None)
+    if setup.require_apart and execution.tests_apart is False:
+        return build_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
+    return _evaluate_execution(execution, check, token, has_tests=tests is not None)
 
 
 def build_module(source: str) -> str:
@@ -222,7 +224,11 @@ def build_module(source: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source
     # Nothing but a docstring may stand in front of these imports.
-    heads = [each for each in statements if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+    heads = [
+        statement
+        for statement in statements
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    ]
     if not heads:
         return _AS_MODULE + source
     lines = source.splitlines(keepends=True)
@@ -231,53 +237,60 @@ def build_module(source: str) -> str:
     return head + ("" if head.endswith("\n") else "\n") + _AS_MODULE + "".join(lines[end:])
 
 
-def _select_packages(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
+def _find_packages(language: str, setup: GradingSetup, packages: PackageSet | None) -> PackageSet | None:
     if packages is not None:
         return packages
-    own = place.packages
+    own = setup.packages
     if own is None or (own.ecosystem is Ecosystem.PIP) != (language == "python"):
         return None
     return own
 
 
-def _grade_execution(execution: Execution, check: Check, token: str, *, has_tests: bool) -> Graded:
+_UNJUDGED = {
+    FailureClass.SANDBOX_UNAVAILABLE: "the sandbox is not available",
+    FailureClass.TESTS_NOT_RUN: "the tests were not run",
+}
+
+
+def _evaluate_execution(execution: Execution, check: Check, token: str, *, has_tests: bool) -> Graded:
     failure, wall_s = execution.failure_class, execution.wall_s
-    if failure is FailureClass.SANDBOX_UNAVAILABLE:
-        return make_unjudged_grade(execution.reason or "the sandbox is not available", failure)
-    if failure is FailureClass.TESTS_NOT_RUN:
-        return make_unjudged_grade(execution.reason or "the tests were not run", failure)
-    if has_tests and execution.tests_total:
-        missing = execution.tests_total - (execution.tests_passed or 0)
-        if missing:
-            count = f"{execution.tests_passed} of {execution.tests_total} tests pass"
-            reason = f"{count}; {_explain(execution)}" if execution.raised else count
-            # All of them are known only where none was cut off.
-            ended = failure in (FailureClass.OK, FailureClass.ASSERTION_FAILURE)
-            known = execution.tests_failed if ended and len(execution.tests_failed) == missing else ()
-            why = FailureClass.ASSERTION_FAILURE if ended else failure
-            return Graded(Grade.FAILED, reason, why, wall_s, known)
+    if failure in _UNJUDGED:
+        return build_unjudged_grade(execution.reason or _UNJUDGED[failure], failure)
+    passed, total = execution.tests_passed or 0, execution.tests_total or 0
+    if has_tests and passed < total:
+        return _build_test_failure(execution, total - passed)
     if failure is not FailureClass.OK:
-        return make_failed_grade(_explain(execution), failure, wall_s)
+        return build_failed_grade(_describe_failure(execution), failure, wall_s)
     if has_tests and not execution.tests_total:
-        return make_unjudged_grade("the sandbox reports no test")
-    lines = execution.stdout.split("\n") if token else []
-    if token and token not in lines:
-        return make_failed_grade("the program ended before its tests did", failure, wall_s)
+        return build_unjudged_grade("the sandbox reports no test")
+    if token and token not in execution.stdout.split("\n"):
+        return build_failed_grade("the program ended before its tests did", failure, wall_s)
     if check.stdout is not None and not matches_output(execution.stdout, check.stdout):
-        shown = f"wrote {_shorten(execution.stdout)}, expected {_shorten(check.stdout)}"
-        return make_failed_grade(shown, FailureClass.ASSERTION_FAILURE, wall_s)
+        shown = f"wrote {_format_excerpt(execution.stdout)}, expected {_format_excerpt(check.stdout)}"
+        return build_failed_grade(shown, FailureClass.ASSERTION_FAILURE, wall_s)
     return Graded(Grade.PASSED, wall_s=wall_s, failure=failure)
 
 
-def _explain(execution: Execution) -> str:
+def _build_test_failure(execution: Execution, missing: int) -> Graded:
+    """Return the grade of an answer of which so many tests did not pass."""
+    count = f"{execution.tests_passed} of {execution.tests_total} tests pass"
+    reason = f"{count}; {_describe_failure(execution)}" if execution.raised else count
+    if execution.failure_class not in (FailureClass.OK, FailureClass.ASSERTION_FAILURE):
+        return build_failed_grade(reason, execution.failure_class, execution.wall_s)
+    # All of them are known only where none was cut off.
+    failed_tests = execution.tests_failed if len(execution.tests_failed) == missing else ()
+    return Graded(Grade.FAILED, reason, FailureClass.ASSERTION_FAILURE, execution.wall_s, failed_tests)
+
+
+def _describe_failure(execution: Execution) -> str:
     raised = execution.raised
     if raised is not None:
-        message = f": {_shorten(raised.message)}" if raised.message else ""
+        message = f": {_format_excerpt(raised.message)}" if raised.message else ""
         return f"{raised.type}{message}"
     last = execution.stderr.strip()
     return f"{execution.failure_class.value}: {last[-_SHOWN:]}" if last else execution.failure_class.value
 
 
-def _shorten(text: str) -> str:
+def _format_excerpt(text: str) -> str:
     shown = repr(text.strip())
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.formats.bfcl import read_bfcl
-from spanproof.benchmarks.formats.bigcodebench import read_bigcodebench
-from spanproof.benchmarks.formats.evalplus import read_evalplus
-from spanproof.benchmarks.formats.humaneval import read_humaneval, read_humaneval_x, read_multipl_e
-from spanproof.benchmarks.formats.livecodebench import read_livecodebench
-from spanproof.benchmarks.formats.mbpp import read_mbpp
+from spanproof.benchmarks.formats.bfcl import iter_bfcl
+from spanproof.benchmarks.formats.bigcodebench import iter_bigcodebench
+from spanproof.benchmarks.formats.evalplus import iter_evalplus
+from spanproof.benchmarks.formats.humaneval import iter_humaneval, iter_humaneval_x, iter_multipl_e
+from spanproof.benchmarks.formats.livecodebench import iter_livecodebench
+from spanproof.benchmarks.formats.mbpp import iter_mbpp
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.formats.swe_bench import read_swe_bench
-from spanproof.benchmarks.formats.tau import read_tau
-from spanproof.benchmarks.formats.text_to_sql import read_text_to_sql
+from spanproof.benchmarks.formats.swe_bench import iter_swe_bench
+from spanproof.benchmarks.formats.tau import iter_tau
+from spanproof.benchmarks.formats.text_to_sql import iter_text_to_sql
 from spanproof.benchmarks.model import Problem
 
 
@@ -39,20 +39,20 @@ def _from_file(read: Callable[[Path], Iterator[Problem]]) -> Callable[[Source], 
 
 
 BENCHMARKS: Final = {
-    each.name: each
-    for each in (
-        Benchmark("humaneval", _from_file(read_humaneval)),
-        Benchmark("humaneval+", _from_file(read_evalplus), timeout_s=30.0),
-        Benchmark("humaneval-x", _from_file(read_humaneval_x)),
-        Benchmark("mbpp", _from_file(read_mbpp)),
-        Benchmark("mbpp+", _from_file(read_evalplus), timeout_s=30.0),
-        Benchmark("multipl-e", _from_file(read_multipl_e), timeout_s=15.0),
-        Benchmark("livecodebench", _from_file(read_livecodebench)),
-        Benchmark("bigcodebench", _from_file(read_bigcodebench), timeout_s=60.0),
-        Benchmark("swe-bench", read_swe_bench, timeout_s=1800.0),
-        Benchmark("text-to-sql", read_text_to_sql, timeout_s=30.0),
-        Benchmark("bfcl", read_bfcl),
-        Benchmark("tau", read_tau),
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark("humaneval", _from_file(iter_humaneval)),
+        Benchmark("humaneval+", _from_file(iter_evalplus), timeout_s=30.0),
+        Benchmark("humaneval-x", _from_file(iter_humaneval_x)),
+        Benchmark("mbpp", _from_file(iter_mbpp)),
+        Benchmark("mbpp+", _from_file(iter_evalplus), timeout_s=30.0),
+        Benchmark("multipl-e", _from_file(iter_multipl_e), timeout_s=15.0),
+        Benchmark("livecodebench", _from_file(iter_livecodebench)),
+        Benchmark("bigcodebench", _from_file(iter_bigcodebench), timeout_s=60.0),
+        Benchmark("swe-bench", iter_swe_bench, timeout_s=1800.0),
+        Benchmark("text-to-sql", iter_text_to_sql, timeout_s=30.0),
+        Benchmark("bfcl", iter_bfcl),
+        Benchmark("tau", iter_tau),
     )
 }
 
@@ -65,10 +65,10 @@ def read_problems(benchmark: Benchmark, source: Source) -> list[Problem]:
         OSError: it cannot be read.
     """
     problems: dict[str, Problem] = {}
-    for each in benchmark.read(source):
-        if each.id in problems:
-            raise BenchmarkError(f"{source.problems}: two problems have the id {each.id!r}")
-        problems[each.id] = each
+    for problem in benchmark.read(source):
+        if problem.id in problems:
+            raise BenchmarkError(f"{source.problems}: two problems have the id {problem.id!r}")
+        problems[problem.id] = problem
     if not problems:
         raise BenchmarkError(f"{source.problems} holds no problems")
     return list(problems.values())

@@ -94,43 +94,43 @@ class BenchmarkReport:
     _groups: Mapping[str, Mapping[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_groups", {each.id: each.groups for each in self.problems})
+        object.__setattr__(self, "_groups", {problem.id: problem.groups for problem in self.problems})
 
     @property
     def test_sets(self) -> tuple[str, ...]:
         """Names of the test sets, the one that is reported first in front."""
-        return tuple(dict.fromkeys(name for each in self.graded for name in each.grades))
+        return tuple(dict.fromkeys(name for answer in self.graded for name in answer.grades))
 
     @property
     def rates(self) -> dict[str, Rate]:
         """The rate of each test set."""
-        return {name: self.rate(name, self.graded) for name in self.test_sets}
+        return {name: self.compute_rate(name, self.graded) for name in self.test_sets}
 
     @property
     def headline(self) -> Rate:
         """The rate of the set that is reported first."""
-        return self.rate(self.test_sets[0], self.graded)
+        return self.compute_rate(self.test_sets[0], self.graded)
 
-    def rates_by_group(self) -> Iterator[tuple[str, str, Rate]]:
+    def iter_rates_by_group(self) -> Iterator[tuple[str, str, Rate]]:
         """Yield dimension, value and the rate of the first test set, where there are several values."""
         name = self.test_sets[0]
         split: dict[tuple[str, str], list[GradedAnswer]] = {}
-        for each in self.graded:
-            groups = {**self._groups[each.answer.problem], "model": each.answer.model}
+        for answer in self.graded:
+            groups = {**self._groups[answer.answer.problem], "model": answer.answer.model}
             for dimension, value in groups.items():
-                split.setdefault((dimension, value), []).append(each)
+                split.setdefault((dimension, value), []).append(answer)
         several = Counter(dimension for dimension, _ in split)
         for (dimension, value), found in sorted(split.items()):
             if several[dimension] > 1:
-                yield dimension, value, self.rate(name, found)
+                yield dimension, value, self.compute_rate(name, found)
 
-    def rate(self, test_set: str, graded: Sequence[GradedAnswer]) -> Rate:
+    def compute_rate(self, test_set: str, graded: Sequence[GradedAnswer]) -> Rate:
         """Return the rate of one test set over answers; unjudged ones are left out."""
         counts: dict[str, list[int]] = {}
-        for each in graded:
-            grade = each.grades.get(test_set)
+        for answer in graded:
+            grade = answer.grades.get(test_set)
             if grade is not None and grade.grade is not Grade.UNJUDGED:
-                count = counts.setdefault(each.answer.problem, [0, 0])
+                count = counts.setdefault(answer.answer.problem, [0, 0])
                 count[0] += grade.passed
                 count[1] += 1
         if not counts:
@@ -153,50 +153,56 @@ class BenchmarkReport:
         """How many answers could not be judged, by reason."""
         return dict(
             Counter(
-                each.first.reason for each in self.graded if each.first.grade is Grade.UNJUDGED
+                answer.first.reason for answer in self.graded if answer.first.grade is Grade.UNJUDGED
             ).most_common()
         )
 
     @property
     def defects(self) -> tuple[str, ...]:
         """Problems that were passed by an answer although it fails what the published solution fails."""
-        found = (each.answer.problem for each in self.graded if each.first.passed and each.first.reason)
+        found = (
+            answer.answer.problem for answer in self.graded if answer.first.passed and answer.first.reason
+        )
         return tuple(dict.fromkeys(found))
 
     @property
     def turns(self) -> dict[int, int]:
         """How many answers that pass took how many attempts."""
-        return dict(sorted(Counter(each.answer.turns for each in self.graded if each.first.passed).items()))
+        return dict(
+            sorted(Counter(answer.answer.turns for answer in self.graded if answer.first.passed).items())
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data, without the answers."""
         signs = self.contamination
+        rates = {name: rate.to_json() for name, rate in self.rates.items()}
+        groups = [
+            {"dimension": dimension, "value": value, **rate.to_json()}
+            for dimension, value, rate in self.iter_rates_by_group()
+        ]
         return {
             "protocol": asdict(self.protocol),
-            "rates": {name: rate.to_json() for name, rate in self.rates.items()},
-            "groups": [
-                {"dimension": dimension, "value": value, **rate.to_json()}
-                for dimension, value, rate in self.rates_by_group()
-            ],
+            "rates": rates,
+            "groups": groups,
             "unjudged": self.unjudged,
             "defects": list(self.defects),
             "judged": self.judged.to_json() if self.judged is not None else None,
             "turns": {str(turn): count for turn, count in self.turns.items()},
             "contamination": {
                 "tests_in_prompt": list(signs.tests_in_prompt),
-                "duplicates": [list(each) for each in signs.duplicates],
+                "duplicates": [list(duplicate) for duplicate in signs.duplicates],
                 "verbatim": list(signs.verbatim),
-                "gap": _encode_gap(signs),
+                "gap": _compute_gap_row(signs),
             },
         }
 
-    def json_answers(self) -> Iterator[dict[str, Any]]:
+    def iter_json_answers(self) -> Iterator[dict[str, Any]]:
         """Yield the answers with their grades."""
-        for each in self.graded:
-            yield write_graded(each)
+        for answer in self.graded:
+            yield encode_graded(answer)
 
 
-def write_graded(graded: GradedAnswer) -> dict[str, Any]:
+def encode_graded(graded: GradedAnswer) -> dict[str, Any]:
     """Return a graded answer as JSON data."""
     return {
         "problem": graded.answer.problem,
@@ -220,20 +226,20 @@ def write_graded(graded: GradedAnswer) -> dict[str, Any]:
 
 
 def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
-    """Return what `write_graded` wrote.
+    """Return what `encode_graded` wrote.
 
     Raises:
         KeyError, TypeError, ValueError: it is no graded answer.
     """
     grades = {
         str(name): Graded(
-            Grade(each["grade"]),
-            str(each["reason"]),
-            FailureClass(each["failure_class"]) if each["failure_class"] is not None else None,
-            float(each["wall_s"]),
-            tuple(int(test) for test in each["failed_tests"]),
+            Grade(grade["grade"]),
+            str(grade["reason"]),
+            FailureClass(grade["failure_class"]) if grade["failure_class"] is not None else None,
+            float(grade["wall_s"]),
+            tuple(int(test) for test in grade["failed_tests"]),
         )
-        for name, each in row["grades"].items()
+        for name, grade in row["grades"].items()
     }
     answer = Answer(
         str(row["problem"]),
@@ -246,7 +252,7 @@ def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
     return GradedAnswer(answer, int(row["number"]), grades)
 
 
-def _encode_gap(signs: Contamination) -> dict[str, Any] | None:
+def _compute_gap_row(signs: Contamination) -> dict[str, Any] | None:
     gap = signs.gap
     if gap is None:
         return None

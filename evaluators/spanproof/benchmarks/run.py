@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, make_unjudged_grade
+from spanproof.benchmarks.model import Answer, Graded, GradingSetup, Problem, build_unjudged_grade
 from spanproof.sandbox import SandboxError
 
 Arguments = TypeVarTuple("Arguments")
@@ -37,27 +37,27 @@ class GradedAnswer:
         return next(iter(self.grades.values()))
 
 
-def match_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> list[Answer]:
+def select_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> list[Answer]:
     """Return the answers to these problems.
 
     Raises:
         BenchmarkError: no answer is to one of them.
     """
-    known = {each.id for each in problems}
+    ids = {problem.id for problem in problems}
     found = list(answers)
-    matched = [each for each in found if each.problem in known]
+    matched = [answer for answer in found if answer.problem in ids]
     if not matched:
         example = f"; they name {found[0].problem!r}, problems are {problems[0].id!r}" if found else ""
         raise BenchmarkError(
-            f"none of the {len(found)} answers is to one of the {len(known)} problems{example}"
+            f"none of the {len(found)} answers is to one of the {len(ids)} problems{example}"
         )
     return matched
 
 
-def grade_answers(
+def evaluate_answers(
     problems: Sequence[Problem],
     answers: Sequence[Answer],
-    place: Place,
+    setup: GradingSetup,
     jobs: int = 1,
     report: Callable[[GradedAnswer], None] = lambda _graded: None,
     done: Mapping[tuple[str, int], GradedAnswer] = MappingProxyType({}),
@@ -67,30 +67,30 @@ def grade_answers(
     Args:
         problems: that the answers are to.
         answers: one or several for each problem.
-        place: where they are tried.
+        setup: where they are tried.
         jobs: how many at once.
         report: called with each as it is graded.
         done: grades that are known, by problem and number of the answer; of another text they do not count.
     """
-    by_id = {each.id: each for each in problems}
+    by_id = {problem.id: problem for problem in problems}
     numbers: Counter[str] = Counter()
     left: list[tuple[int, Answer, int]] = []
     found: dict[int, GradedAnswer] = {}
     for position, answer in enumerate(answers):
         numbers[answer.problem] += 1
         number = numbers[answer.problem]
-        known = done.get((answer.problem, number))
-        if known is not None and known.answer.text == answer.text:
-            found[position] = known
+        earlier = done.get((answer.problem, number))
+        if earlier is not None and earlier.answer.text == answer.text:
+            found[position] = earlier
         else:
             left.append((position, answer, number))
 
     def grade(position: int, answer: Answer, number: int) -> tuple[int, GradedAnswer]:
         problem = by_id[answer.problem]
         try:
-            grades = problem.grade(answer, place)
+            grades = problem.evaluate(answer, setup)
         except SandboxError as failure:
-            grades = dict.fromkeys(problem.test_sets, make_unjudged_grade(str(failure)))
+            grades = dict.fromkeys(problem.test_sets, build_unjudged_grade(str(failure)))
         return position, GradedAnswer(answer, number, grades)
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -109,9 +109,9 @@ def run_all(
     """Yield results as they come; an interrupt waits for the calls that run and for no other."""
     running: set[Future[Result]] = set()
     while True:
-        running |= {pool.submit(call, *each) for each in islice(left, 2 * jobs - len(running))}
+        running |= {pool.submit(call, *wanted) for wanted in islice(left, 2 * jobs - len(running))}
         if not running:
             return
         ended, running = wait(running, return_when=FIRST_COMPLETED)
-        for each in ended:
-            yield each.result()
+        for future in ended:
+            yield future.result()

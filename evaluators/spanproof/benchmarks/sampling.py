@@ -1,6 +1,6 @@
 """Completions of a model behind an OpenAI-compatible endpoint, all of them kept in a file.
 
-In: tasks by id, a model, how many completions of each. Out: a file of JSON lines that `read_samples` reads,
+In: tasks by id, a model, how many completions of each. Out: a file of JSON lines that `iter_samples` reads,
 so that grades are made anew without another request. A run that was interrupted, or that spent its budget,
 goes on with the same file.
 """
@@ -108,14 +108,14 @@ class CompletionFile:
             lines.truncate(end)
         return found
 
-    def append(self, row: Mapping[str, Any]) -> None:
+    def write(self, row: Mapping[str, Any]) -> None:
         """Write one completion."""
         with self._lock:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
                 file.write(json.dumps(row).encode() + b"\n")
 
-    def mark(self, text: str) -> dict[str, Any]:
+    def build_identity(self, text: str) -> dict[str, Any]:
         """Return what a completion of this text rests on."""
         request = self._request
         return {
@@ -125,25 +125,25 @@ class CompletionFile:
             "task": digest("task", text),
         }
 
-    def _read_line(self, line: bytes, place: str, tasks: Mapping[str, str]) -> dict[str, Any]:
+    def _read_line(self, line: bytes, location: str, tasks: Mapping[str, str]) -> dict[str, Any]:
         try:
             row: dict[str, Any] = json.loads(line)
             identity = row["task_id"]
             is_whole = isinstance(row["completion"], str) and isinstance(row["number"], int)
         except (ValueError, KeyError, TypeError) as problem:
-            raise BenchmarkError(f"{place}: no completion of this version: {problem!r}") from problem
+            raise BenchmarkError(f"{location}: no completion of this version: {problem!r}") from problem
         if not is_whole:
-            raise BenchmarkError(f"{place}: no completion of this version")
-        for key, value in self.mark(tasks.get(identity, "")).items():
+            raise BenchmarkError(f"{location}: no completion of this version")
+        for key, value in self.build_identity(tasks.get(identity, "")).items():
             if row.get(key) != value and identity in tasks:
                 raise BenchmarkError(
-                    f"{place}: it is of another request: its {key} is {row.get(key)!r}, not {value!r};"
+                    f"{location}: it is of another request: its {key} is {row.get(key)!r}, not {value!r};"
                     " give another file, or the same arguments"
                 )
         return row
 
 
-def sample_completions(
+def run_sampling(
     tasks: Mapping[str, str],
     request: ModelRequest,
     path: Path,
@@ -190,9 +190,9 @@ def sample_completions(
     client = _open_client(request)
 
     def complete(identity: str, number: int) -> dict[str, Any]:
-        row = _request_completion(client, request, identity, tasks[identity], number)
-        row |= file.mark(tasks[identity])
-        file.append(row)
+        row = _fetch_completion(client, request, identity, tasks[identity], number)
+        row |= file.build_identity(tasks[identity])
+        file.write(row)
         return row
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -228,19 +228,19 @@ def _open_client(request: ModelRequest) -> OpenAI:
     return OpenAI(base_url=request.endpoint, api_key=key, timeout=request.timeout_s, max_retries=_RETRIES)
 
 
-def _request_completion(
+def _fetch_completion(
     client: OpenAI, request: ModelRequest, identity: str, text: str, number: int
 ) -> dict[str, Any]:
     import openai
 
-    given: dict[str, Any] = {} if request.temperature is None else {"temperature": request.temperature}
+    options: dict[str, Any] = {} if request.temperature is None else {"temperature": request.temperature}
     start = time.monotonic()
     try:
         reply = client.chat.completions.create(
             model=request.model,
             messages=[{"role": "user", "content": text}],
             seed=compute_trial_seed(request.seed, identity, number) % 2**31,
-            **given,
+            **options,
         )
     except openai.OpenAIError as problem:
         raise BenchmarkError(

@@ -16,9 +16,9 @@ from queue import SimpleQueue
 from types import MappingProxyType
 from typing import TypeAlias
 
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem
+from spanproof.benchmarks.model import Answer, Graded, GradingSetup, Problem
 from spanproof.benchmarks.run import GradedAnswer, run_all
-from spanproof.benchmarks.samples import take_code
+from spanproof.benchmarks.samples import read_code
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
 from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
@@ -33,26 +33,26 @@ Ask: TypeAlias = Callable[[Problem, str, int], tuple[str | None, str]]
 """Gives an agent a task of a problem with a seed; returns its answer, or None and why there is none."""
 
 
-def answer_problem(problem: Problem, ask: Ask, place: Place, turns: int, seed: int) -> Answer:
+def run_turns(problem: Problem, ask: Ask, setup: GradingSetup, turns: int, seed: int) -> Answer:
     """Return an agent's answer to a problem after at most `turns` attempts."""
     task, code, whole = problem.task, "", False
     for turn in range(1, turns + 1):
         text, error = ask(problem, task, seed)
         if text is None:
             return Answer(problem.id, "", turns=turn, error=error)
-        code, fenced = take_code(text)
+        code, fenced = read_code(text)
         whole = fenced or problem.language not in ("python", "javascript", "typescript", "bash")
         answer = Answer(problem.id, code, is_whole=whole, turns=turn)
         if turn == turns:
             break
-        tried = problem.try_public(answer, place)
+        tried = problem.evaluate_public(answer, setup)
         if tried is None or tried.passed:
             break
         task = _describe_attempt(problem, code, tried)
     return answer
 
 
-def ask_agent(runner: AgentRunner) -> Ask:
+def build_ask(runner: AgentRunner) -> Ask:
     """Return how an agent of an experiment is called: in a process of its own."""
 
     def ask(problem: Problem, task: str, seed: int) -> tuple[str | None, str]:
@@ -68,7 +68,7 @@ def ask_agent(runner: AgentRunner) -> Ask:
 def run_agent(
     agent: AgentUnderTest,
     problems: Sequence[Problem],
-    place: Place,
+    setup: GradingSetup,
     settings: Settings,
     turns: int,
     report: Callable[[GradedAnswer], None] = lambda _graded: None,
@@ -79,7 +79,7 @@ def run_agent(
     Args:
         agent: is run once for each answer and turn.
         problems: in the order of the result.
-        place: where the answers are tried.
+        setup: where the answers are tried.
         settings: how the agent is run.
         turns: attempts at most.
         report: called with each answer as it is graded.
@@ -103,15 +103,15 @@ def run_agent(
             runner = idle.get()
             try:
                 seed = compute_trial_seed(settings.seed, problem.id, number)
-                given = answer_problem(problem, ask_agent(runner), place, turns, seed)
+                reply = run_turns(problem, build_ask(runner), setup, turns, seed)
             finally:
                 idle.put(runner)
-            return GradedAnswer(given, number, problem.grade(given, place))
+            return GradedAnswer(reply, number, problem.evaluate(reply, setup))
 
         pool = stack.enter_context(ThreadPoolExecutor(settings.jobs))
         wanted = [(problem, number) for problem in problems for number in range(1, settings.trials + 1)]
         found = {key: done[key] for problem, number in wanted if (key := (problem.id, number)) in done}
-        left = (each for each in wanted if (each[0].id, each[1]) not in found)
+        left = (task for task in wanted if (task[0].id, task[1]) not in found)
         for graded in run_all(pool, answer, left, settings.jobs):
             found[graded.answer.problem, graded.number] = graded
             report(graded)

@@ -32,7 +32,7 @@ from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.runner import Runner
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.evaluators.sampling import Sampling
 from spanproof.evaluators.scoring import build_scores
 from spanproof.sandbox import Sandbox
@@ -143,7 +143,7 @@ class Engine:
             return TraceEvaluation(trace, (), ())
         judged = trace if len(others) == len(trace.spans) else trace_of(others)
         snippets = detect(judged)
-        found = runs_of(judged, snippets)
+        found = list_runs(judged, snippets)
         scans, policies = self._scan_runs(judged, found)
         of_cases, book = tests or {}, replace(fixtures or self._fixtures, seed=seed)
         budgets = LayerBudgets(self._layer_budget_s)
@@ -173,7 +173,7 @@ class Engine:
             trace: a whole one.
             altered: the run that takes the place of the one with its span.
         """
-        runs = runs_of(trace, detect(trace))
+        runs = list_runs(trace, detect(trace))
         found = tuple(altered if run.span_id == altered.span_id else run for run in runs)
         scans, policies = self._scan_runs(trace, found)
         return self._evaluate_run(
@@ -231,7 +231,7 @@ class Engine:
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
-            replace(judgement, outcome=redactor.outcome(_await_root(evidence, judgement)))
+            _with_outcome(judgement, redactor.outcome(_await_root(evidence, judgement)))
             for judgement in self._judge_run(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
@@ -263,6 +263,10 @@ class Engine:
                 said = []
             found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
         return list(found.values())
+
+
+def _with_outcome(judgement: Judgement, outcome: Outcome) -> Judgement:
+    return judgement if outcome is judgement.outcome else replace(judgement, outcome=outcome)
 
 
 def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.model import NoReplay, RunEvaluation, RunEvidence, TraceEvaluation
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.evaluators.scoring import build_scores
 from spanproof.trace import Errored, Judgement, Layer, Run, Trace
 
@@ -41,7 +41,7 @@ def build_failed_evaluation(
 def _find_runs(trace: Trace) -> list[Run]:
     """Return the trace's runs; one under its first span where finding them is what fails."""
     try:
-        found = runs_of(trace, ())
+        found = list_runs(trace, ())
     except Exception:  # noqa: BLE001 - whatever the spans hold, the failure itself must be recorded
         found = []
     if found:

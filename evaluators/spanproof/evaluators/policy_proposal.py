@@ -21,7 +21,7 @@ from typing import Final
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.layers.boundary import find_refused
 from spanproof.evaluators.model import Replay, TraceEvaluation
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox import Attempt, AttemptKind
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import build_preset_policy
@@ -155,7 +155,7 @@ def observe_evaluation(evaluation: TraceEvaluation) -> list[ObservedRun]:
 
 def observe_trace(trace: Trace) -> list[ObservedRun]:
     """Return the runs of a trace that was not evaluated."""
-    return [_observe_run(run, {}) for run in runs_of(trace, detect(trace))]
+    return [_observe_run(run, {}) for run in list_runs(trace, detect(trace))]
 
 
 def _observe_run(run: Run, attempts: Mapping[str, tuple[Attempt, ...]]) -> ObservedRun:

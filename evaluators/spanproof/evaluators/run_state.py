@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from spanproof.trace import GRAVITY, Layer, Outcome, Score, State, fold_outcomes, get_state
+from spanproof.trace import GRAVITY, Layer, Outcome, Score, State, get_state
 
 REASON_ORDER: Final = (
     Layer.BOUNDARY,
@@ -47,11 +47,6 @@ def select_layer_outcomes(run_span_id: str, scores: Iterable[Score]) -> dict[Lay
         elif score.name == score.layer.value and score.span_id == run_span_id:
             own[score.layer] = score.outcome
     return own | by_person
-
-
-def compute_run_state(run_span_id: str, scores: Iterable[Score]) -> State:
-    """Return the state of a run."""
-    return fold_outcomes(select_layer_outcomes(run_span_id, scores).values())
 
 
 def sort_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:

@@ -7,7 +7,12 @@ experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials
 """
 
 from spanproof.evaluators.plain_functions import FunctionScore, evaluator
-from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
+from spanproof.experiments.agents import (
+    AgentUnderTest,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
+)
 from spanproof.experiments.basis import Continuation
 from spanproof.experiments.case_result import CaseResult, CaseStatus
 from spanproof.experiments.comparison import BaselineRates, Comparison, read_baseline
@@ -22,11 +27,11 @@ from spanproof.experiments.functions import (
 )
 from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.notebook import run
-from spanproof.experiments.rescore import rescore_experiment
+from spanproof.experiments.rescore import evaluate_again
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.scored_rows import AnswerScore, Step, Trajectory, score_answer, score_run
 from spanproof.experiments.settings import Settings, Tools
-from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, mcnemar
+from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, compute_mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 
@@ -55,18 +60,18 @@ __all__ = [
     "Trajectory",
     "Trial",
     "TrialVerdict",
-    "agent_in_module",
-    "agent_program",
-    "agent_service",
+    "build_module_agent",
+    "build_program_agent",
+    "build_service_agent",
     "compare_pairs",
+    "compute_mcnemar",
     "evaluate",
+    "evaluate_again",
     "evaluator",
-    "mcnemar",
     "pass_at_k",
     "pass_hat_k",
     "read_baseline",
     "read_earlier_code",
-    "rescore_experiment",
     "run",
     "run_experiment",
     "score_answer",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from spanproof.experiments.container import find_image
+from spanproof.experiments.container import get_image_digest
 from spanproof.experiments.errors import ExperimentError
 
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -48,7 +48,7 @@ class AgentUnderTest:
         return shlex.split(self.target)
 
 
-def agent_in_module(target: str) -> AgentUnderTest:
+def build_module_agent(target: str) -> AgentUnderTest:
     """Return the agent `package.module:name`.
 
     Raises:
@@ -61,7 +61,7 @@ def agent_in_module(target: str) -> AgentUnderTest:
     return AgentUnderTest(AgentKind.MODULE, target)
 
 
-def agent_program(command: str, image: str = "") -> AgentUnderTest:
+def build_program_agent(command: str, image: str = "") -> AgentUnderTest:
     """Return the agent that a command line starts, in a container where an image is named.
 
     Raises:
@@ -73,10 +73,10 @@ def agent_program(command: str, image: str = "") -> AgentUnderTest:
         raise ExperimentError(f"command {command!r}: {problem}") from problem
     if not words:
         raise ExperimentError("command: it is empty; write it like 'python agent.py'")
-    return AgentUnderTest(AgentKind.COMMAND, command, image=find_image(image) if image else "")
+    return AgentUnderTest(AgentKind.COMMAND, command, image=get_image_digest(image) if image else "")
 
 
-def agent_service(url: str) -> AgentUnderTest:
+def build_service_agent(url: str) -> AgentUnderTest:
     """Return the agent behind a URL.
 
     Raises:

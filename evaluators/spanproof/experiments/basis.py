@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
-from spanproof.experiments.code_digest import compute_code_digest, find_module_code, find_program_code
+from spanproof.experiments.code_digest import compute_code_digest, list_module_code, list_program_code
 from spanproof.experiments.errors import ExperimentError
-from spanproof.experiments.folder import ExperimentFolder, describe_environment
+from spanproof.experiments.folder import ExperimentFolder, read_environment
 from spanproof.experiments.settings import Settings
 from spanproof.experiments.trial import Trial
 from spanproof.trace import digest
@@ -74,21 +74,21 @@ class Basis:
         return asdict(self)
 
 
-def parse_basis(given: object) -> Basis:
+def parse_basis(fields: object) -> Basis:
     """Return what `to_json` wrote; an empty basis of anything else."""
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         return Basis()
-    return Basis(dict(given.get("parts") or {}), dict(given.get("cases") or {}))
+    return Basis(dict(fields.get("parts") or {}), dict(fields.get("cases") or {}))
 
 
-def find_agent_code(agent: AgentUnderTest) -> set[Path]:
+def list_agent_code(agent: AgentUnderTest) -> set[Path]:
     """Return the files of an agent's code; none of a service, whose code cannot be read."""
     project = Path.cwd()
     match agent.kind:
         case AgentKind.MODULE:
-            return find_module_code(agent.target, project)
+            return list_module_code(agent.target, project)
         case AgentKind.COMMAND:
-            return find_program_code(agent.target, project)
+            return list_program_code(agent.target, project)
         case AgentKind.URL:
             return set()
 
@@ -121,13 +121,13 @@ def compute_basis(
             "configuration": digest(configuration, limits, _read_text(suite / "suite.yaml")),
             "tools": settings.tools.value,
             "image": agent.image,
-            "packages": describe_environment()["packages_digest"],
+            "packages": read_environment()["packages_digest"],
         },
         {case: compute_case_digest(suite, case) for case in cases},
     )
 
 
-def take_up(
+def load_trials(
     results: ExperimentFolder,
     head: Mapping[str, Any],
     basis: Basis,
@@ -149,11 +149,11 @@ def take_up(
         ExperimentError: the folder holds another experiment, or one to resume that rests on something else.
     """
     if continuation is Continuation.FRESH:
-        results.clear()
+        results.remove_experiment()
     whole_head = {**head, "basis": basis.to_json()}
-    stored = results.begin(whole_head)
+    stored = results.load_trials(whole_head)
     if not stored:
-        results.keep((), whole_head)
+        results.save((), whole_head)
         return []
     of_these_cases = [trial for trial in stored if trial.case in basis.cases]
     others = [trial for trial in stored if trial.case not in basis.cases]
@@ -166,7 +166,7 @@ def take_up(
             f"{results.path} cannot be resumed: {what} changed since; leave out --resume to run again what"
             " changed, or give --fresh to start anew"
         )
-    results.keep([*valid, *others], whole_head)
+    results.save([*valid, *others], whole_head)
     counted = [trial for trial in valid if trial.number <= wanted]
     beyond = len(valid) - len(counted)
     text = _describe_take_up(results, basis, wanted, counted, stale, what)

@@ -153,8 +153,8 @@ class CaseResult:
         )
 
 
-def encode_interval(interval: Interval | None) -> list[float] | None:
-    """Return the ends of an interval as JSON data."""
+def compute_ends(interval: Interval | None) -> list[float] | None:
+    """Return the ends of an interval as JSON data; None where there is no interval."""
     return [interval.low, interval.high] if interval else None
 
 
@@ -174,7 +174,7 @@ def encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[s
         "judged": len(result.judged),
         "errored": result.errored,
         "counted": result.counted,
-        "interval": encode_interval(compute_wilson_interval(result.counted_passed, result.counted)),
+        "interval": compute_ends(compute_wilson_interval(result.counted_passed, result.counted)),
         "wall_s": result.wall_s,
         "judge_s": fsum(trial.judge_s for trial in result.trials),
         "cost_usd": result.cost_usd,
@@ -223,7 +223,7 @@ def build_result_row(result: CaseResult, suite: str, row: Mapping[str, Any] | No
         suite: folder of the suite; empty where it is not known.
         row: the run of the case's first failure, in the form of `spanproof eval --json`.
     """
-    verdict = decide_verdict(result)
+    verdict = classify_result(result)
     failure = None if result.status in GOOD_STATUSES else result.first_failure
     layer = failure.layer if failure else None
     is_marked = failure is not None and verdict is Verdict.FAILED
@@ -231,24 +231,24 @@ def build_result_row(result: CaseResult, suite: str, row: Mapping[str, Any] | No
         group="spanproof.experiment",
         name=result.case.id,
         verdict=verdict,
-        reason=_explain(result),
-        details=tuple(_describe_trials(result)),
+        reason=_describe_result(result),
+        details=tuple(_iter_trial_lines(result)),
         layer=layer.value if layer else "",
         file=f"{suite}/cases/{result.case.id}/case.yaml" if suite else "",
         wall_s=result.wall_s,
         open=result.open,
-        marks=_mark_failure(result, row) if is_marked else (),
+        marks=_list_code_marks(result, row) if is_marked else (),
     )
 
 
-def decide_verdict(result: CaseResult) -> Verdict:
+def classify_result(result: CaseResult) -> Verdict:
     """Return what a report says of a case; one in quarantine fails nothing."""
     if result.quarantined or result.status in GOOD_STATUSES:
         return Verdict.PASSED
     return _UNDECIDED.get(result.status, Verdict.FAILED)
 
 
-def _explain(result: CaseResult) -> str:
+def _describe_result(result: CaseResult) -> str:
     if result.quarantined:
         return "quarantined: flaky here and in the baseline"
     if result.status in GOOD_STATUSES:
@@ -257,14 +257,14 @@ def _explain(result: CaseResult) -> str:
     return f"{result.status.value}: {failure.reason if failure else 'no trial was run'}"
 
 
-def _mark_failure(result: CaseResult, row: Mapping[str, Any] | None) -> tuple[CodeMark, ...]:
+def _list_code_marks(result: CaseResult, row: Mapping[str, Any] | None) -> tuple[CodeMark, ...]:
     failure, runs = result.first_failure, (row or {}).get("runs")
     if failure is None or not runs:
         return ()
     return list_code_marks(runs[0], failure.layer, f"traces/{result.case.id}-{failure.number:03d}")
 
 
-def _describe_trials(result: CaseResult) -> Iterator[str]:
+def _iter_trial_lines(result: CaseResult) -> Iterator[str]:
     unsettled = f", {result.open} open" if result.open else ""
     yield f"{result.passed} of {format_count(len(result.trials), 'trial')} passed{unsettled}"
     for trial in result.trials:

@@ -34,7 +34,7 @@ _MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _MAX_NAME_CHARACTERS: Final = 200
 
 
-def find_module_code(target: str, project: Path) -> set[Path]:
+def list_module_code(target: str, project: Path) -> set[Path]:
     """Return the files of the code of an agent `package.module:name`; none of an installed one.
 
     Args:
@@ -42,16 +42,16 @@ def find_module_code(target: str, project: Path) -> set[Path]:
         project: the working directory, from which the module is imported.
     """
     module = target.partition(":")[0]
-    return _find_files(_list_module_files(module, _list_roots(project)), project)
+    return _list_files(_list_module_files(module, _list_roots(project)), project)
 
 
-def find_program_code(command: str, project: Path) -> set[Path]:
+def list_program_code(command: str, project: Path) -> set[Path]:
     """Return the files that a command line names, and what Python ones of them import."""
     words = shlex.split(command)
     files = [path for word in words if (path := project / word).is_file() and not _is_installed(path)]
     if "-m" in words[:-1]:
         files += _list_module_files(words[words.index("-m") + 1], _list_roots(project))
-    return _find_files(files, project)
+    return _list_files(files, project)
 
 
 def compute_code_digest(files: Iterable[Path]) -> str:
@@ -80,7 +80,7 @@ def remove_stale_bytecode(files: Iterable[Path]) -> None:
 
 
 def _list_roots(project: Path) -> list[str]:
-    return [str(project), *(each for each in sys.path if each)]
+    return [str(project), *(folder for folder in sys.path if folder)]
 
 
 def list_module_folders() -> list[str]:
@@ -90,10 +90,10 @@ def list_module_folders() -> list[str]:
     which Python puts first, is not the agent's.
     """
     scripts = sysconfig.get_path("scripts")
-    return [str(Path.cwd()), *(each for each in sys.path if each and each != scripts)]
+    return [str(Path.cwd()), *(folder for folder in sys.path if folder and folder != scripts)]
 
 
-def _find_files(start: Iterable[Path], project: Path) -> set[Path]:
+def _list_files(start: Iterable[Path], project: Path) -> set[Path]:
     """Return these files with all that they import and read of the project."""
     # Modules may have been written since the digest before.
     _find_spec.cache_clear()
@@ -111,36 +111,36 @@ def _find_files(start: Iterable[Path], project: Path) -> set[Path]:
         except (SyntaxError, ValueError):
             continue
         roots = [*_list_roots(project), str(path.parent)]
-        for module in _list_imports(tree):
-            left += (each.resolve() for each in _list_module_files(module, roots))
-        for package, names in _list_relative_imports(tree, path):
-            left += (each.resolve() for each in _list_relative_files(package, names))
-        left += (each.resolve() for each in _list_named_files(tree, (path.parent, project)))
+        for module in _iter_imports(tree):
+            left += (file.resolve() for file in _list_module_files(module, roots))
+        for package, names in _iter_relative_imports(tree, path):
+            left += (file.resolve() for file in _iter_relative_files(package, names))
+        left += (file.resolve() for file in _iter_named_files(tree, (path.parent, project)))
     return found
 
 
-def _list_imports(tree: ast.AST) -> Iterator[str]:
+def _iter_imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _list_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
+def _iter_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield the folder that each relative import begins in, with the dotted names that it needs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = path.parents[min(node.level, len(path.parents)) - 1]
             prefix = f"{node.module}." if node.module else ""
-            yield folder, [f"{prefix}{each.name}" for each in node.names]
+            yield folder, [f"{prefix}{alias.name}" for alias in node.names]
 
 
-def _list_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
+def _iter_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
     if (folder / "__init__.py").is_file():
         yield folder / "__init__.py"
     for name in names:
-        yield from _walk_package(folder, name.split("."))
+        yield from _iter_package_files(folder, name.split("."))
 
 
 def _list_module_files(module: str, roots: list[str]) -> list[Path]:
@@ -152,12 +152,12 @@ def _list_module_files(module: str, roots: list[str]) -> list[Path]:
     if spec is None:
         return []
     origin = Path(spec.origin) if spec.origin else None
-    folders = [Path(each) for each in spec.submodule_search_locations or ()]
-    if any(_is_installed(each) for each in (origin, *folders) if each is not None):
+    folders = [Path(location) for location in spec.submodule_search_locations or ()]
+    if any(_is_installed(folder) for folder in (origin, *folders) if folder is not None):
         return []
     found = [origin] if origin is not None and origin.suffix == ".py" else []
     for folder in folders:
-        found += _walk_package(folder, rest)
+        found += _iter_package_files(folder, rest)
     return found
 
 
@@ -170,7 +170,7 @@ def _find_spec(package: str, roots: tuple[str, ...]) -> ModuleSpec | None:
         return None
 
 
-def _walk_package(folder: Path, names: list[str]) -> Iterator[Path]:
+def _iter_package_files(folder: Path, names: list[str]) -> Iterator[Path]:
     """Yield the files of nested modules; a last name that is no module is an attribute."""
     for name in names:
         if (folder / f"{name}.py").is_file():
@@ -186,7 +186,7 @@ def _is_file_name(text: str) -> bool:
     return has_name_length and not {".", "/"}.isdisjoint(text) and {"\n", "\0"}.isdisjoint(text)
 
 
-def _list_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
+def _iter_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     names = {text for text in texts if isinstance(text, str) and _is_file_name(text)}
     for folder in folders:
@@ -201,4 +201,4 @@ def _is_installed(path: Path) -> bool:
     # By name: an environment may see the packages of another one.
     if _PACKAGE_FOLDERS.intersection(path.parts):
         return True
-    return any(path.is_relative_to(each) for each in _INTERPRETER_FOLDERS)
+    return any(path.is_relative_to(folder) for folder in _INTERPRETER_FOLDERS)

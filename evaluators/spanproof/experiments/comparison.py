@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spanproof.experiments.case_result import CaseResult
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, mcnemar
+from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, compute_mcnemar
 from spanproof.experiments.trial import Trial
 from spanproof.gate import OpenPolicy
 from spanproof.suites import Case
@@ -172,5 +172,5 @@ def compare_rates(
     opened = tuple(case for case in both if open_now.get(case) and not open_before.get(case))
     closed = tuple(case for case in both if open_before.get(case) and not open_now.get(case))
     difference = compare_pairs([before[c] for c in both], [now[c] for c in both]) if both else None
-    mcnemar_p = mcnemar(len(regressed), len(fixed))
+    mcnemar_p = compute_mcnemar(len(regressed), len(fixed))
     return Comparison(len(both), difference, mcnemar_p, fixed, regressed, opened, closed)

@@ -26,7 +26,7 @@ _PROCESSES = 512
 _OUTPUT_LINES = 1000
 
 
-def find_image(name: str) -> str:
+def get_image_digest(name: str) -> str:
     """Return the digest of a local image, by which all trials run the same one.
 
     Raises:
@@ -67,12 +67,12 @@ def run_in_container(
             stdin_open=True,
             user=f"{os.getuid()}:{os.getgid()}",
             working_dir=_WORK,
-            host_config=_restrict(client, work, readable),
+            host_config=_build_limits(client, work, readable),
         )["Id"]
         try:
             start = time.monotonic()
-            _start(client, container, stdin)
-            code = _wait(client, container, timeout_s)
+            _start_container(client, container, stdin)
+            code = _wait_for_exit(client, container, timeout_s)
             return code, time.monotonic() - start, client.logs(container, tail=_OUTPUT_LINES)
         finally:
             client.remove_container(container, force=True, v=True)
@@ -99,7 +99,7 @@ def _open_daemon() -> Iterator[APIClient]:
         ) from problem
 
 
-def _restrict(client: APIClient, work: Path, readable: Sequence[Path]) -> Any:
+def _build_limits(client: APIClient, work: Path, readable: Sequence[Path]) -> Any:
     return client.create_host_config(
         binds={
             str(work): {"bind": _WORK, "mode": "rw"},
@@ -115,7 +115,7 @@ def _restrict(client: APIClient, work: Path, readable: Sequence[Path]) -> Any:
     )
 
 
-def _start(client: APIClient, container: str, stdin: bytes) -> None:
+def _start_container(client: APIClient, container: str, stdin: bytes) -> None:
     stream = client.attach_socket(container, {"stdin": 1, "stream": 1})
     with closing(stream):
         client.start(container)
@@ -124,7 +124,7 @@ def _start(client: APIClient, container: str, stdin: bytes) -> None:
         raw.shutdown(socket.SHUT_WR)
 
 
-def _wait(client: APIClient, container: str, timeout_s: float) -> int | None:
+def _wait_for_exit(client: APIClient, container: str, timeout_s: float) -> int | None:
     from requests import RequestException
 
     try:

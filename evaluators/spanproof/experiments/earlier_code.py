@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.judge import read_trace
+from spanproof.experiments.judge import load_trace
 
 if TYPE_CHECKING:
     from spanproof.evaluators.structure import Files
@@ -23,5 +23,5 @@ def read_earlier_code(folder: Path) -> dict[str, Files]:
 
     results = ExperimentFolder(folder)
     results.read_head()
-    traces = (read_trace(results.trace_file(each.case, each.number)) for each in results.read_trials())
+    traces = (load_trace(results.get_trace_file(trial.case, trial.number)) for trial in results.read_trials())
     return read_code(trace for trace in traces if trace is not None)

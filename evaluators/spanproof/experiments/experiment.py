@@ -27,9 +27,9 @@ from spanproof.experiments.case_result import (
     CaseResult,
     CaseStatus,
     build_result_row,
-    decide_verdict,
+    classify_result,
+    compute_ends,
     encode_case,
-    encode_interval,
 )
 from spanproof.experiments.comparison import MAJORITY, BaselineRates, Comparison, compare_rates
 from spanproof.experiments.folder import ExperimentFolder
@@ -102,7 +102,7 @@ class Experiment:
     def cases(self) -> tuple[CaseResult, ...]:
         """Every case of the suite with its trials."""
         by_case: dict[str, list[Trial]] = {}
-        for trial in sorted(self.trials, key=lambda each: each.number):
+        for trial in sorted(self.trials, key=lambda entry: entry.number):
             by_case.setdefault(trial.case, []).append(trial)
         return tuple(self._build_result(case, tuple(by_case.get(case.id, ()))) for case in self.suite_cases)
 
@@ -117,7 +117,7 @@ class Experiment:
 
         Failed where a case failed a trial; else inconclusive.
         """
-        statuses = {each.status for each in self.cases if not each.quarantined}
+        statuses = {case.status for case in self.cases if not case.quarantined}
         if statuses & FAILED_STATUSES:
             return Verdict.FAILED
         is_good = bool(statuses) and statuses <= GOOD_STATUSES
@@ -128,11 +128,11 @@ class Experiment:
     @property
     def conclusion(self) -> str:
         """The verdict and why, in one sentence."""
-        passed = sum(each.status in GOOD_STATUSES for each in self.cases)
+        passed = sum(case.status in GOOD_STATUSES for case in self.cases)
         text = (
             f"{self.verdict.value}: {passed} of {format_count(len(self.cases), 'case')} passed in every trial"
         )
-        unsettled = sum(each.open > 0 for each in self.cases)
+        unsettled = sum(case.open > 0 for case in self.cases)
         parts = [text + (f", {unsettled} open" if unsettled else "")]
         if self.verdict is Verdict.INCONCLUSIVE:
             parts += filter(None, [self.stopped, *(self.shortfalls or [self._describe_undecided()])])
@@ -140,13 +140,13 @@ class Experiment:
 
     def _describe_undecided(self) -> str:
         """Return why no case decides, or the most frequent reason of trials that could not be judged."""
-        if self.cases and all(each.quarantined for each in self.cases):
+        if self.cases and all(case.quarantined for case in self.cases):
             return "every case is quarantined: flaky here and in the baseline"
         reasons = Counter(
             trial.reason
-            for each in self.cases
-            for trial in each.trials
-            if not each.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
+            for case in self.cases
+            for trial in case.trials
+            if not case.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
         )
         reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
         return f"{format_count(trials, 'trial')}: {format_short_line(reason)}" if reason else ""
@@ -157,8 +157,8 @@ class Experiment:
         found = []
         for layer in Layer:
             judged, reasons = 0, []
-            for each in self.cases:
-                for trial in each.trials if not each.quarantined else ():
+            for case in self.cases:
+                for trial in case.trials if not case.quarantined else ():
                     of_layer = [finding for finding in trial.findings if finding.layer is layer]
                     left = [finding for finding in of_layer if not finding.is_judged]
                     reasons += [finding.reason for finding in left[:1]]
@@ -173,27 +173,27 @@ class Experiment:
 
     def count(self, status: CaseStatus) -> int:
         """Return how many cases have this status."""
-        return sum(each.status is status for each in self.cases)
+        return sum(case.status is status for case in self.cases)
 
     @property
     def open_trials(self) -> int:
         """How many trials are open."""
-        return sum(each.open for each in self.cases)
+        return sum(case.open for case in self.cases)
 
-    def pass_at(self, k: int) -> float | None:
+    def compute_pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
-        cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        cases = [case for case in self.cases if case.counted >= k]
+        return fmean(pass_at_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
 
-    def pass_hat(self, k: int) -> float | None:
+    def compute_pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
-        cases = [each for each in self.cases if each.counted >= k]
-        return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
+        cases = [case for case in self.cases if case.counted >= k]
+        return fmean(pass_hat_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
 
     @property
     def interval(self) -> Interval | None:
         """The 95 % interval of pass@1, over cases: trials of one case are not independent of each other."""
-        rates = [each.rate for each in self.cases if each.rate is not None]
+        rates = [case.rate for case in self.cases if case.rate is not None]
         return compute_wilson_interval(fsum(rates), len(rates)) if rates else None
 
     @property
@@ -222,7 +222,7 @@ class Experiment:
         )
         return dict(found)
 
-    def fail_rates(self) -> dict[str, LayerCount]:
+    def count_by_layer(self) -> dict[str, LayerCount]:
         """Return the counts of each layer."""
         found = {}
         for layer in Layer:
@@ -231,44 +231,44 @@ class Experiment:
             found[layer.value] = LayerCount(states[State.FAIL], judged, states[State.OPEN])
         return found
 
-    def rates_by(self, group: str) -> dict[str, GroupCount]:
+    def count_by_group(self, group: str) -> dict[str, GroupCount]:
         """Return the counts for each value of a group.
 
         Args:
             group: `tag`, or a dimension of the cohort of the cases.
         """
         found: dict[str, GroupCount] = {}
-        for each in self.cases:
-            values = each.case.tags if group == "tag" else (getattr(each.case.cohort, group),)
+        for case in self.cases:
+            values = case.case.tags if group == "tag" else (getattr(case.case.cohort, group),)
             for value in filter(None, values):
                 passed, counted, unsettled = found.get(value, (0, 0, 0))
                 found[value] = GroupCount(
-                    passed + each.counted_passed, counted + each.counted, unsettled + each.open
+                    passed + case.counted_passed, counted + case.counted, unsettled + case.open
                 )
         return found
 
     def compute_layer_interval(self, layer: str) -> Interval | None:
         """Return the 95 % interval of the share of failed trials of a layer, by case."""
         parts = []
-        for each in self.cases:
-            states = Counter(trial.layers.get(layer, State.SKIPPED) for trial in each.trials)
+        for case in self.cases:
+            states = Counter(trial.layers.get(layer, State.SKIPPED) for trial in case.trials)
             parts.append((states[State.FAIL], states[State.FAIL] + states[State.PASS]))
         return compute_clustered_interval(parts)
 
     def compute_group_interval(self, dimension: str, value: str) -> Interval | None:
         """Return the 95 % interval of the share of passed trials of a group, by case."""
         parts = []
-        for each in self.cases:
-            values = each.case.tags if dimension == "tag" else (getattr(each.case.cohort, dimension),)
+        for case in self.cases:
+            values = case.case.tags if dimension == "tag" else (getattr(case.case.cohort, dimension),)
             if value in values:
-                parts.append((each.counted_passed, each.counted))
+                parts.append((case.counted_passed, case.counted))
         return compute_clustered_interval(parts)
 
     @property
     def groups(self) -> Iterator[tuple[str, str, GroupCount]]:
         """Yield dimension, value and counts, of tags and of dimensions with several values."""
-        for dimension in ("tag", *(each.name for each in fields(Cohort))):
-            rates = self.rates_by(dimension)
+        for dimension in ("tag", *(dimension.name for dimension in fields(Cohort))):
+            rates = self.count_by_group(dimension)
             if len(rates) > 1 or (rates and dimension == "tag"):
                 yield from ((dimension, value, counts) for value, counts in sorted(rates.items()))
 
@@ -276,7 +276,7 @@ class Experiment:
     def floating_models(self) -> tuple[str, ...]:
         """The models whose name is an alias: what they answer with may change from day to day."""
         names = {name for trial in self.trials for name in trial.models}
-        return tuple(sorted(each for each in names if _HOSTED.search(each) and not _DATED.search(each)))
+        return tuple(sorted(name for name in names if _HOSTED.search(name) and not _DATED.search(name)))
 
     def compare(self, baseline: Experiment) -> Comparison:
         """Compare this experiment with another one on the same cases."""
@@ -293,22 +293,22 @@ class Experiment:
     @property
     def rates(self) -> dict[str, float]:
         """The pass rate of each case that has trials that count."""
-        return {each.case.id: each.rate for each in self.cases if each.rate is not None}
+        return {case.case.id: case.rate for case in self.cases if case.rate is not None}
 
     @property
     def open_shares(self) -> dict[str, float]:
         """The share of each case's trials that are open and undecided."""
-        return {each.case.id: each.open_share for each in self.cases}
+        return {case.case.id: case.open_share for case in self.cases}
 
     def to_json(self) -> dict[str, Any]:
         """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
-        return {**self.json_head(), "cases": list(self.json_cases())}
+        return {**self.build_json_head(), "cases": list(self.iter_json_cases())}
 
-    def json_head(self) -> dict[str, Any]:
+    def build_json_head(self) -> dict[str, Any]:
         """Return the content of `to_json` without the cases."""
         counts_of_trials = [k for k in _REPORTED_TRIALS if k <= self.wanted]
-        pass_at = {str(k): self.pass_at(k) for k in counts_of_trials}
-        pass_hat = {str(k): self.pass_hat(k) for k in counts_of_trials}
+        pass_at = {str(k): self.compute_pass_at(k) for k in counts_of_trials}
+        pass_hat = {str(k): self.compute_pass_hat(k) for k in counts_of_trials}
         baseline = self.comparison.to_json() if self.comparison else None
         return {
             "agent": self.agent,
@@ -324,7 +324,7 @@ class Experiment:
             "trials_per_case": self.wanted,
             "pass_at": pass_at,
             "pass_hat": pass_hat,
-            "interval": encode_interval(self.interval),
+            "interval": compute_ends(self.interval),
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
             "counts": self._encode_counts(),
@@ -342,8 +342,8 @@ class Experiment:
 
     def _encode_layers(self) -> dict[str, Any]:
         return {
-            layer: {**counts._asdict(), "interval": encode_interval(self.compute_layer_interval(layer))}
-            for layer, counts in self.fail_rates().items()
+            layer: {**counts._asdict(), "interval": compute_ends(self.compute_layer_interval(layer))}
+            for layer, counts in self.count_by_layer().items()
         }
 
     def _encode_groups(self) -> list[dict[str, Any]]:
@@ -352,24 +352,24 @@ class Experiment:
                 "dimension": dimension,
                 "value": value,
                 **counts._asdict(),
-                "interval": encode_interval(self.compute_group_interval(dimension, value)),
+                "interval": compute_ends(self.compute_group_interval(dimension, value)),
             }
             for dimension, value, counts in self.groups
         ]
 
-    def json_cases(self) -> Iterator[dict[str, Any]]:
+    def iter_json_cases(self) -> Iterator[dict[str, Any]]:
         """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
-        for each in self.cases:
-            rows = [row for trial in each.trials if (row := self.row_of(trial))]
-            yield encode_case(each, rows)
+        for case in self.cases:
+            rows = [row for trial in case.trials if (row := self.load_row(trial))]
+            yield encode_case(case, rows)
 
-    def row_of(self, trial: Trial) -> Mapping[str, Any] | None:
+    def load_row(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
-        return trial.row if self.results is None else self.results.read_row(trial)
+        return trial.row if self.results is None else self.results.load_row(trial)
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
-        unsettled = sum(each.open > 0 for each in self.cases)
+        unsettled = sum(case.open > 0 for case in self.cases)
         rows = tuple(self._build_row(result) for result in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}",
@@ -384,19 +384,19 @@ class Experiment:
     def _repr_html_(self) -> str:
         rows = [
             (
-                each.case.id,
-                each.status.value,
-                f"{each.passed} of {len(each.trials)}",
-                each.first_failure.reason if each.first_failure else "",
+                case.case.id,
+                case.status.value,
+                f"{case.passed} of {len(case.trials)}",
+                case.first_failure.reason if case.first_failure else "",
             )
-            for each in self.cases
+            for case in self.cases
         ]
         return format_html_table(self.conclusion, ("case", "status", "passed", "why"), rows)
 
     def _build_row(self, result: CaseResult) -> ResultRow:
         failure = result.first_failure
-        is_failed = failure is not None and decide_verdict(result) is Verdict.FAILED
-        return build_result_row(result, self.suite, self.row_of(failure) if failure and is_failed else None)
+        is_failed = failure is not None and classify_result(result) is Verdict.FAILED
+        return build_result_row(result, self.suite, self.load_row(failure) if failure and is_failed else None)
 
     def _iter_facts(self) -> Iterator[tuple[str, str]]:
         yield from self._iter_rates()
@@ -415,16 +415,16 @@ class Experiment:
             yield "stopped", self.stopped
 
     def _iter_rates(self) -> Iterator[tuple[str, str]]:
-        rate, k = self.pass_at(1), self.wanted
+        rate, k = self.compute_pass_at(1), self.wanted
         if rate is not None:
             yield "pass@1", f"{rate:.1%}, {self.interval}"
-        at, hat = self.pass_at(k), self.pass_hat(k)
+        at, hat = self.compute_pass_at(k), self.compute_pass_hat(k)
         if k > 1 and at is not None and hat is not None:
             yield f"pass@{k}", f"{at:.1%}"
             yield f"pass^{k}", f"{hat:.1%}"
 
     def _iter_layer_counts(self) -> Iterator[tuple[str, str]]:
-        for layer, counts in self.fail_rates().items():
+        for layer, counts in self.count_by_layer().items():
             if counts.failed or counts.open:
                 unsettled = f", {counts.open} open" if counts.open else ""
                 yield (
@@ -457,7 +457,7 @@ class Experiment:
     def _build_result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
         rate = self.baseline.rates.get(case.id) if self.baseline else None
         if self.baseline is None:
-            before = _has_passed_before(case)
+            before = _find_promoted_result(case)
         else:
             before = None if rate is None else rate >= MAJORITY
         result = CaseResult(case, trials, before, open_policy=self.open_policy)
@@ -468,7 +468,7 @@ class Experiment:
         return replace(result, quarantined=not fell, fell=fell)
 
 
-def _has_passed_before(case: Case) -> bool | None:
+def _find_promoted_result(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
-    layers = [each.label for each in case.expectations if each.is_of_layer]
+    layers = [expectation.label for expectation in case.expectations if expectation.is_of_layer]
     return None if not layers else Label.FAIL not in layers

@@ -47,15 +47,15 @@ class _NotedRecording(Recording):
         super().__init__(exchanges)
         self._requests = requests
 
-    def take(self, method: str, url: Url, body: bytes) -> Exchange | None:
-        """Use up the first call that is this one."""
-        found = super().take(method, url, body)
+    def find_exchange(self, method: str, url: Url, body: bytes) -> Exchange | None:
+        """Return the first unused exchange of this request, and use it up; None where there is none."""
+        found = super().find_exchange(method, url, body)
         text = body[:_BODY_BYTES].decode("utf-8", "replace")
         self._requests.append(HttpRequest(method, str(url), text, found is not None))
         return found
 
 
-def _ignore_attempt(target: str, *, allowed: bool) -> None:
+def _handle_attempt(target: str, *, allowed: bool) -> None:
     """Record nothing: the recording has."""
 
 
@@ -79,20 +79,20 @@ class FixtureProxy:
         self._hosts = frozenset(url.host for url in recording.urls)
         encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
         self.authorities = folder / "authorities.pem" if encrypted else None
-        context = _make_tls_context(encrypted, self.authorities) if self.authorities else None
-        self._server = Server(recording, context, {}, _ignore_attempt)
+        context = _build_tls_context(encrypted, self.authorities) if self.authorities else None
+        self._server = Server(recording, context, {}, _handle_attempt)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._wake, self._woken = socket.socketpair()
         self._arrived: deque[tuple[socket.socket, str]] = deque()
         self._threads = [
-            threading.Thread(target=each, daemon=True) for each in (self._accept, self._serve_calls)
+            threading.Thread(target=target, daemon=True) for target in (self._run_server, self._run_calls)
         ]
-        self.environment = self._name_proxy()
+        self.environment = self._build_environment()
 
     @property
     def refused(self) -> list[str]:
         """Calls to recorded hosts that have no answer, as `GET URL`."""
-        return [str(each) for each in self.requests if not each.is_recorded]
+        return [str(request) for request in self.requests if not request.is_recorded]
 
     def __enter__(self) -> Self:
         """Begin to answer."""
@@ -111,22 +111,22 @@ class FixtureProxy:
         for thread in self._threads:
             thread.join()
 
-    def _name_proxy(self) -> dict[str, str]:
+    def _build_environment(self) -> dict[str, str]:
         proxy = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         direct = ",".join(host for host in _LOOPBACK if host not in self._hosts)
         named = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": direct}
         named |= {name.upper(): value for name, value in named.items()}
         return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if self.authorities else {})
 
-    def _accept(self) -> None:
+    def _run_server(self) -> None:
         while True:
             try:
                 stream, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._begin, args=(stream,), daemon=True).start()
+            threading.Thread(target=self._handle_stream, args=(stream,), daemon=True).start()
 
-    def _begin(self, stream: socket.socket) -> None:
+    def _handle_stream(self, stream: socket.socket) -> None:
         """Read where a connection is to lead, and lead it there."""
         try:
             stream.settimeout(_HEAD_S)
@@ -142,9 +142,9 @@ class FixtureProxy:
                 self._wake.send(b"+")
             return
         with closing(stream):
-            _pass_through(stream, host, port, is_tunnel=is_tunnel)
+            _run_tunnel(stream, host, port, is_tunnel=is_tunnel)
 
-    def _serve_calls(self) -> None:
+    def _run_calls(self) -> None:
         """Serve the recorded calls until the context ends."""
         poll = select.poll()
         poll.register(self._woken, select.POLLIN)
@@ -159,12 +159,14 @@ class FixtureProxy:
                 self._server.serve()
 
 
-def _make_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
+def _build_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
     """Return the TLS context of a server that is these hosts; write its authority beside the trusted ones."""
     identity = trust.issue_identity(hosts)
     named = [os.environ.get(name, "") for name in trust.VARIABLES]
-    known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
-    trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
+    authorities = next(
+        (Path(bundle) for bundle in (*named, *trust.BUNDLES) if bundle and Path(bundle).is_file()), None
+    )
+    trusted = authorities.read_text(encoding="utf-8", errors="replace") if authorities else ""
     file.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
     return build_tls_context(identity["server"].encode("ascii"))
 
@@ -195,7 +197,7 @@ def _read_destination(stream: socket.socket) -> tuple[str, int, bool]:
     return url.hostname, url.port or (443 if is_tunnel else 80), is_tunnel
 
 
-def _pass_through(stream: socket.socket, host: str, port: int, *, is_tunnel: bool) -> None:
+def _run_tunnel(stream: socket.socket, host: str, port: int, *, is_tunnel: bool) -> None:
     """Connect a client with the host it names, until either has ended."""
     with suppress(OSError):
         try:
@@ -206,15 +208,15 @@ def _pass_through(stream: socket.socket, host: str, port: int, *, is_tunnel: boo
         with closing(upstream):
             if is_tunnel:
                 stream.sendall(_ESTABLISHED)
-            for each in (stream, upstream):
-                each.settimeout(None)
-            to_client = threading.Thread(target=_copy, args=(upstream, stream), daemon=True)
+            for side in (stream, upstream):
+                side.settimeout(None)
+            to_client = threading.Thread(target=_send_stream, args=(upstream, stream), daemon=True)
             to_client.start()
-            _copy(stream, upstream)
+            _send_stream(stream, upstream)
             to_client.join()
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
+def _send_stream(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
         while data := source.recv(_READ_BYTES):
             target.sendall(data)

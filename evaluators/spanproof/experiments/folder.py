@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from spanproof.experiments.errors import ExperimentError
-from spanproof.experiments.trial import Trial, read_trial, write_trial
+from spanproof.experiments.trial import Trial, encode_trial, read_trial
 from spanproof.trace import digest
 
 # What is read of a package's metadata.
@@ -49,30 +49,30 @@ class ExperimentFolder:
         """Where the trials' traces are."""
         return self.path / "traces"
 
-    def trace_file(self, case: str, number: int) -> Path:
+    def get_trace_file(self, case: str, number: int) -> Path:
         """Return where the spans of a trial are."""
         return self.traces / f"{case}-{number:03d}.pb"
 
     def write_files(self, case: str, number: int, files: Mapping[str, bytes]) -> None:
         """Keep the files of a trial that its case requires."""
         for name, content in files.items():
-            path = self._locate_files(case, number) / name
+            path = self._get_files_folder(case, number) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
     def read_files(self, case: str, number: int) -> dict[str, bytes]:
         """Return the files that were kept of a trial."""
-        folder = self._locate_files(case, number)
+        folder = self._get_files_folder(case, number)
         return {
             path.relative_to(folder).as_posix(): path.read_bytes()
             for path in folder.rglob("*")
             if path.is_file()
         }
 
-    def _locate_files(self, case: str, number: int) -> Path:
+    def _get_files_folder(self, case: str, number: int) -> Path:
         return self.path / "files" / f"{case}-{number:03d}"
 
-    def begin(self, head: Mapping[str, Any]) -> list[Trial]:
+    def load_trials(self, head: Mapping[str, Any]) -> list[Trial]:
         """Make the folder, or go on with the experiment that is there; returns its trials.
 
         Raises:
@@ -82,18 +82,18 @@ class ExperimentFolder:
         if not file.exists():
             self._write_head(head)
             return []
-        known = self.read_head()
+        stored = self.read_head()
         for key in _IDENTITY:
             value = head.get(key)
-            if known.get(key) != value:
+            if stored.get(key) != value:
                 raise ExperimentError(
-                    f"{self.path} holds another experiment: its {key} is {known.get(key)!r}, not {value!r};"
+                    f"{self.path} holds another experiment: its {key} is {stored.get(key)!r}, not {value!r};"
                     " give another folder, or --fresh to start anew in this one"
                 )
         self._remove_unfinished_line()
         return self.read_trials()
 
-    def clear(self) -> None:
+    def remove_experiment(self) -> None:
         """Remove the experiment that is there; other files of the folder stay."""
         if not (self.path / "experiment.json").exists():
             return
@@ -102,13 +102,13 @@ class ExperimentFolder:
         (self.path / "trials.jsonl").unlink(missing_ok=True)
         (self.path / "experiment.json").unlink()
 
-    def keep(self, trials: Collection[Trial], head: Mapping[str, Any]) -> None:
+    def save(self, trials: Collection[Trial], head: Mapping[str, Any]) -> None:
         """Remove all trials but these, and write the head anew."""
         wanted = {self._offsets[trial.case, trial.number] for trial in trials}
         file = self.path / "trials.jsonl"
         if file.exists():
             with file.open("rb") as lines:
-                kept = [line for offset, line in _read_lines(lines) if offset in wanted]
+                kept = [line for offset, line in _iter_lines(lines) if offset in wanted]
             part = file.with_name("trials.jsonl.part")
             part.write_bytes(b"".join(kept))
             part.replace(file)
@@ -118,7 +118,7 @@ class ExperimentFolder:
 
     def _write_head(self, head: Mapping[str, Any]) -> None:
         self.traces.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"format": FORMAT, **head, "environment": describe_environment()}, indent=1)
+        text = json.dumps({"format": FORMAT, **head, "environment": read_environment()}, indent=1)
         part = self.path / "experiment.json.part"
         part.write_text(f"{text}\n", encoding="utf-8")
         part.replace(self.path / "experiment.json")
@@ -144,7 +144,7 @@ class ExperimentFolder:
         return head
 
     def read_trials(self) -> list[Trial]:
-        """Return the trials in the order in which they ended, without their rows: `read_row` has those.
+        """Return the trials in the order in which they ended, without their rows: `load_row` has those.
 
         The experiment may be running: a last line that is not whole yet is left out.
 
@@ -156,7 +156,7 @@ class ExperimentFolder:
             return []
         trials = []
         with file.open("rb") as lines:
-            for number, (offset, line) in enumerate(_read_lines(lines), start=1):
+            for number, (offset, line) in enumerate(_iter_lines(lines), start=1):
                 if not line.endswith(b"\n"):
                     break
                 try:
@@ -167,7 +167,7 @@ class ExperimentFolder:
                 trials.append(replace(trial, row=None))
         return trials
 
-    def read_row(self, trial: Trial) -> Mapping[str, Any] | None:
+    def load_row(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return the run of a trial with its scores; None where it left none."""
         offset = self._offsets.get((trial.case, trial.number))
         if offset is None:
@@ -177,9 +177,9 @@ class ExperimentFolder:
             row: Mapping[str, Any] | None = json.loads(lines.readline())["row"]
         return row
 
-    def append(self, trial: Trial) -> Trial:
+    def add_trial(self, trial: Trial) -> Trial:
         """Write a trial, durably; returns it without its row, so that memory does not grow with those."""
-        line = json.dumps(write_trial(trial), ensure_ascii=True, default=str) + "\n"
+        line = json.dumps(encode_trial(trial), ensure_ascii=True, default=str) + "\n"
         with (self.path / "trials.jsonl").open("ab") as file:
             self._offsets[trial.case, trial.number] = file.tell()
             file.write(line.encode())
@@ -196,7 +196,7 @@ class ExperimentFolder:
             lines.truncate(sum(len(line) for line in lines if line.endswith(b"\n")))
 
 
-def _read_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _iter_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield each line with its offset."""
     offset = 0
     for line in file:
@@ -204,7 +204,7 @@ def _read_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         offset += len(line)
 
 
-def describe_environment() -> dict[str, Any]:
+def read_environment() -> dict[str, Any]:
     """Return interpreter, platform and packages, with one digest of all packages."""
     packages = _list_packages()
     return {
@@ -218,10 +218,10 @@ def describe_environment() -> dict[str, Any]:
 
 @cache  # they stay the same while it runs
 def _list_packages() -> list[str]:
-    return sorted(filter(None, {_name_package(each) for each in distributions()}))
+    return sorted(filter(None, {_format_package(distribution) for distribution in distributions()}))
 
 
-def _name_package(package: Distribution) -> str:
+def _format_package(package: Distribution) -> str:
     """Return a package as `name==version`, or nothing where its metadata names none.
 
     `package.name` parses the whole description each time: half a second for the packages of an agent.

@@ -90,11 +90,11 @@ class FunctionEvaluation:
     @property
     def scores(self) -> dict[str, ScoreSummary]:
         """Each scorer over all rows."""
-        return {name: self._summarise(name) for name in self.scorers}
+        return {name: self._compute_summary(name) for name in self.scorers}
 
     def compute_row_means(self, scorer: str) -> dict[int, float]:
         """Return the mean of a scorer's values by the number of the row; rows without a value have none."""
-        values = self._collect_values(scorer)
+        values = self._group_values(scorer)
         return {row: fsum(found) / len(found) for row, found in values.items() if found}
 
     def compare(self, before: FunctionEvaluation) -> dict[str, PairedDifference]:
@@ -134,17 +134,17 @@ class FunctionEvaluation:
         rows = [
             (
                 name,
-                "–" if each.mean is None else f"{each.mean:.3f}",
-                each.interval or "–",
-                each.scored,
-                each.errored,
+                "–" if score.mean is None else f"{score.mean:.3f}",
+                score.interval or "–",
+                score.scored,
+                score.errored,
             )
-            for name, each in self.scores.items()
+            for name, score in self.scores.items()
         ]
         caption = f"{len(self.rows)} rows, {len(self.trials)} trials"
         return format_html_table(caption, ("scorer", "mean", "", "scored", "errored"), rows)
 
-    def _collect_values(self, scorer: str) -> dict[int, list[float]]:
+    def _group_values(self, scorer: str) -> dict[int, list[float]]:
         values: dict[int, list[float]] = {number: [] for number in range(len(self.rows))}
         for trial in self.trials:
             value = trial.scores[scorer].value
@@ -152,8 +152,8 @@ class FunctionEvaluation:
                 values[trial.row].append(value)
         return values
 
-    def _summarise(self, scorer: str) -> ScoreSummary:
-        by_row = self._collect_values(scorer)
+    def _compute_summary(self, scorer: str) -> ScoreSummary:
+        by_row = self._group_values(scorer)
         values = [value for found in by_row.values() for value in found]
         is_share = all(0 <= value <= 1 for value in values)
         parts = [(fsum(found), len(found)) for found in by_row.values()]
@@ -189,14 +189,14 @@ def evaluate(
         ExperimentError: an argument is none of these; says what was expected.
     """
     rows = _read_rows(data)
-    named = _name_scorers(scorers)
+    named = _build_scorers(scorers)
     if not callable(task):
         raise ExperimentError(f"task must be a function of a row, got {type(task).__name__}")
     check_count("trials", trials)
     check_count("jobs", jobs)
     _check_arguments("task", task, rows, {})
-    for name, each in named.items():
-        _check_arguments(f"scorer {name}", each, rows, {"output": None, "row": None})
+    for name, scorer in named.items():
+        _check_arguments(f"scorer {name}", scorer, rows, {"output": None, "row": None})
 
     def try_row(row: int, number: int) -> RowTrial:
         try:
@@ -205,18 +205,18 @@ def evaluate(
             error = f"{type(problem).__name__}: {problem}"
             failed = dict.fromkeys(named, FunctionScore(0.0, f"the task raised {error}"))
             return RowTrial(row, number, None, error, failed)
-        given = {"output": output, "row": rows[row]}
+        arguments = {"output": output, "row": rows[row]}
         return RowTrial(
             row,
             number,
             output,
             "",
-            {name: run_scorer(each, rows[row], given) for name, each in named.items()},
+            {name: run_scorer(scorer, rows[row], arguments) for name, scorer in named.items()},
         )
 
     wanted = [(row, number) for row in range(len(rows)) for number in range(1, trials + 1)]
     with ThreadPoolExecutor(jobs) as pool:
-        found = tuple(pool.map(lambda each: try_row(*each), wanted))
+        found = tuple(pool.map(lambda task: try_row(*task), wanted))
     return FunctionEvaluation(rows, found, tuple(named))
 
 
@@ -227,7 +227,7 @@ def _read_rows(data: Any) -> tuple[Row, ...]:
         data = _load_cases(Path(data))
     if isinstance(data, bytes | Mapping) or not isinstance(data, Iterable):
         raise ExperimentError(f"data must be {_EXPECTED_FORM}; got {type(data).__name__}")
-    rows = tuple(_read_row(each) for each in data)
+    rows = tuple(_read_row(row) for row in data)
     if not rows:
         raise ExperimentError("data holds no rows")
     return rows
@@ -245,19 +245,23 @@ def _load_cases(path: Path) -> Sequence[Case]:
 
 def _read_row(row: Any) -> Row:
     if isinstance(row, Case):
-        expected = _find_expected_answer(row)
+        expected = _get_expected_answer(row)
         return MappingProxyType({"id": row.id, "input": row.task, "expected": expected, **row.inputs})
     if isinstance(row, Mapping):
         return MappingProxyType(dict(row))
     return MappingProxyType({"input": row})
 
 
-def _find_expected_answer(case: Case) -> Any:
+def _get_expected_answer(case: Case) -> Any:
     """Return what the first requirement of an answer compares with; None where the case states none."""
-    for each in case.requirements:
-        if not isinstance(each, AnswerRequirement) or each.negated or not isinstance(each.entry, dict):
+    for requirement in case.requirements:
+        if (
+            not isinstance(requirement, AnswerRequirement)
+            or requirement.negated
+            or not isinstance(requirement.entry, dict)
+        ):
             continue
-        condition = each.entry["answer"]
+        condition = requirement.entry["answer"]
         if isinstance(condition, dict) and (key := next((k for k in _EXPECTED_KEYS if k in condition), None)):
             return condition[key]
     return None
@@ -273,15 +277,15 @@ def _check_arguments(
         raise ExperimentError(f"{name} cannot be called with {keys}: {missing[0]}")
 
 
-def _name_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
+def _build_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
     if not isinstance(scorers, Sequence) or not scorers or not all(map(callable, scorers)):
         raise ExperimentError(
             f"scorers must be a list of functions, got {scorers!r:.60}: write scorers=[is_right]"
         )
     named: dict[str, Callable[..., Any]] = {}
-    for each in scorers:
-        name = get_scorer_name(each)
+    for scorer in scorers:
+        name = get_scorer_name(scorer)
         if name in named:
             raise ExperimentError(f"two scorers are called {name!r}: name one by @evaluator(name=…)")
-        named[name] = each
+        named[name] = scorer
     return named

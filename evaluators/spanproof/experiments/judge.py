@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spanproof.evaluators.casetests import CaseTests, add_answer_patch, lay_work
+from spanproof.evaluators.casetests import CaseTests, build_patched_files, build_work_tests
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
@@ -29,7 +29,9 @@ _NOTHING_SHOWN = (
 )
 
 
-def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
+def evaluate_trial(
+    case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int
+) -> Trial:
     """Return the result of a trial whose agent has ended.
 
     Args:
@@ -42,22 +44,25 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
     """
     start = time.monotonic()
     return replace(
-        _judge(case, number, ended, trace_file, engine, seed), judge_s=round(time.monotonic() - start, 3)
+        _evaluate_ended(case, number, ended, trace_file, engine, seed),
+        judge_s=round(time.monotonic() - start, 3),
     )
 
 
-def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
-    trace = read_trace(trace_file)
+def _evaluate_ended(
+    case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int
+) -> Trial:
+    trace = load_trace(trace_file)
     if trace is None:
-        return _judge_without_run(case, number, ended)
+        return _evaluate_without_run(case, number, ended)
     root = _find_root(trace)
     if root is None:
-        return _judge_without_run(case, number, ended)
-    tests = {root.span_id: _select_tests(case, ended)} if case.tests is not None else None
+        return _evaluate_without_run(case, number, ended)
+    tests = {root.span_id: _build_tests(case, ended)} if case.tests is not None else None
     evaluation = engine.evaluate(trace, tests, case.fixtures, seed)
     run = next(judged for judged in evaluation.runs if judged.run.span_id == root.span_id)
-    findings = _check(case, Attempt(run, ended.answer, ended.files, ended.requests))
-    verdict, reason, layer = _conclude(findings, ended)
+    findings = _list_findings(case, Attempt(run, ended.answer, ended.files, ended.requests))
+    verdict, reason, layer = _classify_findings(findings, ended)
     return Trial(
         case=case.id,
         number=number,
@@ -70,7 +75,7 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
         error=ended.error,
         wall_s=ended.wall_s,
         tokens=_count_tokens(evaluation),
-        cost_usd=_sum_cost(evaluation),
+        cost_usd=_compute_cost(evaluation),
         steps=len(run.run.steps),
         ok_steps=sum(step.error is None for step in run.run.steps),
         models=_list_models(trace),
@@ -82,17 +87,17 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
     )
 
 
-def _select_tests(case: Case, ended: Ended) -> CaseTests:
+def _build_tests(case: Case, ended: Ended) -> CaseTests:
     """Return the case's tests, over the files that the agent left or patched where these are known."""
     assert case.tests is not None
-    left = add_answer_patch(ended.answer, case.files, ended.files or {})
-    return lay_work(case.tests, case.files, left) if left else case.tests
+    left = build_patched_files(ended.answer, case.files, ended.files or {})
+    return build_work_tests(case.tests, case.files, left) if left else case.tests
 
 
-def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
+def _evaluate_without_run(case: Case, number: int, ended: Ended) -> Trial:
     """Return the result where no run is on record: answers and files are judged all the same."""
-    findings = _check(case, Attempt(None, ended.answer, ended.files, ended.requests))
-    verdict, reason, layer = _conclude(findings, ended)
+    findings = _list_findings(case, Attempt(None, ended.answer, ended.files, ended.requests))
+    verdict, reason, layer = _classify_findings(findings, ended)
     # Without a run, only the tests of the case can fail a layer: they have no code to test.
     needs_trace = verdict is TrialVerdict.UNJUDGED or (layer is not None and ended.error is None)
     return Trial(
@@ -106,17 +111,17 @@ def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
         error=ended.error,
         wall_s=ended.wall_s,
         unknown_calls=ended.unknown_calls,
-        requests=tuple(each.to_json() for each in ended.requests),
+        requests=tuple(request.to_json() for request in ended.requests),
     )
 
 
-def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
+def _list_findings(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
     is_bound = bool(attempt.requests) and case.unknown_calls is UnknownCalls.FAIL
     required = (*list_endpoint_requirements(), *case.required) if is_bound else case.required
     return tuple(requirement.evaluate(attempt) for requirement in required)
 
 
-def read_trace(path: Path) -> Trace | None:
+def load_trace(path: Path) -> Trace | None:
     """Return the trace with the most spans; None where no spans were written."""
     try:
         requests = read_file(path) if path.exists() else []
@@ -127,34 +132,34 @@ def read_trace(path: Path) -> Trace | None:
 
 def _find_root(trace: Trace) -> Run | None:
     """Return the run that no other run called; of several the first."""
-    runs = runs_of(trace, detect(trace))
+    runs = list_runs(trace, detect(trace))
     return next((run for run in runs if run.parent_span_id is None), None)
 
 
-def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, str, Layer | None]:
-    failed = [each for each in findings if each.holds is False]
-    layer = next((each.layer for each in failed if each.layer), None)
+def _classify_findings(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, str, Layer | None]:
+    failed = [finding for finding in findings if finding.holds is False]
+    layer = next((finding.layer for finding in failed if finding.layer), None)
     if ended.error is not None:
         return TrialVerdict.FAILED, f"the agent failed: {ended.error}", layer
     if failed:
         return TrialVerdict.FAILED, _format_finding(failed[0]), layer
-    errored = next((each for each in findings if each.errored), None)
+    errored = next((finding for finding in findings if finding.errored), None)
     if errored is not None:
         return TrialVerdict.ERRORED, _format_finding(errored), None
-    undecided = [each for each in findings if each.holds is None]
-    unjudged = [each for each in undecided if not each.is_open]
+    undecided = [finding for finding in findings if finding.holds is None]
+    unjudged = [finding for finding in undecided if not finding.is_open]
     if unjudged:
         return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(unjudged[0])}", None
     if undecided:
-        gravest = min(undecided, key=_rank_cause)
+        gravest = min(undecided, key=_get_rank)
         return TrialVerdict.OPEN, _format_finding(gravest), gravest.layer
     # An agent that does nothing fails no layer, either.
-    if not any(each.is_evidence for each in findings):
+    if not any(finding.is_evidence for finding in findings):
         return TrialVerdict.UNJUDGED, f"not judged: {_NOTHING_SHOWN}", None
     return TrialVerdict.PASSED, "", None
 
 
-def _rank_cause(finding: Finding) -> int:
+def _get_rank(finding: Finding) -> int:
     """Return the place of a cause among all, which are listed from the gravest on."""
     causes = list(Cause)
     return causes.index(finding.cause) if finding.cause is not None else len(causes)
@@ -175,7 +180,7 @@ def _list_models(trace: Trace) -> tuple[str, ...]:
     return tuple(sorted({call.model for call in calls if call.model}))
 
 
-def _sum_cost(evaluation: TraceEvaluation) -> float | None:
+def _compute_cost(evaluation: TraceEvaluation) -> float | None:
     """Return the cost of all runs in US dollars; None where no run's model has a known price."""
     scores = [score for score in evaluation.scores if (score.layer, score.name) == _COST_SCORE]
     raw = [score.outcome.raw for score in scores if isinstance(score.outcome, Scored)]

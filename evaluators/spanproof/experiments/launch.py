@@ -123,7 +123,7 @@ class AgentRunner:
         """
         work = folder / "work"
         work.mkdir()
-        fixtures = _select_fixtures(case)
+        fixtures = _build_fixtures(case)
         files = {name: content.encode() for name, content in case.files.items()}
         _write_files(work, {**fixtures.files, **files})
         if self._agent.kind is AgentKind.URL:
@@ -137,7 +137,7 @@ class AgentRunner:
                 ended = _run_program(self._agent, case, self._settings, seed, work, own, proxy)
                 own.write(trace_file)
         requests = (*proxy.requests,) if proxy else ()
-        unknown = (*ended.unknown_calls, *_list_unknown_requests(requests))
+        unknown = (*ended.unknown_calls, *_iter_unknown_requests(requests))
         names = {*list_required_files(case.required)}
         if case.tests is not None:
             names |= _list_files(work)
@@ -152,7 +152,7 @@ class AgentRunner:
 
     def _run_service(self, case: Case, trace_file: Path) -> Ended:
         trace_id = secrets.token_hex(16)
-        ended = _call_service(self._agent, case, self._settings, trace_id)
+        ended = _fetch_from_service(self._agent, case, self._settings, trace_id)
         if self._listener is not None:
             self._listener.write(trace_file, trace_id, _SETTLE_S)
         return ended
@@ -183,7 +183,7 @@ class AgentRunner:
         path.write_text(json.dumps(job), encoding="utf-8")
         if self._connection is None or self._connection.is_used_up:
             self.close()
-            self._connection = self._servers.connect()
+            self._connection = self._servers.open_connection()
         start = time.monotonic()
         code = self._connection.run(path, self._settings.timeout_s)
         wall_s = time.monotonic() - start
@@ -192,17 +192,17 @@ class AgentRunner:
             return Ended(None, f"it did not answer within {self._settings.timeout_s:g} s", wall_s, output)
         if not result.exists():
             return Ended(
-                None, f"its process ended with exit code {code}: {_find_last_line(output)}", wall_s, output
+                None, f"its process ended with exit code {code}: {_read_last_line(output)}", wall_s, output
             )
-        given = json.loads(result.read_text(encoding="utf-8"))
-        error = given["error"]
-        if not given["made"]:
+        ended = json.loads(result.read_text(encoding="utf-8"))
+        error = ended["error"]
+        if not ended["made"]:
             raise _build_error(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
-        return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+        return Ended(ended["answer"], shown, wall_s, output, tuple(ended["unknown_calls"]))
 
 
-def _select_fixtures(case: Case) -> FixtureSet:
+def _build_fixtures(case: Case) -> FixtureSet:
     """Return what the case's runs find around them.
 
     Raises:
@@ -237,10 +237,10 @@ def _open_proxy(fixtures: FixtureSet, folder: Path) -> FixtureProxy:
         raise ExperimentError(str(problem)) from problem
 
 
-def _list_unknown_requests(requests: Iterable[HttpRequest]) -> Iterator[Mapping[str, Any]]:
-    for each in requests:
-        if not each.is_recorded:
-            yield {"tool": each.method, "args": [each.url], "kwargs": {}}
+def _iter_unknown_requests(requests: Iterable[HttpRequest]) -> Iterator[Mapping[str, Any]]:
+    for request in requests:
+        if not request.is_recorded:
+            yield {"tool": request.method, "args": [request.url], "kwargs": {}}
 
 
 def _list_files(work: Path) -> set[str]:
@@ -248,8 +248,8 @@ def _list_files(work: Path) -> set[str]:
     found: set[str] = set()
     for folder, folders, names in os.walk(work):
         folders[:] = [name for name in folders if name not in _LEFT_OUT_FOLDERS]
-        place = Path(folder).relative_to(work)
-        found.update((place / name).as_posix() for name in names)
+        location = Path(folder).relative_to(work)
+        found.update((location / name).as_posix() for name in names)
         if len(found) > _MAX_FILES:
             break
     return found
@@ -303,18 +303,18 @@ class AgentServer:
                 start_new_session=True,
             )
             theirs.close()
-            loaded = LineReader(self._control.fileno()).read(_IMPORT_S)
+            loaded = LineReader(self._control.fileno()).wait_for_line(_IMPORT_S)
             if not loaded or loaded["error"]:
                 self.close()
                 if loaded:
                     raise _build_error(agent, loaded["error"])
                 raise ExperimentError(
                     f"the module of the agent {agent.target} was not imported within {_IMPORT_S:g} s:"
-                    f" {_find_last_line(_read_end(printed.fileno()))}"
+                    f" {_read_last_line(_read_end(printed.fileno()))}"
                 )
         self.forks: bool = loaded["forks"]
 
-    def connect(self) -> AgentConnection:
+    def open_connection(self) -> AgentConnection:
         """Return a connection, which runs jobs beside those of others.
 
         Raises:
@@ -326,13 +326,13 @@ class AgentServer:
             socket.send_fds(self._control, [b"\n"], [theirs.fileno(), printed.fileno()])
         return AgentConnection(self, ours.detach(), printed)
 
-    def poll(self) -> int | None:
+    def find_exit_code(self) -> int | None:
         """Return its exit code; None while it runs."""
         return self._process.poll()
 
     def close(self) -> None:
         """Kill it with all that it started."""
-        _kill_group(self._process.pid)
+        _close_process_group(self._process.pid)
         self._process.wait()
         self._control.close()
 
@@ -350,20 +350,20 @@ class AgentServers:
         self._lock = threading.Lock()
         self._server: AgentServer | None = None
 
-    def connect(self) -> AgentConnection:
+    def open_connection(self) -> AgentConnection:
         """Return a connection to a process that has the agent's module.
 
         Raises:
             ExperimentError: the module cannot be imported.
         """
         with self._lock:
-            if self._server is None or self._server.poll() is not None:
+            if self._server is None or self._server.find_exit_code() is not None:
                 self.close()
                 self._server = AgentServer(self._agent, self._settings)
             server = self._server
             if not server.forks:
                 self._server = None
-            return server.connect()
+            return server.open_connection()
 
     def close(self) -> None:
         """End the process that is shared."""
@@ -388,16 +388,16 @@ class AgentConnection:
         self.is_used_up = not forks
         self._printed.truncate(0)
         os.write(self._descriptor, f"{job}\n".encode())
-        started = self._answers.read(timeout_s)
+        started = self._answers.wait_for_line(timeout_s)
         if not started:
             return None
-        ended = self._answers.read(timeout_s)
+        ended = self._answers.wait_for_line(timeout_s)
         # What the agent left running, and the agent itself where it is late.
-        _kill_group(started["pid"])
+        _close_process_group(started["pid"])
         if forks and ended is None:
-            self.is_used_up = self._answers.read(_SETTLE_S) is None
+            self.is_used_up = self._answers.wait_for_line(_SETTLE_S) is None
             return None
-        return ended["code"] if ended else self._server.poll()
+        return ended["code"] if ended else self._server.find_exit_code()
 
     @property
     def output(self) -> str:
@@ -427,7 +427,7 @@ class LineReader:
         self._poll.register(descriptor, select.POLLIN)
         self._rest = b""
 
-    def read(self, timeout_s: float) -> dict[str, Any] | None:
+    def wait_for_line(self, timeout_s: float) -> dict[str, Any] | None:
         """Return the next line; None where none comes in time, or the other end was closed."""
         until = time.monotonic() + timeout_s
         while b"\n" not in self._rest:
@@ -457,7 +457,7 @@ def _build_error(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentE
     )
 
 
-def _kill_group(pid: int) -> None:
+def _close_process_group(pid: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -493,16 +493,16 @@ def _run_program(
             readable=[proxy.authorities] if proxy and proxy.authorities else [],
         )
     else:
-        code, wall_s, printed = _run(agent.command, settings.timeout_s, work, environment, stdin)
+        code, wall_s, printed = _run_process(agent.command, settings.timeout_s, work, environment, stdin)
     output = printed[-_OUTPUT_BYTES:].decode("utf-8", "replace")
     if code is None:
         return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
     if code:
-        return Ended(None, f"it ended with exit code {code}: {_find_last_line(output)}", wall_s, output)
+        return Ended(None, f"it ended with exit code {code}: {_read_last_line(output)}", wall_s, output)
     return Ended(output.strip(), None, wall_s, output)
 
 
-def _call_service(agent: AgentUnderTest, case: Case, settings: Settings, trace_id: str) -> Ended:
+def _fetch_from_service(agent: AgentUnderTest, case: Case, settings: Settings, trace_id: str) -> Ended:
     body = json.dumps({"task": case.task, "inputs": dict(case.inputs)}).encode()
     request = urllib.request.Request(  # noqa: S310 - the scheme was checked
         agent.target,
@@ -517,10 +517,10 @@ def _call_service(agent: AgentUnderTest, case: Case, settings: Settings, trace_i
         return Ended(None, f"it answered with status {problem.code}", time.monotonic() - start)
     except OSError as problem:
         return Ended(None, f"{agent.target} cannot be reached: {problem}", time.monotonic() - start)
-    return Ended(_extract_answer(answer), None, time.monotonic() - start)
+    return Ended(_read_answer(answer), None, time.monotonic() - start)
 
 
-def _run(
+def _run_process(
     words: Sequence[str],
     timeout_s: float,
     work: Path,
@@ -549,7 +549,7 @@ def _run(
         return None, time.monotonic() - start, b""
     finally:
         # What the agent left running, and the agent itself where it is late or we are interrupted.
-        _kill_group(process.pid)
+        _close_process_group(process.pid)
         process.wait()
     return process.returncode, time.monotonic() - start, output
 
@@ -565,15 +565,15 @@ def _encode_call(call: RecordedCall) -> dict[str, Any]:
     }
 
 
-def _extract_answer(body: str) -> str:
+def _read_answer(body: str) -> str:
     """Return the answer in a response: the field `answer` of a JSON object, else the text itself."""
     try:
-        given = json.loads(body)
+        content = json.loads(body)
     except ValueError:
         return body
-    answer = given.get("answer", given) if isinstance(given, dict) else given
+    answer = content.get("answer", content) if isinstance(content, dict) else content
     return answer if isinstance(answer, str) else json.dumps(answer)
 
 
-def _find_last_line(output: str) -> str:
+def _read_last_line(output: str) -> str:
     return output.strip().rpartition("\n")[2] or "it printed nothing"

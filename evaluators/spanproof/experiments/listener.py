@@ -35,7 +35,7 @@ class OtlpListener:
         self._requests: list[ExportTraceServiceRequest] = []
         self._kept = 0
         self._lock = threading.Lock()
-        keep = self._keep
+        keep = self._add_body
 
         class Handler(BaseHTTPRequestHandler):
             timeout = 10
@@ -48,7 +48,7 @@ class OtlpListener:
                 body = self.rfile.read(length)
                 try:
                     keep(
-                        _inflate(body) if self.headers.get("content-encoding") == "gzip" else body,
+                        _decode_body(body) if self.headers.get("content-encoding") == "gzip" else body,
                         is_json="json" in (self.headers.get("content-type") or ""),
                     )
                 except (MalformedOtlp, zlib.error, ValueError):
@@ -78,21 +78,19 @@ class OtlpListener:
             wait_s: how long to wait for a first span.
         """
         until = time.monotonic() + wait_s
-        while not (found := self._take(trace_id)) and time.monotonic() < until:
+        while not (found := self._read_bodies(trace_id)) and time.monotonic() < until:
             time.sleep(_POLL_S)
         path.write_bytes(b"".join(found))
 
-    def _take(self, trace_id: str | None) -> list[bytes]:
+    def _read_bodies(self, trace_id: str | None) -> list[bytes]:
         with self._lock:
             requests = list(self._requests)
         if trace_id is None:
             return [encode_protobuf(request) for request in requests]
         wanted = bytes.fromhex(trace_id)
-        return [
-            encode_protobuf(each) for each in (_select_trace(request, wanted) for request in requests) if each
-        ]
+        return [encode_protobuf(found) for request in requests if (found := _find_trace(request, wanted))]
 
-    def _keep(self, body: bytes, *, is_json: bool) -> None:
+    def _add_body(self, body: bytes, *, is_json: bool) -> None:
         request = decode_json(body) if is_json else decode_protobuf(body)
         with self._lock:
             self._kept += len(body)
@@ -115,7 +113,7 @@ class OtlpListener:
         self._thread.join()
 
 
-def _select_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest | None:
+def _find_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest | None:
     """Return a request with the spans of one trace, None where it has none."""
     kept = ExportTraceServiceRequest()
     for resource in request.resource_spans:
@@ -127,7 +125,7 @@ def _select_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> Export
     return kept if kept.resource_spans else None
 
 
-def _inflate(body: bytes) -> bytes:
+def _decode_body(body: bytes) -> bytes:
     inflater = zlib.decompressobj(wbits=31)
     text = inflater.decompress(body, _MAX_BODY)
     if inflater.unconsumed_tail:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from spanproof.evaluators.engine import Engine
-from spanproof.experiments.agents import agent_in_module
+from spanproof.experiments.agents import build_module_agent
 from spanproof.experiments.basis import Continuation
 from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.experiment import Experiment
@@ -69,13 +69,13 @@ def run(
             " process of its own, so write it to a module"
         )
     settings = Settings(trials, jobs, seed, timeout_s, _parse_choice(Tools, "tools", tools))
-    place = Path(folder) if folder else choose_folder()
+    location = Path(folder) if folder else get_new_folder()
     policy = parse_open_policy("spanproof.experiments.run", open_policy)
     with open_engine(backend) as engine:
         found = run_experiment(
-            agent_in_module(agent),
+            build_module_agent(agent),
             Path(suite),
-            place,
+            location,
             engine,
             settings,
             continuation=_parse_choice(Continuation, "continuation", continuation),
@@ -107,6 +107,6 @@ def open_engine(backend: str) -> Iterator[Engine]:
         )
 
 
-def choose_folder() -> Path:
+def get_new_folder() -> Path:
     """Return a folder for a new experiment, named by the time."""
     return Path(".spanproof/experiments") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

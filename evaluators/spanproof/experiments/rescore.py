@@ -14,12 +14,12 @@ from typing import Any
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind
-from spanproof.experiments.basis import Basis, Continuation, compute_case_digest, take_up
+from spanproof.experiments.basis import Basis, Continuation, compute_case_digest, load_trials
 from spanproof.experiments.comparison import read_baseline
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.judge import judge_trial
+from spanproof.experiments.judge import evaluate_trial
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.trial import Trial, TrialVerdict
@@ -28,7 +28,7 @@ from spanproof.suites import Case, load_suite
 from spanproof.suites.requests import HttpRequest
 
 
-def rescore_experiment(
+def evaluate_again(
     origin: Path,
     suite: Path,
     folder: Path,
@@ -70,19 +70,19 @@ def rescore_experiment(
     digests = {case: compute_case_digest(suite, case) for case in tried}
     basis = Basis({"configuration": configuration}, digests)
     wanted = max(trial.number for trial in trials)
-    judged = take_up(results, head, basis, wanted, continuation, note)
+    judged = load_trials(results, head, basis, wanted, continuation, note)
     finished = {(trial.case, trial.number) for trial in judged}
     left = [trial for trial in trials if (trial.case, trial.number) not in finished]
     for trial in judged:
         report(trial)
 
     def judge(trial: Trial) -> Trial:
-        result = _judge_again(trial, cases[trial.case], source, origin_head, results, engine)
+        result = _evaluate_trial(trial, cases[trial.case], source, origin_head, results, engine)
         return replace(result, basis=basis.compute_digest(trial.case))
 
     with ThreadPoolExecutor(jobs) as pool:
         for trial in pool.map(judge, left):
-            judged.append(results.append(trial))
+            judged.append(results.add_trial(trial))
             report(trial)
     is_comparable = any(_has_outcome(trial) for trial in trials)
     return Experiment(
@@ -98,7 +98,7 @@ def rescore_experiment(
     )
 
 
-def _judge_again(
+def _evaluate_trial(
     trial: Trial,
     case: Case,
     source: ExperimentFolder,
@@ -110,8 +110,8 @@ def _judge_again(
     has_files = head["agent"]["kind"] != AgentKind.URL
     files = source.read_files(trial.case, trial.number) if has_files else None
     results.write_files(trial.case, trial.number, files or {})
-    spans = results.trace_file(trial.case, trial.number)
-    stored_spans = source.trace_file(trial.case, trial.number)
+    spans = results.get_trace_file(trial.case, trial.number)
+    stored_spans = source.get_trace_file(trial.case, trial.number)
     if stored_spans.exists():
         shutil.copyfile(stored_spans, spans)
     ended = Ended(
@@ -123,7 +123,7 @@ def _judge_again(
         requests=tuple(map(HttpRequest.from_json, trial.requests)),
     )
     seed = compute_trial_seed(head["seed"], trial.case, trial.number)
-    return judge_trial(case, trial.number, ended, spans, engine, seed)
+    return evaluate_trial(case, trial.number, ended, spans, engine, seed)
 
 
 def _has_outcome(trial: Trial) -> bool:

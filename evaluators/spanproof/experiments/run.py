@@ -16,12 +16,12 @@ from queue import SimpleQueue
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
-from spanproof.experiments.basis import Basis, Continuation, compute_basis, find_agent_code, take_up
+from spanproof.experiments.basis import Basis, Continuation, compute_basis, list_agent_code, load_trials
 from spanproof.experiments.code_digest import remove_stale_bytecode
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.judge import judge_trial
+from spanproof.experiments.judge import evaluate_trial
 from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.seeds import compute_trial_seed
@@ -83,10 +83,10 @@ def run_experiment(
     }
     if changed := describe_changed_environment(cases, engine.sandbox):
         note(changed)
-    code = find_agent_code(agent)
+    code = list_agent_code(agent)
     remove_stale_bytecode(code)
     basis = compute_basis(agent, code, suite, [case.id for case in cases], settings, configuration)
-    done = take_up(results, head, basis, settings.trials, continuation, note)
+    done = load_trials(results, head, basis, settings.trials, continuation, note)
     for trial in done:
         report(trial)
     with ExitStack() as stack:
@@ -147,19 +147,19 @@ class _Runner:
             running: set[Future[Trial]] = set()
             try:
                 while True:
-                    self._fill(pool, running, left, found)
+                    self._start_trials(pool, running, left, found)
                     if not running:
                         return tuple(found)
                     ended, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
                         trial = future.result()
-                        found.append(self._results.append(trial))
+                        found.append(self._results.add_trial(trial))
                         report(trial)
             except BaseException:
                 # Agents that run cannot be stopped in the middle: what they do is paid for, and kept.
-                for future in [each for each in running if not each.cancel()]:
+                for future in [future for future in running if not future.cancel()]:
                     if future.exception() is None:
-                        self._results.append(future.result())
+                        self._results.add_trial(future.result())
                 raise
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class _Runner:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def _fill(
+    def _start_trials(
         self,
         pool: ThreadPoolExecutor,
         running: set[Future[Trial]],
@@ -176,17 +176,17 @@ class _Runner:
     ) -> None:
         """Start trials until as many run as may, none is left, or the budget is spent."""
         while len(running) < self._settings.jobs:
-            spent = _find_overspent(found, self._settings)
+            spent = _describe_overspent(found, self._settings)
             following = next(left, None)
             if following is None:
                 return
             if spent:
                 self.stopped = spent
                 return
-            running.add(pool.submit(self._try, *following))
+            running.add(pool.submit(self._run_trial, *following))
 
-    def _try(self, case: Case, number: int) -> Trial:
-        trace_file = self._results.trace_file(case.id, number)
+    def _run_trial(self, case: Case, number: int) -> Trial:
+        trace_file = self._results.get_trace_file(case.id, number)
         trace_file.unlink(missing_ok=True)
         seed = compute_trial_seed(self._settings.seed, case.id, number)
         agent = self._idle.get()
@@ -196,7 +196,7 @@ class _Runner:
         finally:
             self._idle.put(agent)
         self._results.write_files(case.id, number, ended.files or {})
-        trial = judge_trial(case, number, ended, trace_file, self._engine, seed)
+        trial = evaluate_trial(case, number, ended, trace_file, self._engine, seed)
         return replace(trial, basis=self._basis.compute_digest(case.id))
 
 
@@ -218,7 +218,7 @@ def _open_listener(port: int) -> OtlpListener:
         ) from problem
 
 
-def _find_overspent(found: Sequence[Trial], settings: Settings) -> str:
+def _describe_overspent(found: Sequence[Trial], settings: Settings) -> str:
     """Return which budget is spent, as a sentence; empty where none is."""
     tokens = sum(trial.tokens for trial in found)
     cost = sum(trial.cost_usd or 0.0 for trial in found)

@@ -49,7 +49,7 @@ class AnswerScore:
     ledger: Ledger
 
     def _repr_html_(self) -> str:
-        rows = [(each.text, each.verdict) for each in self.ledger.sentences]
+        rows = [(sentence.text, sentence.verdict) for sentence in self.ledger.sentences]
         return format_html_table(f"{self.state}: {self.value:.2f}", ("sentence", "verdict"), rows)
 
 
@@ -129,7 +129,7 @@ def score_answer(
         raise ExperimentError(
             f"outputs must be a list of what tools and code returned, got {type(outputs).__name__}"
         )
-    texts = [each if isinstance(each, str) else json.dumps(each, default=str) for each in outputs]
+    texts = [output if isinstance(output, str) else json.dumps(output, default=str) for output in outputs]
     ledger = ground(texts, answer, task, now=now, system=system)
     agreeing, bound = ledger.facts
     return AnswerScore(_STATES[ledger.verdict], agreeing / bound if bound else OPEN_VALUE, ledger)
@@ -153,12 +153,12 @@ def score_run(
             f"score_run takes a Trajectory(task, steps, answer), got {type(trajectory).__name__}"
         )
     if engine is not None:
-        return _evaluate(trajectory, engine)
+        return _evaluate_trajectory(trajectory, engine)
     with open_engine(backend) as opened:
-        return _evaluate(trajectory, opened)
+        return _evaluate_trajectory(trajectory, opened)
 
 
-def _evaluate(trajectory: Trajectory, engine: Engine) -> RunEvaluation:
+def _evaluate_trajectory(trajectory: Trajectory, engine: Engine) -> RunEvaluation:
     request = ExportTraceServiceRequest()
     spans = request.resource_spans.add().scope_spans.add().spans
     spans.extend(build_spans(_build_transcript(trajectory)))
@@ -193,7 +193,7 @@ def _build_transcript(trajectory: Trajectory) -> Transcript:
 def _read_step(step: Step | Mapping[str, Any]) -> Step:
     if isinstance(step, Step):
         return step
-    names = {each.name for each in fields(Step)}
+    names = {member.name for member in fields(Step)}
     if not isinstance(step, Mapping) or not set(step) <= names:
         shown = sorted(set(step) - names) if isinstance(step, Mapping) else type(step).__name__
         raise ExperimentError(f"a step is a Step, or a dict of {', '.join(sorted(names))}; got {shown}")

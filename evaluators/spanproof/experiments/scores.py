@@ -9,7 +9,7 @@ from spanproof.gate import CaseTrials, iter_scores
 from spanproof.trace import Score
 
 
-def collect_scores(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
+def list_scores(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
     """Return the trials of every case, and the scores of those that left a run."""
-    cases = json.dumps({"cases": list(experiment.json_cases())})
+    cases = json.dumps({"cases": list(experiment.iter_json_cases())})
     return tuple(iter_scores([cases], experiment.folder))

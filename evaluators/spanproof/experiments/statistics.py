@@ -69,17 +69,17 @@ class PairedDifference:
         return Change.BETTER if self.mean > 0 else Change.WORSE
 
 
-def mcnemar(lost: int, won: int) -> float:
+def compute_mcnemar(regressed: int, fixed: int) -> float:
     """Return the two-sided p value of McNemar's exact test (McNemar 1947).
 
     Args:
-        lost: pairs that passed before and fail now.
-        won: pairs that failed before and pass now.
+        regressed: pairs that passed before and fail now.
+        fixed: pairs that failed before and pass now.
     """
-    total = lost + won
+    total = regressed + fixed
     if not total:
         return 1.0
-    tail = sum(comb(total, count) for count in range(min(lost, won) + 1))
+    tail = sum(comb(total, count) for count in range(min(regressed, fixed) + 1))
     return float(min(Fraction(1), Fraction(2 * tail, 2**total)))
 
 
@@ -96,19 +96,19 @@ def compare_pairs(before: Sequence[float], now: Sequence[float]) -> PairedDiffer
         raise ValueError("there are no pairs to compare")
     mean = fmean(differences)
     # Pairs without a difference turn no sum around.
-    p_value = _compute_p_value([each for each in differences if abs(each) > _ZERO])
+    p_value = _compute_p_value([difference for difference in differences if abs(difference) > _ZERO])
     means = sorted(total / size for total, size in _list_subset_sums(differences) if size)
     # So many of the equally likely gaps between the means lie outside the interval, on either side.
     outside = int((len(means) + 1) * LEVEL / 2)
     low, high = (means[outside - 1], means[-outside]) if outside else (-1.0, 1.0)
     if high - low <= _ZERO:
-        low, high = _widen(mean, len(differences))
+        low, high = _compute_wide_interval(mean, len(differences))
     if p_value > LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     return PairedDifference(mean, low, high, p_value, len(differences))
 
 
-def _widen(difference: float, pairs: int) -> tuple[float, float]:
+def _compute_wide_interval(difference: float, pairs: int) -> tuple[float, float]:
     """Return the interval where all pairs differ alike, so that no subset of them has another mean.
 
     Pairs that differ otherwise may be as frequent as the upper limit of Clopper and Pearson (Biometrika 26,
@@ -129,8 +129,8 @@ def _compute_p_value(differences: Sequence[float]) -> float:
     # To turn the signs of a subset around takes its sum away twice: the tail is where that is at most 0.
     extra = 0 if len(differences) <= _EXACT_PAIRS else 1
     total = len(sums) + extra
-    below = sum(each <= _ZERO for each in sums) + extra
-    above = sum(each >= -_ZERO for each in sums) + extra
+    below = sum(total <= _ZERO for total in sums) + extra
+    above = sum(total >= -_ZERO for total in sums) + extra
     return min(1.0, 2 * min(below, above) / total)
 
 
@@ -145,7 +145,7 @@ def _list_subset_sums(numbers: Sequence[float]) -> list[tuple[float, int]]:
     found = []
     for _ in range(_DRAWS):
         bits = draw.getrandbits(len(numbers))
-        chosen = [number for place, number in enumerate(numbers) if bits >> place & 1]
+        chosen = [number for location, number in enumerate(numbers) if bits >> location & 1]
         found.append((sum(chosen), len(chosen)))
     return found
 

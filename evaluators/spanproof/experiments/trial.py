@@ -84,43 +84,43 @@ class Trial:
         return self.verdict is TrialVerdict.PASSED
 
 
-def write_trial(trial: Trial) -> dict[str, Any]:
+def encode_trial(trial: Trial) -> dict[str, Any]:
     """Return a trial as JSON data, which `read_trial` reads."""
     return asdict(trial)
 
 
-def read_trial(given: Mapping[str, Any]) -> Trial:
-    """Return the trial that `write_trial` wrote.
+def read_trial(fields: Mapping[str, Any]) -> Trial:
+    """Return the trial that `encode_trial` wrote.
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
     """
     findings = tuple(
         Finding(
-            each["requirement"],
-            each["holds"],
-            each["reason"],
-            _parse_layer(each["layer"]),
-            is_open=bool(each.get("is_open")),
-            cause=Cause(each["cause"]) if each.get("cause") else None,
+            row["requirement"],
+            row["holds"],
+            row["reason"],
+            _find_layer(row["layer"]),
+            is_open=bool(row.get("is_open")),
+            cause=Cause(row["cause"]) if row.get("cause") else None,
             # Trials that an earlier version wrote do not have it.
-            errored=each.get("errored", False),
-            is_judged=each.get("is_judged", True),
-            is_evidence=each.get("is_evidence", True),
+            errored=row.get("errored", False),
+            is_judged=row.get("is_judged", True),
+            is_evidence=row.get("is_evidence", True),
         )
-        for each in given["findings"]
+        for row in fields["findings"]
     )
-    rest = {key: value for key, value in given.items() if key not in ("findings", "layer", "verdict")}
+    rest = {key: value for key, value in fields.items() if key not in ("findings", "layer", "verdict")}
     rest["layers"] = {
-        layer: _FORMER_STATES.get(state) or State(state) for layer, state in given["layers"].items()
+        layer: _FORMER_STATES.get(state) or State(state) for layer, state in fields["layers"].items()
     }
     rest["models"] = tuple(rest["models"])
     rest["unknown_calls"] = tuple(rest["unknown_calls"])
     rest["requests"] = tuple(rest.get("requests", ()))
     return Trial(
-        **rest, verdict=TrialVerdict(given["verdict"]), layer=_parse_layer(given["layer"]), findings=findings
+        **rest, verdict=TrialVerdict(fields["verdict"]), layer=_find_layer(fields["layer"]), findings=findings
     )
 
 
-def _parse_layer(name: str | None) -> Layer | None:
+def _find_layer(name: str | None) -> Layer | None:
     return Layer(name) if name else None

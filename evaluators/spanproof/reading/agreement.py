@@ -49,27 +49,27 @@ class Hedge(StrEnum):
     OVER = "over"
 
 
-def is_agreeing(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
+def is_agreeing(stated: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
     """Return whether a stated value is that of a fact; `text` are the characters of the stated one."""
     source = fact.value
-    if said.kind is Kind.DATE:
-        return _is_date_of(said, source)
-    if said.kind is Kind.TIME:
-        return source.kind is Kind.TIME and is_same_time(said, source)
-    if said.kind is Kind.ID:
-        return source.text == said.text or _is_number_of(said.text, source)
+    if stated.kind is Kind.DATE:
+        return _is_date_of(stated, source)
+    if stated.kind is Kind.TIME:
+        return source.kind is Kind.TIME and is_same_time(stated, source)
+    if stated.kind is Kind.ID:
+        return source.text == stated.text or _is_number_of(stated.text, source)
     if source.kind is Kind.ID:
         return _names_identifier(text, source.text)
-    if said.kind not in NUMERIC or source.kind not in NUMERIC:
+    if stated.kind not in NUMERIC or source.kind not in NUMERIC:
         return False
-    return _is_same_amount(said, hedge, fact)
+    return _is_same_amount(stated, hedge, fact)
 
 
-def _is_date_of(said: Value, source: Value) -> bool:
+def _is_date_of(stated: Value, source: Value) -> bool:
     """Return whether a stated date is that of a source; a year alone may be a plain number there."""
-    if source.kind is Kind.NUMBER and said.date is not None and said.date[1:] == (None, None):
-        return source.number == said.date[0]
-    return source.kind is Kind.DATE and is_same_date(said, source)
+    if source.kind is Kind.NUMBER and stated.date is not None and stated.date[1:] == (None, None):
+        return source.number == stated.date[0]
+    return source.kind is Kind.DATE and is_same_date(stated, source)
 
 
 def _is_number_of(identifier: str, source: Value) -> bool:
@@ -85,23 +85,23 @@ def _names_identifier(text: str, identifier: str) -> bool:
     return are_last and digits.isdigit() and identifier.isdigit()
 
 
-def are_comparable(said: Value, fact: Fact) -> bool:
+def are_comparable(stated: Value, fact: Fact) -> bool:
     """Return whether two values could be of the same quantity: their kinds and units do not exclude it."""
-    known = fact.value
-    if said.kind not in NUMERIC or known.kind not in NUMERIC:
-        return said.kind is known.kind
-    if said.unit and known.unit:
-        return said.unit == known.unit or _are_degrees(said, known)
-    if Kind.PERCENT in (said.kind, known.kind):
-        plain = known if said.kind is Kind.PERCENT else said
+    source = fact.value
+    if stated.kind not in NUMERIC or source.kind not in NUMERIC:
+        return stated.kind is source.kind
+    if stated.unit and source.unit:
+        return stated.unit == source.unit or _are_degrees(stated, source)
+    if Kind.PERCENT in (stated.kind, source.kind):
+        plain = source if stated.kind is Kind.PERCENT else stated
         may_be_rate = abs(plain.number) <= _LARGEST_FRACTION or is_rate(fact) or is_unnamed(fact)
         return plain.kind is Kind.NUMBER and may_be_rate
     return True
 
 
-def _are_degrees(said: Value, known: Value) -> bool:
+def _are_degrees(stated: Value, source: Value) -> bool:
     """Return whether degrees are said of a temperature, without the scale that the source names."""
-    return said.symbol == _DEGREE and known.unit == "temperature"
+    return stated.symbol == _DEGREE and source.unit == "temperature"
 
 
 def is_rate(fact: Fact) -> bool:
@@ -114,85 +114,87 @@ def is_unnamed(fact: Fact) -> bool:
     return fact.field.startswith(_UNNAMED) or (not fact.path and fact.sentence is None)
 
 
-def compute_width(said: Value, hedge: Hedge) -> float:
+def compute_width(stated: Value, hedge: Hedge) -> float:
     """Return how wide a range a number means: its last written place, or more where it is hedged."""
     if hedge is not Hedge.ABOUT:
-        return said.step
-    amount = round(said.amount)
+        return stated.step
+    amount = round(stated.amount)
     zeros = 1.0
     while amount and amount % (zeros * 10) == 0:
         zeros *= 10
-    wide = zeros * said.factor if abs(said.amount - amount) < said.step / 2 + 1e-9 else 0.0
-    return max(said.step, min(wide, 2 * _ROUND_WIDTH * abs(said.number)))
+    wide = zeros * stated.factor if abs(stated.amount - amount) < stated.step / 2 + 1e-9 else 0.0
+    return max(stated.step, min(wide, 2 * _ROUND_WIDTH * abs(stated.number)))
 
 
-def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0) -> bool:
+def is_hedged_number(stated: Value, hedge: Hedge, amount: float, scale: float = 1.0) -> bool:
     """Return whether a hedged number may mean a known one; `scale` turns the stated into the known unit."""
-    number, width = said.number * scale, compute_width(said, hedge) * scale
-    if is_same_number(number, known, width):
+    number, width = stated.number * scale, compute_width(stated, hedge) * scale
+    if is_same_number(number, amount, width):
         return True
-    near = abs(number - known) <= _ONE_SIDED_WIDTH * abs(number)
+    near = abs(number - amount) <= _ONE_SIDED_WIDTH * abs(number)
     if hedge is Hedge.UNDER:
-        return near and abs(known) < abs(number) and known * number > 0
+        return near and abs(amount) < abs(number) and amount * number > 0
     if hedge is Hedge.OVER:
-        return near and abs(known) > abs(number) and known * number > 0
-    return hedge is Hedge.ABOUT and is_cut(number, known, width)
+        return near and abs(amount) > abs(number) and amount * number > 0
+    return hedge is Hedge.ABOUT and is_cut(number, amount, width)
 
 
-def is_in_some_unit(said: Value, hedge: Hedge, bare: float) -> bool:
+def is_in_some_unit(stated: Value, hedge: Hedge, bare: float) -> bool:
     """Return whether a stated amount may be a number without a unit: 190.08 MJ where code printed 190.08."""
-    alike = {unit for unit in UNITS.values() if unit.dimension == said.unit}
-    amounts = [bare * said.factor, *((bare - unit.offset) * unit.factor for unit in alike)]
-    return any(is_hedged_number(said, hedge, amount) for amount in amounts)
+    alike = {unit for unit in UNITS.values() if unit.dimension == stated.unit}
+    amounts = [bare * stated.factor, *((bare - unit.offset) * unit.factor for unit in alike)]
+    return any(is_hedged_number(stated, hedge, amount) for amount in amounts)
 
 
-def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
+def _is_same_amount(stated: Value, hedge: Hedge, fact: Fact) -> bool:
     source = fact.value
-    if _are_plain(said, source) and hedge is Hedge.NONE and fact.factor == 1.0:
+    if _are_plain(stated, source) and hedge is Hedge.NONE and fact.factor == 1.0:
         # Most pairs are: they differ, and nothing else is compared.
-        return is_same_number(said.number, source.number, said.step) and are_comparable(said, fact)
-    if not are_comparable(said, fact):
+        return is_same_number(stated.number, source.number, stated.step) and are_comparable(stated, fact)
+    if not are_comparable(stated, fact):
         return False
-    match said.kind, source.kind:
+    match stated.kind, source.kind:
         case Kind.PERCENT, Kind.NUMBER:
-            return _is_share(said, hedge, fact)
+            return _is_share(stated, hedge, fact)
         case Kind.QUANTITY, Kind.NUMBER:
-            # Its unit is nowhere beside it: the name of the field has to bear the unit out.
-            has_plain_unit = said.factor == 1.0 and said.unit in _UNITS_LEFT_OUT
-            return has_plain_unit and is_hedged_number(said, hedge, source.number)
+            # Its unit is not next to it: the name of the field has to support the unit.
+            has_plain_unit = stated.factor == 1.0 and stated.unit in _UNITS_LEFT_OUT
+            return has_plain_unit and is_hedged_number(stated, hedge, source.number)
         case Kind.NUMBER, Kind.QUANTITY:
-            return is_hedged_number(said, hedge, source.amount)
-        case _, Kind.QUANTITY if _are_degrees(said, source):
-            return is_hedged_number(said, hedge, source.amount, 1 / said.factor)
-    return is_hedged_number(said, hedge, source.number * fact.factor) or _is_other_reading(said, hedge, fact)
+            return is_hedged_number(stated, hedge, source.amount)
+        case _, Kind.QUANTITY if _are_degrees(stated, source):
+            return is_hedged_number(stated, hedge, source.amount, 1 / stated.factor)
+    return is_hedged_number(stated, hedge, source.number * fact.factor) or _is_other_reading(
+        stated, hedge, fact
+    )
 
 
-def _are_plain(said: Value, source: Value) -> bool:
+def _are_plain(stated: Value, source: Value) -> bool:
     """Return whether both amounts have one reading only."""
-    if said.other is not None or source.other is not None:
+    if stated.other is not None or source.other is not None:
         return False
-    return said.kind in PLAIN_KINDS and source.kind in PLAIN_KINDS
+    return stated.kind in PLAIN_KINDS and source.kind in PLAIN_KINDS
 
 
-def _is_share(said: Value, hedge: Hedge, fact: Fact) -> bool:
+def _is_share(stated: Value, hedge: Hedge, fact: Fact) -> bool:
     """Return whether a percentage is a number of a source, which may hold it as a fraction."""
     number = fact.value.number
-    if abs(number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, number, 0.01):
+    if abs(number) <= _LARGEST_FRACTION and is_hedged_number(stated, hedge, number, 0.01):
         return True
-    return (is_rate(fact) or is_unnamed(fact)) and is_hedged_number(said, hedge, number)
+    return (is_rate(fact) or is_unnamed(fact)) and is_hedged_number(stated, hedge, number)
 
 
-def _is_other_reading(said: Value, hedge: Hedge, fact: Fact) -> bool:
+def _is_other_reading(stated: Value, hedge: Hedge, fact: Fact) -> bool:
     """Return whether two amounts agree as they are read less often: in powers of 1024, or unscaled."""
     source = fact.value
-    if said.unit == source.unit == "data" and said.factor in _BINARY_FACTORS:
+    if stated.unit == source.unit == "data" and stated.factor in _BINARY_FACTORS:
         # "7 GB" is often 7 GiB.
-        return is_hedged_number(said, hedge, source.number, _BINARY_FACTORS[said.factor])
-    if fact.factor != 1.0 and said.factor == 1.0 and said.scale == 1.0:
-        return is_hedged_number(said, hedge, source.number)
-    if said.other is not None and abs(said.other - source.number) < _SAME_READING:
+        return is_hedged_number(stated, hedge, source.number, _BINARY_FACTORS[stated.factor])
+    if fact.factor != 1.0 and stated.factor == 1.0 and stated.scale == 1.0:
+        return is_hedged_number(stated, hedge, source.number)
+    if stated.other is not None and abs(stated.other - source.number) < _SAME_READING:
         return True
-    return source.other is not None and abs(source.other - said.number) < _SAME_READING
+    return source.other is not None and abs(source.other - stated.number) < _SAME_READING
 
 
 def find_power_of_ten(one: float, other: float) -> int | None:
@@ -215,24 +217,24 @@ def is_of_other_scale(value: Value, fact: Fact) -> bool:
     return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
 
 
-def is_exchange(said: str, known: str) -> bool:
+def is_exchange(stated: str, source: str) -> bool:
     """Return whether digits are others with two neighbours exchanged."""
-    if len(said) != len(known):
+    if len(stated) != len(source):
         return False
-    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    places = [at for at, (one, other) in enumerate(zip(stated, source, strict=True)) if one != other]
     return (
         len(places) == 2
         and places[1] - places[0] == 1
-        and said[places[0]] == known[places[1]]
-        and said[places[1]] == known[places[0]]
+        and stated[places[0]] == source[places[1]]
+        and stated[places[1]] == source[places[0]]
     )
 
 
-def is_slip(said: str, known: str) -> bool:
+def is_slip(stated: str, source: str) -> bool:
     """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
-    if len(said) != len(known):
+    if len(stated) != len(source):
         return False
-    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    places = [at for at, (one, other) in enumerate(zip(stated, source, strict=True)) if one != other]
     if len(places) == 1:
-        return said[places[0]].isdigit() == known[places[0]].isdigit()
-    return is_exchange(said, known)
+        return stated[places[0]].isdigit() == source[places[0]].isdigit()
+    return is_exchange(stated, source)

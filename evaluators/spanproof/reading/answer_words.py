@@ -146,7 +146,7 @@ def _matches_beyond_task(words: re.Pattern[str], answer: str, task: str) -> bool
 
 def is_readable(answer: str) -> bool:
     """Whether an answer is in a script of which `discloses` and `reports_failure` know the words."""
-    letters = [each for each in answer[:_MAX_LETTERS] if each.isalpha()]
+    letters = [character for character in answer[:_MAX_LETTERS] if character.isalpha()]
     return sum(map(bool, map(_LATIN.match, letters))) * 2 >= len(letters)
 
 

@@ -38,7 +38,7 @@ def list_joint_results(amounts: Sequence[float]) -> list[float]:
     """Return the sum of all amounts, and what one operation on each two of them gives."""
     if len(amounts) < 2:
         return []
-    return [sum(amounts), *(each for pair in combinations(amounts, 2) for each in list_results(*pair))]
+    return [sum(amounts), *(result for pair in combinations(amounts, 2) for result in list_results(*pair))]
 
 
 def _list_ratios(one: float, other: float) -> list[float]:

@@ -68,34 +68,40 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 def parse_date(form: str, text: str) -> DateParts | None:
     """Return the parts of a date that a form matched; None where it is no day of the calendar."""
-    year: int | None = None
-    month: int | None
-    day: int | None = None
     if form == "iso_date":
-        year, month, day = map(int, text.replace(text[4], "-").split("-"))
-        return year, month, day
+        iso_year, iso_month, iso_day = map(int, text.replace(text[4], "-").split("-"))
+        return iso_year, iso_month, iso_day
     numbers = [int(number) for number in _NUMBERS.findall(text)]
+    parts: DateParts
     if form == "compact_date":
-        year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
+        parts = (int(text[:4]), int(text[4:6]), int(text[6:8]))
     elif form == "exif_date":
-        year, month, day = numbers
+        parts = (numbers[0], numbers[1], numbers[2])
     elif form == "cjk_date":
-        month, day = numbers[-2:]
-        year = numbers[0] if len(numbers) == 3 else None
+        parts = (numbers[0] if len(numbers) == 3 else None, numbers[-2], numbers[-1])
     elif form == "numeric_date":
         first, second, year = numbers
         year = year + 2000 if year < 100 else year
         # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator decides.
-        month, day = (first, second) if "/" in text and first <= 12 else (second, first)
+        is_american = "/" in text and first <= 12
+        parts = (year, first, second) if is_american else (year, second, first)
     else:
-        month = next(MONTHS[word] for word in _LETTERS.findall(text) if word in MONTHS)
-        for number in numbers:
-            if number > 31 or (day is not None and form == "named_date"):
-                year = number if number > 99 else number + 2000
-            else:
-                day = number
+        parts = _parse_named_date(form, text, numbers)
+    _, month, day = parts
     is_valid = (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
-    return (year, month, day) if is_valid else None
+    return parts if is_valid else None
+
+
+def _parse_named_date(form: str, text: str, numbers: list[int]) -> DateParts:
+    """Return the parts of a date with the month in letters: a number next to it is its day or its year."""
+    year: int | None = None
+    day: int | None = None
+    for number in numbers:
+        if number > 31 or (day is not None and form == "named_date"):
+            year = number if number > 99 else number + 2000
+        else:
+            day = number
+    return year, next(MONTHS[word] for word in _LETTERS.findall(text) if word in MONTHS), day
 
 
 _CLOCK_TIME = re.compile(
@@ -156,7 +162,7 @@ def parse_iso_duration(text: str) -> Value:
 
 def _sum_sexagesimal(parts: Sequence[int]) -> float:
     """Return the seconds of hours, minutes and seconds, or of the last two."""
-    return float(sum(part * 60**place for place, part in enumerate(reversed(parts))))
+    return float(sum(part * 60**power for power, part in enumerate(reversed(parts))))
 
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -171,16 +177,16 @@ _RELATIVE = re.compile(
 _NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
 
 
-def with_relatives(text: str, mentions: list[Mention], today: date, known: Sequence[Value]) -> list[Mention]:
+def with_relatives(text: str, mentions: list[Mention], today: date, dates: Sequence[Value]) -> list[Mention]:
     """Return a text's mentions with those of relative dates, which take the place of their numbers."""
     found = []
     for match in _RELATIVE.finditer(text):
         day = _resolve_day(match, today)
         counted = match.group("in") or match.group("ago")
         # "in four days" is a duration as well: it is a date only where a source has that date.
-        if not counted or any(each.date == (day.year, day.month, day.day) for each in known):
+        if not counted or any(value.date == (day.year, day.month, day.day) for value in dates):
             found.append(Mention(Value(Kind.DATE, date=(day.year, day.month, day.day)), *match.span()))
-    kept = [each for each in mentions if not any(one.start <= each.start < one.end for one in found)]
+    kept = [value for value in mentions if not any(one.start <= value.start < one.end for one in found)]
     return sorted([*kept, *found], key=lambda mention: mention.start)
 
 

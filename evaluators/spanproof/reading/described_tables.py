@@ -26,6 +26,8 @@ _TABLE_KEYS = ("table_name", "tablename", "table", "tbl_name")
 _LISTS = ("columns", "fields", "schema")
 _OF_A_SCHEMA = re.compile(r"describe|schema|columns|table_?info|table_?structure|ddl", re.IGNORECASE)
 _NAME = r"[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(?P<table>\w+)[\"`\]]?"
+# `cid|name|type|notnull|dflt_value|pk`
+_PRAGMA_CELLS = 6
 _PRAGMA = re.compile(rf"\s*PRAGMA\s+table_x?info\s*\(\s*'?{_NAME}'?\s*\)\s*;?\s*", re.IGNORECASE)
 _DESCRIBE = re.compile(
     rf"\s*(?:DESC(?:RIBE)?(?:\s+TABLE)?|SHOW\s+(?:FULL\s+)?COLUMNS\s+(?:FROM|IN))\s+{_NAME}\s*;?\s*",
@@ -94,16 +96,18 @@ def _make_table(name: str, columns: Sequence[str]) -> Iterator[Table]:
 
 def _parse_columns(text: str, value: JsonValue, *, pragma: bool) -> list[str]:
     """Return the columns of the one table that a result describes row by row."""
-    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
-        place = 1 if pragma else 0
-        return [str(row[place]) for row in value if isinstance(row, list) and len(row) > place]
+    position = 1 if pragma else 0
+    rows = [row for row in value if isinstance(row, list)] if isinstance(value, list) else []
+    if rows and rows == value:
+        return [str(row[position]) for row in rows if len(row) > position]
     records = _parse_records(text, value)
     if records:
-        return [name for record in records if (name := _find_cell(record, _COLUMN_KEYS))]
-    if pragma:
-        rows = [line.split("|") for line in text.splitlines()]
-        return [row[1] for row in rows] if all(len(row) == 6 and row[0].isdigit() for row in rows) else []
-    return _parse_first_cells(text)
+        return list(filter(None, (_find_cell(record, _COLUMN_KEYS) for record in records)))
+    if not pragma:
+        return _parse_first_cells(text)
+    lines = [line.split("|") for line in text.splitlines()]
+    is_pragma = all(len(line) == _PRAGMA_CELLS and line[0].isdigit() for line in lines)
+    return [line[1] for line in lines] if is_pragma else []
 
 
 def _parse_first_cells(text: str) -> list[str]:
@@ -116,17 +120,21 @@ def _parse_first_cells(text: str) -> list[str]:
 def _parse_records(text: str, value: JsonValue) -> list[dict[str, str]]:
     """Return the rows of a result by the names of their columns, in lower case."""
     if isinstance(value, dict):
-        value = next((each for each in value.values() if isinstance(each, list)), None)
-    if isinstance(value, list):
-        rows = [row for row in value if isinstance(row, dict)]
-        return (
-            [{key.lower(): str(cell) for key, cell in row.items()} for row in rows]
-            if len(rows) == len(value)
-            else []
-        )
+        value = next((rows for rows in value.values() if isinstance(rows, list)), None)
+    if not isinstance(value, list):
+        return _parse_printed_records(text)
+    records = [row for row in value if isinstance(row, dict)]
+    if len(records) != len(value):
+        return []
+    return [{key.lower(): str(cell) for key, cell in record.items()} for record in records]
+
+
+def _parse_printed_records(text: str) -> list[dict[str, str]]:
+    """Return the rows of a printed table with a head that names a column."""
     lines = [line.strip().strip("|") for line in text.splitlines() if not _RULE.fullmatch(line)]
-    split = next((mark for mark in ("|", "\t", ";", ",") if lines and mark in lines[0]), "|")
-    table = [[cell.strip() for cell in line.split(split)] for line in lines]
+    head_line = lines[0] if lines else ""
+    delimiter = next((mark for mark in ("|", "\t", ";", ",") if mark in head_line), "|")
+    table = [[cell.strip() for cell in line.split(delimiter)] for line in lines]
     head = [cell.lower() for cell in table[0]] if table else []
     if not any(key in head for key in _COLUMN_KEYS):
         return []
@@ -144,9 +152,8 @@ def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterat
     found = parse_statements(query)
     if len(found) != 1 or found[0].find(exp.Limit, exp.Join, exp.Or, exp.Group) is not None:
         return
-    used = {
-        each.name.lower() for clause in found[0].find_all(exp.Where) for each in clause.find_all(exp.Column)
-    }
+    conditions = found[0].find_all(exp.Where)
+    used = {column.name.lower() for clause in conditions for column in clause.find_all(exp.Column)}
     if not used <= _FILTERS:
         return
     wanted = re.findall(r"table_name = '(\w+)'", " ".join(find_conditions(found[0])))
@@ -162,7 +169,7 @@ def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterat
 def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
     """Yield the tables that a schema tool describes: by its argument, or by their names in the result."""
     described = list(_parse_self_described(value))
-    names = [each for each in result.arguments if _IDENTIFIER.match(each)]
+    names = list(filter(_IDENTIFIER.match, result.arguments))
     if not described and isinstance(value, dict):
         for name, columns in value.items():
             described += (
@@ -179,17 +186,19 @@ def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[
 
 
 def _parse_self_described(value: JsonValue) -> Iterator[Table]:
-    """Yield the tables of a document that names them beside their columns and these columns' types."""
-    for each in value if isinstance(value, list) else [value]:
-        if not isinstance(each, dict):
+    """Yield the tables of a document that names them with their columns and these columns' types."""
+    for document in value if isinstance(value, list) else [value]:
+        if not isinstance(document, dict):
             continue
-        named = {key.lower(): item for key, item in each.items()}
-        table = next((named[key] for key in (*_TABLE_KEYS, "name") if isinstance(named.get(key), str)), None)
-        columns = next((named[key] for key in _LISTS if isinstance(named.get(key), list | dict)), None)
-        if isinstance(table, str) and columns and "rows" not in named and "data" not in named:
+        fields = {key.lower(): inner for key, inner in document.items()}
+        table = next(
+            (fields[key] for key in (*_TABLE_KEYS, "name") if isinstance(fields.get(key), str)), None
+        )
+        columns = next((fields[key] for key in _LISTS if isinstance(fields.get(key), list | dict)), None)
+        if isinstance(table, str) and columns and "rows" not in fields and "data" not in fields:
             yield from _make_table(table, _parse_column_names(columns))
-        elif isinstance(named.get("tables"), list):
-            yield from _parse_self_described(named["tables"])
+        elif isinstance(fields.get("tables"), list):
+            yield from _parse_self_described(fields["tables"])
 
 
 def _parse_column_names(columns: JsonValue) -> list[str]:
@@ -198,17 +207,17 @@ def _parse_column_names(columns: JsonValue) -> list[str]:
         return list(columns) if all(isinstance(kind, str) for kind in columns.values()) else []
     if not isinstance(columns, list):
         return []
-    if all(isinstance(each, str) for each in columns):
-        typed = [_TYPED.fullmatch(str(each)) for each in columns]
-        return [
-            match["name"] if match is not None else str(each)
-            for each, match in zip(columns, typed, strict=True)
-        ]
-    named = [
-        {key.lower(): str(item) for key, item in each.items()} for each in columns if isinstance(each, dict)
-    ]
-    found = [_find_cell(each, _COLUMN_KEYS) for each in named]
-    return found if len(found) == len(columns) and all(found) else []
+    names: list[str] = []
+    if all(isinstance(column, str) for column in columns):
+        for text in map(str, columns):
+            typed = _TYPED.fullmatch(text)
+            names.append(typed["name"] if typed is not None else text)
+        return names
+    for column in columns:
+        if isinstance(column, dict):
+            record = {key.lower(): str(inner) for key, inner in column.items()}
+            names.append(_find_cell(record, _COLUMN_KEYS))
+    return names if len(names) == len(columns) and all(names) else []
 
 
 def _parse_typed_lines(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Verbs of doing: which tools change something, and which words say that it was done.
 
 In: the name of a tool, its arguments and its result, or a word of an answer. Out: whether the tool does
-something rather than looks it up, whether its result says that it was not done, and the verb behind a word.
+something rather than looks it up, whether its result says that it was not done, and the verb of a word.
 The verbs are data: `doings.toml`.
 """
 
@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,8 @@ def load_lexicon() -> Lexicon:
     verbs = frozenset[str]().union(*families)
     general = frozenset(data["general"].split())
     relatives = {verb: frozenset[str]().union(*(f for f in families if verb in f)) for verb in verbs}
+    nominals = {noun: verb for verb in verbs for noun in _derive_nominals(verb)}
+    nominals |= {noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()}
     participles: dict[str, str] = {}
     for verb in sorted(verbs | general):
         for form in data["irregular"].get(verb, "").split() or _derive_participles(verb):
@@ -131,10 +133,7 @@ def load_lexicon() -> Lexicon:
         frozenset(data["lookups"].split()),
         relatives,
         participles,
-        {
-            **{noun: verb for verb in verbs for noun in _derive_nominals(verb)},
-            **{noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()},
-        },
+        nominals,
         frozenset(data["making"].split()),
         frozenset(data["lasting"].split()),
         frozenset(data["anything"].split()),
@@ -225,12 +224,12 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], arguments: Collection
     if verb in states:
         return False
     for name, item in result.items():
-        said = participles.get(name.lower().removeprefix("is_").removeprefix("was_"))
-        if item is False and said is not None and said in related:
+        field_verb = participles.get(name.lower().removeprefix("is_").removeprefix("was_"))
+        if item is False and field_verb is not None and field_verb in related:
             return True
     if verb in _VERBS_OF_RECORDS:
         return False
-    wanted = {each.lower() for each in arguments if isinstance(each, str)}
+    wanted = {argument.lower() for argument in arguments if isinstance(argument, str)}
     return any(
         name.lower() in _STATE_FIELDS and isinstance(item, str) and item.lower() in _REFUSED_STATES - wanted
         for name, item in result.items()
@@ -258,8 +257,8 @@ def _list_done_verbs(text: str) -> frozenset[str]:
     lexicon = load_lexicon()
     words = {word.lower() for word in WORD.findall(text)}
     english = {lexicon.participles[word] for word in words if word in lexicon.participles}
-    others = {verb for each in lexicon.languages.values() for verb, forms in each.verbs if forms.search(text)}
-    return frozenset(english | others)
+    others = chain.from_iterable(forms.verbs for forms in lexicon.languages.values())
+    return frozenset(english.union(verb for verb, pattern in others if pattern.search(text)))
 
 
 def list_named_verbs(text: str) -> frozenset[str]:

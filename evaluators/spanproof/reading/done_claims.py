@@ -67,6 +67,11 @@ _MEASURES = frozenset(
 _SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 # "Both by mail and by text" is one doing.
 _JOINING = frozenset(("cc", "preconj"))
+# Roles in a sentence, by the names of Universal Dependencies.
+_STATE_ROLES = frozenset(("acomp", "ROOT", "advmod", "oprd"))
+_STATE_OR_JOINED_ROLES = frozenset(("acomp", "advmod", "oprd", "conj"))
+_INHERITING_ROLES = frozenset(("conj", "xcomp", "ccomp", "acomp", "advmod", "oprd", "dep"))
+_VERB_TAGS = frozenset(("VBN", "VBD", "JJ", "RB", "NNP", "NN", "VB", "VBP"))
 _NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound", "aux", "auxpass"))
 # Ways to say of any doing that it was done.
 _PHRASES = re.compile(
@@ -175,28 +180,35 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
         if verb is not None:
             yield DoneClaim(phrase[0], verb, sentence.text.strip(), covers_all, count, is_plural=True)
     for token in sentence:
-        word = token.text.lower()
-        verb = lexicon.participles.get(word)
-        if verb is None and word in _OTHER_WORDS and token.dep_ in {"acomp", "ROOT", "advmod", "oprd"}:
-            verb = _OTHER_WORDS[word]
-        is_form = token.tag_ in {"VBN", "VBD", "JJ", "RB", "NNP", "NN", "VB", "VBP"}
-        if verb is None or not is_form or _is_reversed(token) or not _is_asserted(token):
-            continue
-        if verb in lexicon.general:
-            verb = _find_general_verb(verb, _list_things_done(token, sentence), lexicon)
+        verb = _find_verb(token, sentence, lexicon)
         if verb is None:
             continue
+        covers_all = any(map(_is_quantifier, sentence)) and not _has_partial_quantifier(sentence)
         by_agent = _BY_AGENT.search(sentence.text[: token.idx - sentence.start_char]) is not None
+        is_short = len(sentence) <= _MAX_FRAGMENT_WORDS // 2
         yield DoneClaim(
             token.text,
             verb,
             sentence.text.strip(),
-            any(map(_is_quantifier, sentence)) and not _has_partial_quantifier(sentence),
+            covers_all,
             _find_count(token, sentence),
             by_agent,
             not by_agent and _is_earlier_state(token),
-            len(sentence) <= _MAX_FRAGMENT_WORDS // 2 or _is_of_several(token, sentence),
+            is_short or _is_of_several(token, sentence),
         )
+
+
+def _find_verb(token: Token, sentence: Span, lexicon: Lexicon) -> str | None:
+    """Return the verb by which a word says that something was done, None where it says none."""
+    word = token.text.lower()
+    verb = lexicon.participles.get(word)
+    if verb is None and token.dep_ in _STATE_ROLES:
+        verb = _OTHER_WORDS.get(word)
+    if verb is None or token.tag_ not in _VERB_TAGS or _is_reversed(token) or not _is_asserted(token):
+        return None
+    if verb in lexicon.general:
+        return _find_general_verb(verb, _list_things_done(token, sentence), lexicon)
+    return verb
 
 
 def _list_things_done(token: Token, sentence: Span) -> list[Token]:
@@ -213,11 +225,11 @@ def _find_general_verb(verb: str, things: Sequence[Token], lexicon: Lexicon) -> 
     `The payment is complete` pays, `your request is complete` does anything, `the report is complete` none.
     """
     names = [thing.lemma_.lower() for thing in things]
-    said = next((lexicon.nominals[name] for name in names if name in lexicon.nominals), None)
+    doing = next((lexicon.nominals[name] for name in names if name in lexicon.nominals), None)
     nouns = [name for thing, name in zip(things, names, strict=True) if thing.pos_ == "NOUN"]
-    if said is None and (not nouns or lexicon.anything.intersection(nouns)):
+    if doing is None and (not nouns or lexicon.anything.intersection(nouns)):
         return verb
-    return said
+    return doing
 
 
 def _is_quantifier(token: Token) -> bool:
@@ -231,12 +243,8 @@ def _is_of_several(token: Token, sentence: Span) -> bool:
     things = _list_things_done(token, sentence)
     if not things:
         return any(other.tag_ in _PLURALS for other in sentence)
-    return any(
-        thing.tag_ in _PLURALS
-        or thing.text.lower() in _SEVERAL
-        or any(child.dep_ == "conj" for child in thing.children)
-        for thing in things
-    )
+    joined = [child for thing in things for child in thing.children if child.dep_ == "conj"]
+    return bool(joined) or any(thing.tag_ in _PLURALS or thing.text.lower() in _SEVERAL for thing in things)
 
 
 def _is_reversed(token: Token) -> bool:
@@ -254,60 +262,67 @@ def _is_earlier_state(token: Token) -> bool:
         word = child.text.lower()
         if word in _EARLIER or child.dep_ == "agent":
             return True
-        if is_past and word in _TIME_PREPOSITIONS and any(each.like_num for each in child.subtree):
+        if is_past and word in _TIME_PREPOSITIONS and any(part.like_num for part in child.subtree):
             return True
     return False
 
 
 def _is_asserted(token: Token) -> bool:
     """Whether a verb is said to have happened: not denied, put off, requested, or said of somebody else."""
-    if token.tag_ in {"VB", "VBP"} and token.lemma_.lower() == token.text.lower() and token.dep_ != "ROOT":
+    is_bare = token.tag_ in {"VB", "VBP"} and token.lemma_.lower() == token.text.lower()
+    if is_bare and token.dep_ != "ROOT":
         return False
     is_fragment = token.head.dep_ == "ROOT" and token.head.pos_ not in {"VERB", "AUX"}
     if token.dep_ in _NO_CLAIM_ROLES and not is_fragment:
         return False
-    node, steps = token, 0
-    while steps < _MAX_ANCESTORS:
-        if _is_denied(node, inherits=node is not token):
-            return False
-        if node.dep_ not in {"conj", "xcomp", "ccomp", "acomp", "advmod", "oprd", "dep"} or node.head is node:
-            break
-        node, steps = node.head, steps + 1
-    subjects = list(_iter_subjects(token))
-    is_passive = (
-        any(child.dep_ in {"auxpass", "nsubjpass"} for child in token.children) or token.pos_ == "ADJ"
-    )
-    has_object = any(child.dep_ in {"dobj", "dative"} for child in token.children)
-    acts_itself = not has_object or any(subject.text.lower() in _SELF for subject in subjects)
-    return (
-        not subjects
-        or is_passive
-        or acts_itself
-        or token.tag_ == "VBN"
-        or token.dep_ in {"acomp", "advmod", "oprd", "conj"}
-    )
+    if _is_denied(token) or any(_is_denied(above, inherits=True) for above in _iter_governing(token)):
+        return False
+    if token.tag_ == "VBN" or token.pos_ == "ADJ" or token.dep_ in _STATE_OR_JOINED_ROLES:
+        return True
+    return not _is_done_by_another(token)
 
 
-def _is_denied(token: Token, *, inherits: bool) -> bool:
+def _is_done_by_another(token: Token) -> bool:
+    """Whether a verb has an object and a subject that is not the agent: `Ana sent it`, not `it was sent`."""
+    roles = {child.dep_ for child in token.children}
+    subjects = {subject.text.lower() for subject in _iter_subjects(token)}
+    is_active = bool(roles & {"dobj", "dative"}) and not roles & {"auxpass", "nsubjpass"}
+    return is_active and bool(subjects) and not subjects & _SELF
+
+
+def _iter_governing(token: Token) -> Iterator[Token]:
+    """Yield the words above a verb whose denial holds for it too."""
+    for _ in range(_MAX_ANCESTORS - 1):
+        if token.dep_ not in _INHERITING_ROLES or token.head is token:
+            return
+        token = token.head
+        yield token
+
+
+def _is_denied(token: Token, *, inherits: bool = False) -> bool:
     """Whether a word is negated, modal or conditional, by what hangs on it."""
-    for child in token.children:
-        word = child.text.lower()
-        if child.dep_ == "neg" or (word in _NEGATIVES and child.dep_ != "conj"):
-            return True
-        if child.dep_ == "aux" and word in _MODALS:
-            return True
-        if child.dep_ in {"mark", "advmod"} and word in _CONDITIONS:
-            return True
-        if child.dep_ == "aux" and child.tag_ == "VBG":
-            return True
-        # `is being refunded`
-        if child.dep_ == "auxpass" and word == "being":
-            return True
-        if child.dep_ in _SUBJECTS and _is_negative_phrase(child):
-            return True
-        if child.dep_ in {"dobj", "attr"} and any(each.text.lower() == "no" for each in child.children):
-            return True
+    if any(map(_denies_head, token.children)):
+        return True
     return inherits and token.lemma_.lower() in _FAILING_VERBS
+
+
+def _denies_head(token: Token) -> bool:
+    """Whether a word says of the verb that it hangs on that this was not, or not yet, done."""
+    word = token.text.lower()
+    if word in _NEGATIVES and token.dep_ != "conj":
+        return True
+    match token.dep_:
+        case "neg":
+            return True
+        case "aux":
+            return word in _MODALS or token.tag_ == "VBG"
+        case "mark" | "advmod":
+            return word in _CONDITIONS
+        case "auxpass":
+            return word == "being"  # `is being refunded`
+        case "dobj" | "attr":
+            return any(child.text.lower() == "no" for child in token.children)
+    return token.dep_ in _SUBJECTS and _is_negative_phrase(token)
 
 
 def _is_negative_phrase(token: Token) -> bool:
@@ -333,19 +348,18 @@ def _has_partial_quantifier(sentence: Span) -> bool:
 
 
 def _find_count(token: Token, sentence: Span) -> int | None:
-    """Return the number of things that a verb is said of, None where none is given."""
+    """Return the number of things that a verb is said of, None where there is none."""
     if any(other.text.lower() == "both" and other.dep_ not in _JOINING for other in sentence):
         return 2
     part = _PART_OF.search(sentence.text)
     if part is not None:
         return _parse_count(part["part"])
     for other in sentence:
-        is_noun = other.head.tag_ in _PLURALS and other.head.lemma_.lower() not in _MEASURES
-        is_noun = is_noun and other.head.dep_ not in {"pobj", "npadvmod"}
-        is_subject = other.dep_ in _SUBJECTS | {"dobj"}
-        if (other.dep_ == "nummod" and is_noun) or (
-            other.pos_ == "NUM" and is_subject and other.head is token
-        ):
+        head = other.head
+        counts_things = head.tag_ in _PLURALS and head.lemma_.lower() not in _MEASURES
+        is_modifier = other.dep_ == "nummod" and head.dep_ not in {"pobj", "npadvmod"}
+        is_subject = other.pos_ == "NUM" and other.dep_ in _SUBJECTS | {"dobj"}
+        if (is_modifier and counts_things) or (is_subject and head is token):
             number = _parse_count(other.text)
             if number is not None:
                 return number

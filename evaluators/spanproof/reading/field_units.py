@@ -52,9 +52,9 @@ _OTHER = {
     "bn": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
     "billions": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
 }
-# Units behind a name only: `duration_s`; a field `min` is the least.
+# Units after a name only: `duration_s`; a field `min` is the least.
 _AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db", "ma", "us", "mi", "ft", "ha", "hr", "percentage"))
-# Letters that are a unit behind a word of what it measures: `depth_m`, but not `group_m`.
+# Letters that are a unit after a word for what is measured: `depth_m`, but not `group_m`.
 _AFTER_CERTAIN_WORDS = {
     "m": str.split(
         "depth height length distance width altitude elevation radius diameter level visibility wave snow reach"  # noqa: E501
@@ -117,8 +117,8 @@ def _find_ending(parts: tuple[str, ...]) -> FieldUnit | None:
     if before == "per" or (len(parts) > 2 and last in _ENDINGS and before in _ENDINGS):
         return None
     if last in _AFTER_CERTAIN_WORDS:
-        known = any(part in _AFTER_CERTAIN_WORDS[last] for part in parts[:-1])
-        return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last]) if known else None
+        follows_certain = any(part in _AFTER_CERTAIN_WORDS[last] for part in parts[:-1])
+        return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last]) if follows_certain else None
     if last in _AFTER_A_NAME and not before:
         return None
     return _ENDINGS.get(last)

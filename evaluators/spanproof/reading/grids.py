@@ -84,50 +84,63 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
 
     One line alone is a table where it has as many cells as its query has columns, `width`.
     """
-    first = at
-    while first < min(len(lines) - 1, at + _MAX_RULES) and is_rule(lines[first].text):
-        first += 1
+    first = _skip_rules(lines, at)
     head = lines[first].text
     if not _DELIMITED.search(head):
         return None
-    draws_bars = _BAR.search(head) is not None
-    if draws_bars:
-        head = head.translate(_BARS)
+    bars = _BARS if _BAR.search(head) is not None else None
+    head = head.translate(bars) if bars else head
     best: Grid | None = None
     for delimiter in _DELIMITERS:
         count = _count_fields(head, delimiter)
         if count < 2:
             continue
-        rows: list[list[Cell]] = []
-        taken: list[str] = []
-        used = first - at
-        for number in range(first, min(len(lines), at + _MAX_LINES)):
-            text, start = lines[number]
-            if is_rule(text):
-                used += 1
-                continue
-            if draws_bars:
-                text = text.translate(_BARS)
-            if _count_fields(text, delimiter) != count:
-                break
-            rows.append(_split_cells(text, start, delimiter))
-            taken.append(text)
-            used += 1
-        if (
-            len(rows) < (1 if count == width else 2)
-            or (best is not None and used <= best.lines)
-            or _is_prose(rows, taken, delimiter, count)
-        ):
+        rows, texts, used = _collect_rows(
+            lines, range(first, min(len(lines), at + _MAX_LINES)), delimiter, count, bars
+        )
+        used += first - at
+        is_longest = best is None or used > best.lines
+        fewest = 1 if count == width else 2
+        if len(rows) < fewest or not is_longest or _is_prose(rows, texts, delimiter, count):
             continue
         # DuckDB and polars write the type of each column below its name.
-        if len(rows) > 2:
-            types = taken[1].strip().strip("|").split(delimiter)
-            if all(_TYPE.fullmatch(each.strip(_FRAME)) for each in types):
-                del rows[1]
+        if len(rows) > 2 and _are_types(texts[1], delimiter):
+            del rows[1]
         best = Grid(rows, used)
         if delimiter == "|":
             break
     return best
+
+
+def _skip_rules(lines: Sequence[Line], at: int) -> int:
+    last = min(len(lines) - 1, at + _MAX_RULES)
+    while at < last and is_rule(lines[at].text):
+        at += 1
+    return at
+
+
+def _collect_rows(
+    lines: Sequence[Line], numbers: range, delimiter: str, count: int, bars: dict[int, int] | None
+) -> tuple[list[list[Cell]], list[str], int]:
+    """Return the rows of lines with as many cells each, their texts, and how many lines they take."""
+    rows: list[list[Cell]] = []
+    texts: list[str] = []
+    used = 0
+    for number in numbers:
+        text, start = lines[number]
+        if not is_rule(text):
+            plain = text.translate(bars) if bars else text
+            if _count_fields(plain, delimiter) != count:
+                break
+            rows.append(_split_cells(plain, start, delimiter))
+            texts.append(plain)
+        used += 1
+    return rows, texts, used
+
+
+def _are_types(text: str, delimiter: str) -> bool:
+    """Return whether the cells of a line are types of columns."""
+    return all(_TYPE.fullmatch(cell.strip(_FRAME)) for cell in text.strip().strip("|").split(delimiter))
 
 
 def _is_prose(rows: list[list[Cell]], texts: list[str], delimiter: str, count: int) -> bool:
@@ -248,22 +261,7 @@ def find_aligned(lines: Sequence[Line], at: int) -> Grid | None:
 
 
 def _find_aligned_part(lines: Sequence[Line], at: int) -> Grid | None:
-    taken: list[Line] = []
-    gaps: list[int] = []
-    for number in range(at, min(len(lines), at + _MAX_ALIGNED_LINES)):
-        line = lines[number]
-        text = line.text
-        if not text or text.isspace() or COUNT_OF_ROWS.fullmatch(text) or _FIELD.fullmatch(text):
-            break
-        gap = len(_WIDE_GAP.findall(text))
-        # What is said right above or below a table has no columns: `$ kubectl get pods`, `4 rows in all`.
-        wide = len(taken) > 1 and min(gaps[:2]) > 1
-        if wide and not gap and " " in text.strip() and not is_rule(text):
-            break
-        taken.append(line)
-        gaps.append(gap)
-    if len(taken) > 2 and not gaps[0] and " " in taken[0].text.strip() and min(gaps[1:3]) > 1:
-        return None
+    taken = _take_aligned_lines(lines, at)
     body = [line for line in taken if not is_rule(line.text)]
     # The lines of a log line up by their times, and the first of them names nothing.
     if len(body) < 2 or is_log_line(body[0].text):
@@ -277,6 +275,30 @@ def _find_aligned_part(lines: Sequence[Line], at: int) -> Grid | None:
     return Grid(rows, len(taken))
 
 
+def _take_aligned_lines(lines: Sequence[Line], at: int) -> list[Line]:
+    """Return the lines from one on that may be of one table; none where the first one is above it."""
+    taken: list[Line] = []
+    gaps: list[int] = []
+    for number in range(at, min(len(lines), at + _MAX_ALIGNED_LINES)):
+        text = lines[number].text
+        if not text.strip() or COUNT_OF_ROWS.fullmatch(text) or _FIELD.fullmatch(text):
+            break
+        gap = len(_WIDE_GAP.findall(text))
+        # What is written right above or below a table has no columns: `$ kubectl get pods`, `4 rows in all`.
+        is_wide = len(taken) > 1 and min(gaps[:2]) > 1
+        if is_wide and gap == 0 and _is_phrase(text) and not is_rule(text):
+            break
+        taken.append(lines[number])
+        gaps.append(gap)
+    if len(taken) > 2 and gaps[0] == 0 and min(gaps[1:3]) > 1 and _is_phrase(taken[0].text):
+        return []
+    return taken
+
+
+def _is_phrase(text: str) -> bool:
+    return " " in text.strip()
+
+
 def _find_columns(texts: list[str]) -> list[Cell] | None:
     """Return the columns that no line writes across: between them every line has a blank."""
     width = max(map(len, texts))
@@ -286,7 +308,7 @@ def _find_columns(texts: list[str]) -> list[Cell] | None:
     for text in texts:
         used |= int(text.encode("latin-1", "replace").translate(_USED).ljust(width, b"0"), 2)
     spans = [match.span() for match in re.finditer("1+", f"{used:0{width}b}")]
-    # One blank may part columns only where most lines have a number beside it: names of two words line up by
+    # One blank may part columns only where most lines have a number next to it: names of two words line up by
     # chance.
     merged: list[Cell] = []
     for span in spans:
@@ -316,31 +338,38 @@ _NOTHING = frozenset(("-", "none", "null", "nan", "n/a", "<na>", "(null)"))
 
 def find_spaced(lines: Sequence[Line], at: int) -> Grid | None:
     """Return the table of lines of as many words each, parted by one blank: those of `print(a, b, c)`."""
+    rows, texts = _collect_spaced_rows(lines, at)
+    if len(rows) < 2:
+        return None
+    named = not any(map(is_value, texts[0]))
+    columns = list(zip(*texts[named:], strict=True))
+    # A first word that is always the same names no row: "Epoch 1 loss 0.5".
+    varied = named or len(set(columns[0])) == len(columns[0]) > 1
+    if len(columns[0]) < 2 or not varied:
+        return None
+    kinds = [{is_value(text) for text in column if text.lower() not in _NOTHING} for column in columns]
+    # Each column has values or words, and some column has values.
+    is_even = all(len(kind) < 2 for kind in kinds)
+    if not is_even or {True} not in kinds:
+        return None
+    return Grid(rows, len(rows)) if named or False in kinds[0] else None
+
+
+def _collect_spaced_rows(lines: Sequence[Line], at: int) -> tuple[list[list[Cell]], list[list[str]]]:
+    """Return the cells and the words of lines of as many words each."""
     rows: list[list[Cell]] = []
     texts: list[list[str]] = []
     for number in range(at, min(len(lines), at + _MAX_LINES)):
         text, start = lines[number]
         words = text.split()
-        if len(words) != len(texts[0] if texts else words) or not 2 <= len(words) <= _MAX_SPACED_CELLS:
+        count = len(texts[0]) if texts else len(words)
+        if len(words) != count or not 2 <= len(words) <= _MAX_SPACED_CELLS:
             break
         if words[-1] == "\\" or any(map(_NO_CELL.match, words)) or is_log_line(text):
             break
-        rows.append(
-            [(start + low, start + high) for low, high in (each.span() for each in _TOKEN.finditer(text))]
-        )
+        rows.append([(start + match.start(), start + match.end()) for match in _TOKEN.finditer(text)])
         texts.append(words)
-    if len(rows) < 2:
-        return None
-    named = not any(map(is_value, texts[0]))
-    columns = list(zip(*texts[named:], strict=True))
-    values = [[is_value(text) for text in column if text.lower() not in _NOTHING] for column in columns]
-    is_even = all(all(each) or not any(each) for each in values)
-    has_values = any(each and all(each) for each in values)
-    # A first word that is always the same names no row: "Epoch 1 loss 0.5".
-    varied = named or len(set(columns[0])) == len(columns[0]) > 1
-    if len(columns[0]) < 2 or not is_even or not varied or not has_values:
-        return None
-    return Grid(rows, len(rows)) if named or not all(values[0]) else None
+    return rows, texts
 
 
 def is_number(text: str) -> bool:
@@ -377,23 +406,29 @@ def count_heads(rows: Sequence[Sequence[str]]) -> int:
     """Return how many leading rows name the columns: at most four, none of them a row of values."""
     heads = 0
     for cells in rows[:_MAX_HEADS]:
-        values = [cell for cell in cells[1:] if cell and is_value(cell)]
-        if values and (cells[0] or len(values) > len(cells) / 2 > 1):
+        if _is_row_of_values(cells):
             break
-        if heads and cells[0]:
+        label, others = cells[0], list(filter(None, cells[1:]))
+        if heads and label:
             # "(in millions) | 2019 | 2018" below "June 30," names columns as well; a name alone heads rows.
-            scaled = find_scale(cells[0]) is not None
-            if any(cells[1:]):
-                heads += scaled or all(_is_period(cell) for cell in cells[1:] if cell)
+            is_scaled = find_scale(label) is not None
+            if others:
+                heads += is_scaled or all(map(_is_period, others))
                 break
-            if len(cells) > 2 and not scaled:
+            if len(cells) > 2 and not is_scaled:
                 break
         heads += 1
-        if cells[0] and any(cells[1:]) and not all(cell == cells[0] for cell in cells):
+        if label and others and set(cells) != {label}:
             break
-    if heads == len(rows) or heads == 0:
-        return 0 if heads == 0 and any(map(is_value, rows[0])) else 1
-    return heads
+    if heads == 0:
+        return 0 if any(map(is_value, rows[0])) else 1
+    return 1 if heads == len(rows) else heads
+
+
+def _is_row_of_values(cells: Sequence[str]) -> bool:
+    """Return whether a row has a label and values, or values in most of several columns."""
+    count = sum(is_value(cell) for cell in cells[1:] if cell)
+    return count > 0 and (bool(cells[0]) or count > len(cells) / 2 > 1)
 
 
 def join_names(heads: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -420,7 +455,7 @@ _SCALE = re.compile(
     r"(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)",
     re.IGNORECASE,
 )
-# What a text beside its tables says of all their amounts: "(in millions)", "amounts in thousands".
+# What a text around its tables says of all their amounts: "(in millions)", "amounts in thousands".
 _COMMON_SCALE = re.compile(
     r"(?:\(|\b(?:amounts?|dollars?|figures|values|stated|expressed|shown|reported|presented)\b)\W{0,2}"
     r"(?:[\w.$€£]+\W{1,2}){0,3}?in\s(?:\w+\s){0,2}?(?P<scale>thousands|millions|billions)\b",

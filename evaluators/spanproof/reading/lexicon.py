@@ -100,8 +100,8 @@ class States:
 
     def are_exclusive(self, one: str, other: str) -> bool:
         """Return whether two states cannot both be."""
-        known = self.classes.get(one, frozenset()), self.classes.get(other, frozenset())
-        return one != other and bool(known[0] & known[1])
+        classes = self.classes.get(one, frozenset()), self.classes.get(other, frozenset())
+        return one != other and bool(classes[0] & classes[1])
 
 
 @cache
@@ -113,7 +113,7 @@ def load_states() -> States:
         if names[0] in ("@", "!"):
             continue
         for name in names:
-            words = [each.replace("_", " ") for each in name.split("|")]
+            words = [synonym.replace("_", " ") for synonym in name.split("|")]
             first = usual.get(words[0], words[0])
             for word in words:
                 usual.setdefault(word, first)

@@ -110,7 +110,7 @@ class LiteralReader:
         text = self.text
         while text.startswith("\n{", at):
             row = self._read_row(at + 1)
-            # An element of XML is read before a literal, and a row with more behind it may be something else.
+            # An element of XML is read before a literal, and a row with more after it may be something else.
             if row is None or text[row.end : row.end + 1] not in ("", "\n") or "<" in text[at : row.end]:
                 break
             rows.append(row)
@@ -253,8 +253,8 @@ class LiteralReader:
             after = _TOKEN.match(text, self._at) if sign == "{" else None
             if after is not None and after["sign"] == ":":
                 self._at = after.end()
-                place = (item.start, item.end)
-                pairs.append((text[item.start : item.end], place, self._read_value(depth + 1)))
+                span = (item.start, item.end)
+                pairs.append((text[item.start : item.end], span, self._read_value(depth + 1)))
             else:
                 items.append(item)
                 if item.pairs and sign != "{":

@@ -78,7 +78,7 @@ def read_element(text: str, at: int) -> Element | None:
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the next place behind comments, instructions and a document type."""
+    """Return where the text goes on after comments, instructions and a document type."""
     while (skipped := next((end for start, end in _SKIPPED if text.startswith(start, at)), None)) is not None:
         end = text.find(skipped, at)
         at = text.find("<", end) if end >= 0 else -1
@@ -130,26 +130,38 @@ def find_html_table(text: str, at: int, end: int | None = None) -> tuple[Grid, i
     opening = _TABLE.search(text, at, len(text) if end is None else end)
     if opening is None:
         return None
+    rows, stop, is_cut = _read_html_rows(text, opening.start())
+    if len(rows) < 2 or (is_cut and min(map(len, rows[:2])) < 2):
+        return None
+    grid = Grid(list(filter(None, rows)), 1)
+    return (grid, opening.start(), stop) if is_cut or len(grid.rows) > 1 else None
+
+
+def _read_html_rows(text: str, at: int) -> tuple[list[list[Cell]], int, bool]:
+    """Return the rows of a table, where it ends, and whether the end of the text cuts it off.
+
+    There are none where the table is too large or has a table in it.
+    """
     rows: list[list[Cell]] = []
-    for number, match in enumerate(_ROW_OR_CELL.finditer(text, opening.start())):
-        tag = match["tag"].lower()
-        if number > _MAX_CELLS or (tag == "table" and not match["end"] and number):
-            break
-        if tag == "table" and match["end"]:
-            grid = Grid([row for row in rows if row], 1)
-            return (grid, opening.start(), match.end()) if len(grid.rows) > 1 else None
-        if tag == "tr" and not match["end"]:
+    for number, match in enumerate(_ROW_OR_CELL.finditer(text, at)):
+        tag, closes = match["tag"].lower(), bool(match["end"])
+        is_inner_table = tag == "table" and number > 0 and not closes
+        if number > _MAX_CELLS or is_inner_table:
+            return [], 0, False
+        if tag == "table" and closes:
+            return rows, match.end(), False
+        if tag == "table" or closes:
+            continue
+        if tag == "tr" or not rows:
             rows.append([])
-        elif tag in ("td", "th") and not match["end"]:
-            marks = _MARKS_BEFORE.match(text, match.end())
-            start = marks.end() if marks is not None else match.end()
-            stop = text.find("<", start)
-            written = text[start : stop if stop >= 0 else len(text)].rstrip()
-            if not rows:
-                rows.append([])
-            rows[-1].append((start, start + len(written)))
-    else:
-        # The end of the text cuts the table off.
-        if len(rows) > 1 and min(map(len, rows[:2])) > 1:
-            return Grid([row for row in rows if row], 1), opening.start(), len(text)
-    return None
+        if tag != "tr":
+            rows[-1].append(_find_html_cell(text, match.end()))
+    return rows, len(text), True
+
+
+def _find_html_cell(text: str, at: int) -> Cell:
+    """Return what is written after the tag of a cell, without marks before it."""
+    marks = _MARKS_BEFORE.match(text, at)
+    start = marks.end() if marks is not None else at
+    stop = text.find("<", start)
+    return start, start + len(text[start : stop if stop >= 0 else len(text)].rstrip())

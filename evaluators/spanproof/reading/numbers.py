@@ -31,7 +31,7 @@ from spanproof.reading.values import Kind, Mention, Value
 
 MAX_MENTIONS = 20_000
 
-# A letter of a script that parts words: Chinese and Japanese write numbers right behind words.
+# A letter of a script that parts words: Chinese and Japanese write numbers right after words.
 _CJK = r"\u3040-\u30ff\u4e00-\u9fff"
 _LETTER = rf"[^\W\d_{_CJK}½¼¾⅓⅔]"
 _WORD = rf"[^\W{_CJK}]"
@@ -43,7 +43,7 @@ _UNIT = build_word_pattern(UNITS)
 _BEGINS = build_word_pattern(
     {**MONTHS, **dict.fromkeys(SPELLED_WORDS, 0), **dict.fromkeys(filter(str.isalpha, CURRENCIES), 0)}
 )
-# Words behind a number that may belong to it.
+# Words after a number that may belong to it.
 _NUMBER_TAILS = str.split(
     "am pm a.m p.m per percent percentage prozent prozentpunkte basis bp pp of de us u.s x and h"
 )
@@ -87,6 +87,9 @@ _MENTION = re.compile(
     """,  # noqa: E501
     re.VERBOSE,
 )
+_NO_VALUE = frozenset(("skip", "rest"))
+# Kinds of which one says what a number next to it measures.
+_RELATED = frozenset((Kind.DATE, Kind.QUANTITY, Kind.MONEY, Kind.PERCENT))
 _NAMED_MONTHS = frozenset(("named_date", "month_date", "cjk_date"))
 _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
 # Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars.
@@ -97,48 +100,52 @@ def scan(text: str) -> list[Mention]:
     """Return the typed values of a text, in order."""
     folded = fold_text(text)
     found: list[Mention] = []
-    related = names_month = False
+    kinds: set[Kind] = set()
+    names_month = False
     for match in _MENTION.finditer(folded):
-        form = match.lastgroup
-        if form == "skip" or form == "rest":
+        form = match.lastgroup or ""
+        if form in _NO_VALUE:
             continue
-        start, end = match.span()
         if form == "plain":
-            found.append(Mention(_build_plain_number(match[0]), start, end))
+            found.append(Mention(_build_plain_number(match[0]), *match.span()))
+            kinds.add(Kind.NUMBER)
             continue
-        mention: Mention | None
-        if form == "num":
-            mention = _parse_number(match, text)
-        elif form in DATE_FORMS:
-            date = parse_date(form, match[0])
-            names_month = names_month or form in _NAMED_MONTHS
-            mention = Mention(Value(Kind.DATE, date=date), start, _trim_end(folded, end)) if date else None
-        elif form in ("time", "clock", "compact_time"):
-            mention = Mention(parse_time(form, match[0]), start, _trim_end(folded, end, ""))
-        elif form == "letters":
-            mention = Mention(parse_spelled(match[0]), start, end, spelled=True)
-        elif form == "cjk_number":
-            mention = Mention(parse_cjk_number(match[0]), start, end, spelled=True)
-        elif form == "duration":
-            mention = Mention(parse_duration(match[0]), start, end)
-        elif form == "iso_duration":
-            mention = Mention(parse_iso_duration(match[0]), start, end)
-        else:
-            mention = _parse_identifier(match[0], start)
+        names_month = names_month or form in _NAMED_MONTHS
+        mention = _parse_mention(form, match, text, folded)
         if mention is None:
             continue
         found.append(mention)
-        related = related or mention.value.kind in (Kind.DATE, Kind.QUANTITY, Kind.MONEY, Kind.PERCENT)
+        kinds.add(mention.value.kind)
         if len(found) >= MAX_MENTIONS:
             break
-    if not related or len(found) < 2:
+    if len(found) < 2 or kinds.isdisjoint(_RELATED):
         return found
-    kinds = {mention.value.kind for mention in found}
     if Kind.QUANTITY in kinds:
         found = _join_durations(text, found)
     if names_month and Kind.NUMBER in kinds:
         found = _share_months(text, found)
     return _share_units(text, found) if _RANGE.search(text) else found
+
+
+def _parse_mention(form: str, match: re.Match[str], text: str, folded: str) -> Mention | None:
+    """Return the value that a form of the pattern matched; None where it is none."""
+    written, (start, end) = match[0], match.span()
+    if form == "num":
+        return _parse_number(match, text)
+    if form in DATE_FORMS:
+        date = parse_date(form, written)
+        return Mention(Value(Kind.DATE, date=date), start, _trim_end(folded, end)) if date else None
+    if form in ("time", "clock", "compact_time"):
+        return Mention(parse_time(form, written), start, _trim_end(folded, end, ""))
+    if form == "letters":
+        return Mention(parse_spelled(written), start, end, spelled=True)
+    if form == "cjk_number":
+        return Mention(parse_cjk_number(written), start, end, spelled=True)
+    if form == "duration":
+        return Mention(parse_duration(written), start, end)
+    if form == "iso_duration":
+        return Mention(parse_iso_duration(written), start, end)
+    return _parse_identifier(written, start)
 
 
 @cache_short_texts(8192)
@@ -373,9 +380,9 @@ def _share_months(text: str, mentions: list[Mention]) -> list[Mention]:
 
 
 def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
-    """Make a plain number a date of the month of the mention beside it, where it is a day of that."""
-    known, day = found[dated].value.date, found[bare]
-    if known is None or known[1] is None or known[2] is None:
+    """Make a plain number a date of the month of the mention next to it, where it is a day of that."""
+    date, day = found[dated].value.date, found[bare]
+    if date is None or date[1] is None or date[2] is None:
         return
     low, high = sorted((dated, bare))
     between = text[found[low].end : found[high].start]
@@ -388,7 +395,7 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
     if not (_TO.fullmatch(between) or listed):
         return
     if text[day.start : day.end].isdigit() and day.value.kind is Kind.NUMBER and 1 <= day.value.number <= 31:
-        value = Value(Kind.DATE, date=(*known[:2], int(day.value.number)))
+        value = Value(Kind.DATE, date=(*date[:2], int(day.value.number)))
         found[bare] = Mention(value, day.start, day.end)
 
 

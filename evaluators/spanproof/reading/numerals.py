@@ -38,7 +38,9 @@ def fold_text(text: str) -> str:
     if len(folded) == len(text):
         return folded
     # One letter in a million grows when it is folded: the dotted capital I of Turkish.
-    return "".join(low if len(low := each.lower()) == 1 else each for each in text.translate(_FOLDED))
+    return "".join(
+        low if len(low := character.lower()) == 1 else character for character in text.translate(_FOLDED)
+    )
 
 
 NUMERAL = (
@@ -85,7 +87,7 @@ def read_numeral(text: str) -> tuple[float, float, float | None]:
 
 
 def read_power(text: str) -> float:
-    """Return a power of ten as it is written behind `10`: `⁻¹⁵`, `^-15`."""
+    """Return a power of ten as it is written after `10`: `⁻¹⁵`, `^-15`."""
     return float(f"1e{int(text.translate(_SUPERSCRIPTS).lstrip('^*{ ').rstrip('} '))}")
 
 
@@ -163,6 +165,11 @@ def rounds_to(number: str, written: str) -> bool:
         return True
     margin = compute_rounding_margin(written)
     return margin is not None and abs(float(number) - float(written)) <= margin
+
+
+def gives_number(text: str, number: str) -> bool:
+    """Return whether a text has a number, or one that rounds to it."""
+    return any(rounds_to(found, number) for found in find_numbers(text))
 
 
 def compute_rounding_margin(written: str) -> float | None:

@@ -1,4 +1,4 @@
-"""What code prints only because it is written there: `print("$54.00")` bears nothing out.
+"""What code prints only because it is written there: `print("$54.00")` supports nothing.
 
 In: an output and the source that gave it. Out: the output without the lines that a `print` of nothing but
 literals writes, or of names bound once to a literal. Results of calls and of any computation stay. The source
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -48,18 +49,15 @@ def _find_echoes(source: str) -> frozenset[str]:
 
 def _find_constants(facts: PythonFacts) -> dict[str, ast.expr]:
     """Return the constants by name: of names that are bound exactly once, and to a constant."""
-    stored = [
-        node.id for node in facts.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    return {
-        node.targets[0].id: node.value
-        for node in facts.tree.body
-        if isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant)
-        and stored.count(node.targets[0].id) == 1
-    }
+    names = [node for node in facts.nodes if isinstance(node, ast.Name)]
+    stored = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
+    constants: dict[str, ast.expr] = {}
+    for node in facts.tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            target = node.targets[0]
+            if len(node.targets) == 1 and isinstance(target, ast.Name) and stored[target.id] == 1:
+                constants[target.id] = node.value
+    return constants
 
 
 def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:

@@ -77,7 +77,7 @@ class PythonFacts:
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
-        """The names that imports bind, with the top module behind each."""
+        """The names that imports bind, with the top module of each."""
         found = {}
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -116,7 +116,7 @@ class PythonFacts:
 
     @cached_property
     def attributes(self) -> frozenset[str]:
-        """The names behind a dot."""
+        """The names after a dot."""
         return frozenset(node.attr for node in self.nodes if isinstance(node, ast.Attribute))
 
     @cached_property
@@ -254,20 +254,22 @@ def _iter_guarded(nodes: tuple[ast.AST, ...]) -> Iterator[Guarded]:
 
 def _read_handler(node: ast.ExceptHandler) -> Handler:
     parts = [part for statement in node.body for part in ast.walk(statement)]
-    values = [
-        part.value
-        for part in parts
-        if isinstance(part, ast.Assign | ast.Return | ast.AugAssign) and part.value is not None
-    ]
+    values = [part.value for part in parts if isinstance(part, ast.Assign | ast.Return | ast.AugAssign)]
+    texts = [text for statement in node.body for text in list_texts(statement)]
     return Handler(
         node.name,
-        tuple(text for statement in node.body for text in list_texts(statement)),
+        tuple(texts),
         any(isinstance(part, ast.Raise) for part in parts),
         any(isinstance(part, ast.Continue) for part in parts),
         find_called_names(node),
-        tuple(isinstance(value, ast.Name) or any(map(_is_value, ast.walk(value))) for value in values),
+        tuple(_has_own_value(value) for value in values if value is not None),
         tuple(_iter_printed_patterns(node.name, parts)),
     )
+
+
+def _has_own_value(value: ast.expr) -> bool:
+    """Whether an expression is a name, or has a text or a number that says something."""
+    return isinstance(value, ast.Name) or any(map(_is_value, ast.walk(value)))
 
 
 def _is_value(node: ast.AST) -> bool:
@@ -281,19 +283,19 @@ def _iter_printed_patterns(name: str | None, parts: list[ast.AST]) -> Iterator[s
     for call in parts:
         if not isinstance(call, ast.Call) or get_function_name(call.func) != "print" or not call.args:
             continue
-        inner = [node for given in call.args for node in ast.walk(given)]
+        inner = [node for argument in call.args for node in ast.walk(argument)]
         named = {node.id for node in inner if isinstance(node, ast.Name)}
-        texts = " ".join(text for given in call.args for text in list_texts(given))
+        texts = " ".join(text for argument in call.args for text in list_texts(argument))
         if (name is not None and name in named) or _ADMITS.search(texts):
             yield r"\s*".join(map(_build_pattern, call.args))
 
 
-def _build_pattern(given: ast.expr) -> str:
-    if isinstance(given, ast.Constant):
-        return re.escape(str(given.value).strip())
-    if isinstance(given, ast.JoinedStr):
+def _build_pattern(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return re.escape(str(node.value).strip())
+    if isinstance(node, ast.JoinedStr):
         return "".join(
-            _build_pattern(part) if isinstance(part, ast.Constant) else ".*" for part in given.values
+            _build_pattern(part) if isinstance(part, ast.Constant) else ".*" for part in node.values
         )
     return ".*"
 
@@ -332,7 +334,7 @@ def has_only_literals(tree: ast.Module, printers: Collection[str]) -> bool:
     return True
 
 
-def _prints_literals(statement: ast.stmt, known: set[str], printers: Collection[str]) -> bool:
+def _prints_literals(statement: ast.stmt, names: set[str], printers: Collection[str]) -> bool:
     if not isinstance(statement, ast.Expr):
         return isinstance(statement, ast.Pass)
     value = statement.value
@@ -342,13 +344,13 @@ def _prints_literals(statement: ast.stmt, known: set[str], printers: Collection[
         return False
     if value.func.id not in printers:
         return False
-    given = [*value.args, *(each.value for each in value.keywords)]
-    return all(_is_written(part, known) for part in given)
+    arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+    return all(_is_written(part, names) for part in arguments)
 
 
-def _is_written(part: ast.expr, known: set[str]) -> bool:
+def _is_written(part: ast.expr, names: set[str]) -> bool:
     """Whether an expression is a literal, a name of one, or words around such names."""
     if isinstance(part, ast.JoinedStr):
-        inner = [each.value for each in part.values if isinstance(each, ast.FormattedValue)]
-        return all(_is_written(each, known) for each in inner)
-    return is_literal(part) or (isinstance(part, ast.Name) and part.id in known)
+        inner = [value.value for value in part.values if isinstance(value, ast.FormattedValue)]
+        return all(_is_written(value, names) for value in inner)
+    return is_literal(part) or (isinstance(part, ast.Name) and part.id in names)

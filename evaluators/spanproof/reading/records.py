@@ -18,14 +18,14 @@ from spanproof.reading.dates import as_duration
 from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit, is_unit_word, names_duration
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.text_cache import cache_short_texts
-from spanproof.reading.values import NUMERIC, Kind, Mention, Value, is_year
+from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_name, split_words
 
 MAX_FACTS = 40_000
 LONG_TEXT = 90
 """A longer text is no cell: it is read as prose."""
 _MAX_PARENTS = 12
-_FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")
+
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
 _PLAIN_NUMBER = re.compile(r"-?\d{1,8}(?:\.\d{1,8})?")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
@@ -38,7 +38,7 @@ _DATE_CALL = re.compile(
     r"(?:datetime\.)?(?:date|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
     r"(?:, (?P<hour>\d{1,2}), (?P<minute>\d{1,2})(?:, (?P<second>\d{1,2}))?)?[^)]*\)*"
 )
-# `1.234` is another number in German: three decimals behind one to three digits.
+# `1.234` is another number in German: three decimals after one to three digits.
 _AMBIGUOUS_DECIMALS = 3
 
 
@@ -81,7 +81,7 @@ class Sentence:
         """Return the base forms of the words about the characters of a value."""
         if self._words is None:
             placed = [(base_form(word), low, high) for word, low, high in split_words(self.text)]
-            self._words = [each for each in placed if each[0] not in STOP]
+            self._words = [entry for entry in placed if entry[0] not in STOP]
         low_end, high_end = start - self.start, end - self.start
         return frozenset(
             word
@@ -202,36 +202,9 @@ class FactBase:
         return found
 
     @cached_property
-    def amount_sources(self) -> set[int]:
-        """Return the sources that have a number."""
-        return {fact.source for kind in NUMERIC for fact in self.by_kind[kind]}
-
-    @cached_property
-    def years(self) -> frozenset[int]:
-        """Return the years that name a column, a row or a header."""
-        named = {year for path in {fact.path for fact in self.facts} for year in extract_years(path)}
-        heads = (fact for fact in self.by_kind[Kind.NUMBER] if fact.role in (Role.HEADER, Role.KEY))
-        return frozenset(named | {int(fact.value.number) for fact in heads if is_year(fact.value)})
-
-    def names_year(self, year: int) -> bool:
-        """Return whether a column, a row or a header is named by a year."""
-        return year in self.years
-
-    @cached_property
     def field_words(self) -> frozenset[str]:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
-
-    @cached_property
-    def by_part(self) -> dict[str, list[Fact]]:
-        """Return the names of several words by each word that only one name has: `Moran` of `Reese Moran`."""
-        names: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        for fact in self.by_kind[Kind.TEXT]:
-            written = self.texts[fact.source][fact.start : fact.end]
-            if fact.role in (Role.CELL, Role.KEY) and _FULL_NAME.fullmatch(written):
-                for token in fact.value.text.split():
-                    names[token][fact.value.text].append(fact)
-        return {token: next(iter(found.values())) for token, found in names.items() if len(found) == 1}
 
     def by_source(self, source: int) -> list[Fact]:
         """Return the facts of one source."""
@@ -293,17 +266,17 @@ class FactBase:
             self.records.extend(part.records)
             self.facts.extend(facts)
             return
-        for each in part.records:
-            parent = None if each.parent is None else each.parent + record_offset
-            own = None if each.group is None else each.group + group_offset
-            number = each.id + record_offset
-            self.records.append(Record(number, source, parent, own, each.name, each.start, each.end))
+        for record in part.records:
+            parent = None if record.parent is None else record.parent + record_offset
+            own = None if record.group is None else record.group + group_offset
+            number = record.id + record_offset
+            self.records.append(Record(number, source, parent, own, record.name, record.start, record.end))
         self.facts.extend(
             Fact(
-                each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
-                each.role, each.factor, each.known_scale, each.sentence,
+                fact.value, source, fact.record + record_offset, fact.path, fact.start, fact.end, fact.cell,
+                fact.role, fact.factor, fact.known_scale, fact.sentence,
             )
-            for each in facts
+            for fact in facts
         )  # fmt: skip
 
     def add_cell(
@@ -349,11 +322,9 @@ class FactBase:
         if len(self.facts) >= MAX_FACTS:
             self.cut = True
             return
-        place = (sentence.start + mention.start, sentence.start + mention.end)
+        span = (sentence.start + mention.start, sentence.start + mention.end)
         source = self.records[record].source
-        self.facts.append(
-            Fact(mention.value, source, record, (), *place, place, Role.PROSE, sentence=sentence)
-        )
+        self.facts.append(Fact(mention.value, source, record, (), *span, span, Role.PROSE, sentence=sentence))
 
 
 def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:
@@ -406,24 +377,28 @@ def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     if called is not None:
         return tuple((value, 0, length) for value in _build_called_date(called))
     mentions = scan_cached(text) if length <= LONG_TEXT else ()
-    whole = len(mentions) == 1 and _covers(mentions[0], text)
-    found: list[tuple[Value, int, int]] = []
-    for mention in mentions:
-        value = mention.value
-        if mention.spelled and not whole:
-            continue
-        if whole and value.kind in NUMERIC and value.number > 0 and _BRACKETED.match(text):
-            value = replace(value, number=-value.number)
-        found.append((value, mention.start, mention.end))
-    if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
-        found.append((Value(Kind.ID, text=lowered.lstrip("#")), 0, length))
-    if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdecimal():
+    if len(mentions) == 1 and _covers(mentions[0], text):
+        return tuple(_iter_whole_values(mentions[0], text, quoted))
+    values = [(mention.value, mention.start, mention.end) for mention in mentions if not mention.spelled]
+    if stripped and length <= LONG_TEXT:
+        tokens = list(map(base_form, split_name(stripped))) or [stripped]
+        values.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
+    return tuple(values)
+
+
+def _iter_whole_values(mention: Mention, text: str, quoted: bool) -> Iterator[tuple[Value, int, int]]:
+    """Yield what a cell of one value may be: `(5)` is -5, and digits may be a number or an identifier."""
+    value, stripped = mention.value, text.strip()
+    is_positive = value.kind in NUMERIC and value.number > 0
+    if is_positive and _BRACKETED.match(text):
+        yield replace(value, number=-value.number), mention.start, mention.end
+    else:
+        yield value, mention.start, mention.end
+    if _BARE_NUMBER.fullmatch(stripped) and (quoted or stripped.startswith("#")):
+        yield Value(Kind.ID, text=stripped.lower().lstrip("#")), 0, len(text)
+    if value.kind is Kind.ID and not quoted and stripped.isdecimal():
         # A count of bytes has as many digits as an identifier.
-        found.append((Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, length))
-    if not whole and stripped and length <= LONG_TEXT:
-        tokens = [base_form(word) for word in split_name(stripped)] or [stripped]
-        found.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
-    return tuple(found)
+        yield Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, len(text)
 
 
 def _build_called_date(match: re.Match[str]) -> list[Value]:

@@ -155,53 +155,73 @@ _REFUSING = re.compile(r"\b(?:can|could|will|would|do|did)(?:not| not|n['’]t)\
 
 def read_passages(answer: str) -> list[Passage]:
     """Return the passages of an answer, in order."""
-    found: list[Passage] = []
-    stack: list[tuple[int, int]] = []  # depth and index of what the next line is under
-    header: list[str] | None = None
-    in_code = False
+    reader = _PassageReader(answer)
     lines = list(_iter_lines(answer[:MAX_CHARS]))
     for number, (start, line) in enumerate(lines):
-        if _FENCE.match(line):
-            in_code = not in_code
-            continue
-        if not line.strip():
-            header = None
-            continue
-        if in_code:
-            _append(found, _clean(line, start), Form.CODE, Mood.CODE, ())
-            continue
-        if _RULE.match(line) and "|" not in line:
-            stack = []
-            continue
-        if "|" in line.strip().strip("|") or (line.strip().startswith("|") and header is not None):
-            following = lines[number + 1][1] if number + 1 < len(lines) else ""
-            if _TABLE_RULE.match(line):
-                continue
-            if _TABLE_RULE.match(following) and header is None:
-                header = [_clean(answer[low:high], low)[0].strip() for low, high in _iter_cells(line, start)]
-                continue
-            if header is not None:
-                _append_row(found, answer, line, start, header, tuple(index for _, index in stack))
-                continue
-        header = None
-        depth, form, offset = _measure_line(line)
-        while stack and stack[-1][0] >= depth:
-            stack.pop()
-        above = tuple(index for _, index in stack)
-        first = len(found)
-        for text, places in _split_sentences(*_clean(line[offset:], start + offset)):
-            if text.strip():
-                _append(found, (text, places), form, None, above)
-        if len(found) > first:
-            last = found[-1]
-            if form is Form.ITEM:
-                stack.append((depth, first))
-            elif form is Form.HEADING or last.text.rstrip().endswith((":", "：")):
-                stack.append((depth, len(found) - 1))
+        reader.read_line(line, start, lines[number + 1][1] if number + 1 < len(lines) else "")
     if len(answer) > MAX_CHARS:
         rest = answer[MAX_CHARS:]
-        _append(found, (rest, tuple(range(MAX_CHARS, len(answer)))), Form.SENTENCE, Mood.ASSERTING, ())
-    return found
+        _append(reader.found, (rest, tuple(range(MAX_CHARS, len(answer)))), Form.SENTENCE, Mood.ASSERTING, ())
+    return reader.found
+
+
+class _PassageReader:
+    """Reads an answer line by line, and knows what the next line is under."""
+
+    def __init__(self, answer: str) -> None:
+        self.found: list[Passage] = []
+        self._answer = answer
+        self._stack: list[tuple[int, int]] = []  # depth and index of what the next line is under
+        self._header: list[str] | None = None
+        self._in_code = False
+
+    def read_line(self, line: str, start: int, following: str) -> None:
+        if _FENCE.match(line):
+            self._in_code = not self._in_code
+        elif not line.strip():
+            self._header = None
+        elif self._in_code:
+            _append(self.found, _clean(line, start), Form.CODE, Mood.CODE, ())
+        elif _RULE.match(line) and "|" not in line:
+            self._stack = []
+        elif not self._read_row(line, start, following):
+            self._header = None
+            self._read_sentences(line, start)
+
+    def _read_row(self, line: str, start: int, following: str) -> bool:
+        """Add a row of a table; return whether the line is one, or its head or rule."""
+        bare = line.strip()
+        is_row = "|" in bare.strip("|") or (bare.startswith("|") and self._header is not None)
+        if not is_row:
+            return False
+        if _TABLE_RULE.match(line):
+            return True
+        if self._header is not None:
+            above = tuple(index for _, index in self._stack)
+            _append_row(self.found, self._answer, line, start, self._header, above)
+            return True
+        if _TABLE_RULE.match(following):
+            cells = _iter_cells(line, start)
+            self._header = [_clean(self._answer[low:high], low)[0].strip() for low, high in cells]
+            return True
+        return False
+
+    def _read_sentences(self, line: str, start: int) -> None:
+        depth, form, offset = _measure_line(line)
+        while self._stack and self._stack[-1][0] >= depth:
+            self._stack.pop()
+        above = tuple(index for _, index in self._stack)
+        first = len(self.found)
+        for text, places in _split_sentences(*_clean(line[offset:], start + offset)):
+            if text.strip():
+                _append(self.found, (text, places), form, None, above)
+        if len(self.found) == first:
+            return
+        introduces = form is Form.HEADING or self.found[-1].text.rstrip().endswith((":", "："))
+        if form is Form.ITEM:
+            self._stack.append((depth, first))
+        elif introduces:
+            self._stack.append((depth, len(self.found) - 1))
 
 
 def _iter_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -253,19 +273,20 @@ def _clean(text: str, start: int) -> tuple[str, tuple[int, ...]]:
 def _split_sentences(text: str, places: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     at = 0
     for match in _SPLIT.finditer(text):
-        before = text[at : match.start()].split()
-        last = before[-1].lower().strip("(\"'") if before else ""
-        mark = match.group("mark") or ""
-        is_abbreviated = mark == "." and (
-            last in _ABBREVIATIONS
-            or (len(last) == 1 and last.isalpha())
-            or (last.isdigit() and len(last) < 3)
-        )
-        if is_abbreviated:
+        words = text[at : match.start()].split()
+        last = words[-1].lower().strip("(\"'") if words else ""
+        if match.group("mark") == "." and _is_abbreviation(last):
             continue
         yield text[at : match.end()], places[at : match.end()]
         at = match.end()
     yield text[at:], places[at:]
+
+
+def _is_abbreviation(word: str) -> bool:
+    """Whether a full stop after a word ends no sentence: `approx.`, an initial, a day or an ordinal."""
+    is_initial = len(word) == 1 and word.isalpha()
+    is_ordinal = len(word) < 3 and word.isdigit()
+    return word in _ABBREVIATIONS or is_initial or is_ordinal
 
 
 def _append(
@@ -357,7 +378,7 @@ def detect_language(text: str) -> str:
     if len(_OTHER_SCRIPT.findall(text)) > len(text) / 20:
         return ""
     words = [word.lower() for word in _LETTERS.findall(text[:4_000])]
-    counts = {name: sum(word in known for word in words) for name, known in _WORDS_BY_LANGUAGE.items()}
+    counts = {name: sum(word in common for word in words) for name, common in _WORDS_BY_LANGUAGE.items()}
     best = max(counts.values())
     if counts["en"] == best and (best > 0 or not _FOREIGN_LETTERS.search(text)):
         return "en"

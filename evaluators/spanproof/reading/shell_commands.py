@@ -141,5 +141,5 @@ def _shows(words: Sequence[str]) -> bool:
     parts = _SHOWING_PARTS.get(program)
     if parts is None:
         return program in _SHOWING
-    given = next((word for word in words[1:] if not word.startswith("-")), "")
-    return given in parts
+    argument = next((word for word in words[1:] if not word.startswith("-")), "")
+    return argument in parts

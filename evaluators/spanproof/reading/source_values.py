@@ -24,8 +24,8 @@ _MAX_TASK_NUMBERS = 30
 _NOTATIONS = re.compile(
     r"\d(?<![\w.,]\d)(?:\d{0,2}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d*(?:[.,]\d+)?(?=[^\W\d_]))"
 )
-# What is before and behind a number without a sign, a separator, a letter or a further digit beside it.
-# Two characters say what is before: a blank behind a digit may group digits.
+# What comes before and after a number without a sign, a separator, a letter or a further digit next to it.
+# Two characters say what is before: a blank after a digit may group digits.
 _ALONE_BEFORE = re.compile(r"(?:.*[^\w.,+'’\-\s]|.*[^\d]\s|\s|)\Z", re.DOTALL)
 _ALONE_BEHIND = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
 _WHOLE_ENDS = re.compile(_ALONE_BEHIND)
@@ -79,7 +79,7 @@ class SourceValues:
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
-        spelled = (each.value.amount for each in scan_cached(self.task[:_MAX_TASK]) if each.spelled)
+        spelled = (mention.value.amount for mention in scan_cached(self.task[:_MAX_TASK]) if mention.spelled)
         self.add(" ".join(map(normalise_number, spelled)))
         numbers = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
         for left, right in combinations(numbers, 2):
@@ -103,26 +103,26 @@ class SourceValues:
         """Whether a source holds a number, given in its plain form."""
         if number in self._worked_out or _is_written(number, self._texts):
             return True
-        known = self._values.take(self._texts)
-        if number in known.numbers:
+        values = self._values.take(self._texts)
+        if number in values.numbers:
             return True
         value = float(number)
-        if value < 1 and normalise_number(round(value * 100, _PLACES)) in known.numbers:
+        if value < 1 and normalise_number(round(value * 100, _PLACES)) in values.numbers:
             return True  # 0.19 is 19 %
-        if 0 < value < 2 and normalise_number(round(abs(value - 1) * 100, _PLACES)) in known.numbers:
+        if 0 < value < 2 and normalise_number(round(abs(value - 1) * 100, _PLACES)) in values.numbers:
             return True  # 1.19 is 19 % more
         digits = number.replace(".", "").strip("0")
         if len(digits) < _FEWEST_DIGITS:
             return False
         half = 0.5 * 10 ** -len(number.partition(".")[2]) if "." in number else 0.5
-        return any(known.list_near(value * scale, half * scale) for scale in _SCALES)
+        return any(values.list_near(value * scale, half * scale) for scale in _SCALES)
 
     def gave(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
         if _is_written(number, self._results):
             return True
-        known = self._result_values.take(self._results)
-        if number in known.numbers:
+        values = self._result_values.take(self._results)
+        if number in values.numbers:
             return True
         margin = compute_rounding_margin(number)
         if margin is None:
@@ -130,7 +130,7 @@ class SourceValues:
         wanted = float(number)
         # What is beyond this is so by more than the errors of binary fractions; the rest is compared exactly.
         reach = margin * (1 + 1e-9) + abs(wanted) * 1e-12
-        return any(abs(value - wanted) <= margin for value in known.list_near(wanted, reach))
+        return any(abs(value - wanted) <= margin for value in values.list_near(wanted, reach))
 
     @property
     def gave_values(self) -> bool:
@@ -141,11 +141,11 @@ class SourceValues:
         """Whether a source holds a text."""
         self._folded_texts += map(str.casefold, self._texts[len(self._folded_texts) :])
         wanted = text.casefold()
-        return any(wanted in each for each in self._folded_texts)
+        return any(wanted in source for source in self._folded_texts)
 
 
 def _is_written(number: str, texts: Sequence[str]) -> bool:
-    """Whether a text has a number as it is, where nothing beside it could make it another one."""
+    """Whether a text has a number as it is, where nothing next to it could make it another one."""
     return any(_has_alone(text, number) for text in texts)
 
 

@@ -71,9 +71,9 @@ _PARTING = re.compile(r"[-\s,]+")
 def parse_spelled(text: str) -> Value:
     """Return the value of a number in letters, with its unit where one follows."""
     words = _PARTING.split(text)
-    kind, unit, symbol, factor, step = Kind.NUMBER, "", "", 1.0, 0.0
+    kind, unit, symbol, factor = Kind.NUMBER, "", "", 1.0
     last = words[-1]
-    if last.startswith(("percent", "cent", "point")) and (last != "cents"):
+    if last.startswith(("percent", "cent", "point")) and last != "cents":
         kind, unit, symbol = Kind.PERCENT, "%", "%"
         words = [word for word in words if not word.startswith(("per", "cent", "point"))]
     elif last in MONEY_WORDS:
@@ -85,19 +85,20 @@ def parse_spelled(text: str) -> Value:
         if found is not None and last not in _VALUES:
             kind, unit, symbol, factor = Kind.QUANTITY, found.dimension, found.symbol, found.factor
             del words[-1]
+    number, step = _compute_number(words)
+    return Value(kind, number * factor, step * factor, unit, factor=factor, symbol=symbol)
+
+
+def _compute_number(words: list[str]) -> tuple[float, float]:
+    """Return the number that English words write, and its precision."""
     part = next((_PARTS[word.removesuffix("s")] for word in words if word.removesuffix("s") in _PARTS), None)
     # "two and a half" is a sum, "half an hour" and "two thirds" are a part.
-    if part is not None and "and" not in words:
-        count = _VALUES[words[0]] if words[0] in _VALUES and words[0] != "half" else 1.0
-        large = next(
-            (_LARGE.get(word) or _MULTIPLES[word] for word in words if word in _LARGE or word in _MULTIPLES),
-            1.0,
-        )
-        step = _FRACTION_STEP if part != 2 else 0.0
-        return Value(
-            kind, count / part * large * factor, step * large * factor, unit, factor=factor, symbol=symbol
-        )
-    return Value(kind, _sum_words(words) * factor, step, unit, factor=factor, symbol=symbol)
+    if part is None or "and" in words:
+        return _sum_words(words), 0.0
+    count = _VALUES.get(words[0], 1.0) if words[0] != "half" else 1.0
+    multiples = _MULTIPLES | _LARGE
+    large = next((multiples[word] for word in words if word in multiples), 1.0)
+    return count / part * large, large * (_FRACTION_STEP if part != 2 else 0.0)
 
 
 def _sum_words(words: list[str]) -> float:

@@ -9,6 +9,10 @@ from __future__ import annotations
 import logging
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _MAX_CHARS = 20_000
 _DIALECTS = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery", "clickhouse")
@@ -32,7 +36,6 @@ def list_columns(query: str) -> tuple[str, ...]:
     if len(query) > _MAX_CHARS or not _SELECTS.match(query):
         return ()
     import sqlglot
-    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -41,13 +44,19 @@ def list_columns(query: str) -> tuple[str, ...]:
             statements = sqlglot.parse(query, dialect=dialect or None)
         except (SqlglotError, RecursionError, ValueError):
             continue
-        last = statements[-1] if statements else None
-        if not isinstance(last, exp.Query):
-            return ()
-        names = [each.output_name or each.sql(dialect=dialect or None) for each in last.selects]
-        known = names and not any(name == "*" or name.endswith(".*") for name in names)
-        return tuple(names) if known else ()
+        return _list_selected(statements[-1], dialect) if statements else ()
     return ()
+
+
+def _list_selected(statement: exp.Expr | None, dialect: str) -> tuple[str, ...]:
+    """Return the names that a query selects; none where one is a `*`."""
+    from sqlglot import exp
+
+    if not isinstance(statement, exp.Query):
+        return ()
+    names = [column.output_name or column.sql(dialect=dialect or None) for column in statement.selects]
+    has_all = any(name == "*" or name.endswith(".*") for name in names)
+    return () if has_all else tuple(names)
 
 
 _TUPLES = re.compile(r"\s*\[?\s*\(")

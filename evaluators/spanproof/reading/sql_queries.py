@@ -42,8 +42,8 @@ def find_tables(statement: exp.Expr) -> frozenset[str]:
     """Return the tables that a statement reads, lower-case; what it defines itself is left out."""
     from sqlglot import exp
 
-    own = {each.alias_or_name.lower() for each in statement.find_all(exp.CTE)}
-    return frozenset(table.name.lower() for table in statement.find_all(exp.Table) if table.name) - own
+    defined = {expression.alias_or_name.lower() for expression in statement.find_all(exp.CTE)}
+    return frozenset(table.name.lower() for table in statement.find_all(exp.Table) if table.name) - defined
 
 
 def is_constant(query: str) -> bool:
@@ -51,10 +51,10 @@ def is_constant(query: str) -> bool:
     from sqlglot import exp
 
     found = parse_statements(query)
-    return bool(found) and all(
-        isinstance(each, exp.Query) and not find_tables(each) and not list(each.find_all(exp.Anonymous))
-        for each in found
-    )
+    if not found or not all(isinstance(statement, exp.Query) for statement in found):
+        return False
+    reads = (find_tables(statement) or statement.find(exp.Anonymous) is not None for statement in found)
+    return not any(reads)
 
 
 def find_aliases(query: str) -> Iterator[str]:
@@ -62,8 +62,8 @@ def find_aliases(query: str) -> Iterator[str]:
     from sqlglot import exp
 
     for statement in parse_statements(query):
-        for each in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
-            yield each.alias_or_name
+        for alias in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
+            yield alias.alias_or_name
 
 
 def find_conditions(statement: exp.Expr) -> frozenset[str]:
@@ -92,6 +92,6 @@ def find_dropped_values(narrow: str, broad: str) -> tuple[str, ...]:
     kept, had = find_conditions(after[0]), find_conditions(before[0])
     if not kept < had:
         return ()
-    written = {each.this.strip("%") for each in before[0].find_all(exp.Literal)}
-    still = {each.this.strip("%") for each in after[0].find_all(exp.Literal)}
+    written = {literal.this.strip("%") for literal in before[0].find_all(exp.Literal)}
+    still = {literal.this.strip("%") for literal in after[0].find_all(exp.Literal)}
     return tuple(sorted(value for value in written - still if value))

@@ -71,16 +71,16 @@ class Schema:
     def _find_unknown_columns(self, statement: exp.Expr) -> Iterator[str]:
         from sqlglot import exp
 
-        known = self._find_columns(statement)
-        if known is None:
+        columns = self._find_columns(statement)
+        if columns is None:
             return
-        own = {each.alias.lower() for each in statement.find_all(exp.Alias, exp.TableAlias)}
+        own = {alias.alias.lower() for alias in statement.find_all(exp.Alias, exp.TableAlias)}
         tables = sorted({table.name.lower() for table in statement.find_all(exp.Table)})
         for column in statement.find_all(exp.Column):
             name = column.name.lower()
             # MySQL and SQLite take a text in double quotes for a text.
             quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
-            if name and name not in known | own | _ALWAYS and not quoted and name not in tables:
+            if name and name not in columns | own | _ALWAYS and not quoted and name not in tables:
                 yield f"{tables[0]}.{name}" if len(tables) == 1 else name
 
 
@@ -135,7 +135,7 @@ def _parse_definition(definition: str) -> tuple[str, frozenset[str]] | None:
         except (SqlglotError, RecursionError, ValueError):
             continue
         table = parsed.find(exp.Table)
-        columns = frozenset(each.name.lower() for each in parsed.find_all(exp.ColumnDef))
+        columns = frozenset(column.name.lower() for column in parsed.find_all(exp.ColumnDef))
         if isinstance(parsed, exp.Create) and table is not None and columns:
             return table.name.lower(), columns
     return None

@@ -76,7 +76,7 @@ def read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
 
 
 def list_clause_starts(passage: Passage, words: Sequence[Word]) -> list[int]:
-    """Return where the clauses of a passage begin: behind their marks, and at the subject of each verb."""
+    """Return where the clauses of a passage begin: after their marks, and at the subject of each verb."""
     starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
     if passage.lead is not None:
         starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
@@ -117,7 +117,7 @@ def is_subordinating(word: Word) -> bool:
 
 
 def is_tied_to(words: Sequence[Word], at: int, index: int) -> bool:
-    """Return whether one word is said of another: "it is enabled", or behind marks alone: "Insurance: No"."""
+    """Return whether one word is said of another: "it is enabled", or after marks alone: "Insurance: No"."""
     between = words[min(at, index) + 1 : max(at, index)]
     is_entry = index > at and bool(between) and not any(word.text[:1].isalnum() for word in between)
     return words[at].head == index or words[index].head == at or is_entry

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanproof.reading.grids import Line, count_heads, find_aligned, find_delimited
+from spanproof.reading.grids import Grid, Line, count_heads, find_aligned, find_delimited
 from spanproof.reading.log_lines import COUNT_OF_ROWS
 from spanproof.reading.markup import find_html_table
 from spanproof.trace import JsonValue
@@ -47,50 +47,45 @@ def parse_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) 
 
 
 def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
-    """Return the table that a decoded result is: records, rows beside their columns, or columns of values."""
+    """Return the table that a decoded result is: records, rows with their columns, or columns of values."""
     if isinstance(value, dict):
-        heads = value.get("columns")
-        if isinstance(heads, list) and heads and all(isinstance(head, str) for head in heads):
-            columns = [str(head) for head in heads]
-        rows = next((value[key] for key in _ROW_KEYS if isinstance(value.get(key), list)), None)
-        if rows is not None:
-            return parse_table_value(rows, columns)
-        lists = [item for item in value.values() if isinstance(item, list)]
-        if len(lists) != len(value) or len(lists) < 2 or len(set(map(len, lists))) != 1:
-            return None
-        return Table(tuple(value), list(zip(*lists, strict=True)))
+        return _parse_object(value, columns)
     if not isinstance(value, list) or not value:
         return None
     records = [row for row in value if isinstance(row, dict)]
     if len(records) == len(value):
         names = tuple(records[0])
-        same = all(tuple(row) == names for row in records)
-        return Table(names, [tuple(row.values()) for row in records]) if same else None
-    tuples = [tuple(row) for row in value if isinstance(row, list)]
-    if len(tuples) != len(value):
+        is_even = all(tuple(record) == names for record in records)
+        return Table(names, [tuple(record.values()) for record in records]) if is_even else None
+    rows = [tuple(row) for row in value if isinstance(row, list)]
+    return _parse_rows(rows, columns) if len(rows) == len(value) else None
+
+
+def _parse_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Table | None:
+    """Return the table of rows below names of columns; a first row of texts alone may have the names."""
+    if not columns and len(rows) > 1 and all(isinstance(cell, str) for cell in rows[0]):
+        columns, rows = [str(cell) for cell in rows[0]], rows[1:]
+    is_even = all(len(row) == len(columns) for row in rows)
+    return Table(tuple(columns), rows) if columns and is_even else None
+
+
+def _parse_object(value: dict[str, JsonValue], columns: Sequence[str]) -> Table | None:
+    """Return the table of an object that holds rows, with their columns or without, or columns of values."""
+    heads = value.get("columns")
+    if isinstance(heads, list) and heads and all(isinstance(head, str) for head in heads):
+        columns = [str(head) for head in heads]
+    rows = next((value[key] for key in _ROW_KEYS if isinstance(value.get(key), list)), None)
+    if rows is not None:
+        return parse_table_value(rows, columns)
+    lists = [values for values in value.values() if isinstance(values, list)]
+    if len(lists) != len(value) or len(lists) < 2 or len(set(map(len, lists))) != 1:
         return None
-    if not columns and len(tuples) > 1 and all(isinstance(cell, str) for cell in tuples[0]):
-        columns, tuples = [str(cell) for cell in tuples[0]], tuples[1:]
-    is_even = all(len(row) == len(columns) for row in tuples)
-    return Table(tuple(columns), tuples) if columns and is_even else None
+    return Table(tuple(value), list(zip(*lists, strict=True)))
 
 
 def _parse_lines(text: str, columns: Sequence[str], exact: bool) -> Table | None:
-    """Return the table in lines, below names of the columns or with names that are given."""
-    grid = None
-    if "<table" in text.lower():
-        found = find_html_table(text, 0)
-        grid = found[0] if found is not None else None
-    else:
-        lines: list[Line] = []
-        at = 0
-        for line in text.splitlines(keepends=True):
-            if line.strip() and not COUNT_OF_ROWS.fullmatch(line.strip()):
-                lines.append(Line(line.rstrip("\r\n"), at))
-            at += len(line)
-        if lines:
-            grid = find_delimited(lines, 0, len(columns)) or (None if exact else find_aligned(lines, 0))
-            grid = grid if grid is not None and grid.lines == len(lines) else None
+    """Return the table in lines, below names of the columns or with names that the caller knows."""
+    grid = _find_grid(text, len(columns), exact)
     if grid is None:
         return None
     rows = [tuple(text[low:high].strip() for low, high in row) for row in grid.rows]
@@ -103,9 +98,25 @@ def _parse_lines(text: str, columns: Sequence[str], exact: bool) -> Table | None
         # A row of data that looks like a head would give its values as names.
         if exact and not all(map(_NAME.match, columns)):
             return None
-    if heads > 1 or not columns or any(len(row) != len(columns) for row in rows):
+    is_even = all(len(row) == len(columns) for row in rows)
+    return Table(tuple(columns), list(rows)) if columns and heads <= 1 and is_even else None
+
+
+def _find_grid(text: str, width: int, exact: bool) -> Grid | None:
+    """Return the grid that all lines of a text make, counts of rows apart."""
+    if "<table" in text.lower():
+        found = find_html_table(text, 0)
+        return found[0] if found is not None else None
+    lines: list[Line] = []
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if line.strip() and not COUNT_OF_ROWS.fullmatch(line.strip()):
+            lines.append(Line(line.rstrip("\r\n"), at))
+        at += len(line)
+    if not lines:
         return None
-    return Table(tuple(columns), [tuple(row) for row in rows])
+    grid = find_delimited(lines, 0, width) or (None if exact else find_aligned(lines, 0))
+    return grid if grid is not None and grid.lines == len(lines) else None
 
 
 def parse_csv(text: str) -> list[list[str]] | None:

@@ -66,8 +66,8 @@ def _is_of_run(character: str) -> bool:
 def read_words_beside(text: str, start: int, end: int) -> frozenset[str]:
     """Return the words right behind a number in its clause, or else those right before it."""
     before = _BEFORE.search(text[max(0, start - _BESIDE) : start])
-    behind = _BEHIND.match(text[end : end + _BESIDE])
-    own = behind.group() if behind is not None else ""
+    following = _BEHIND.match(text[end : end + _BESIDE])
+    own = following.group() if following is not None else ""
     if not own.strip() and before is not None:
         own = before.group()
     return base_forms_of(own)

@@ -59,4 +59,4 @@ def classify_tool(name: str, language: Language | None = None) -> ToolKind:
     if language in _LANGUAGES:
         return _LANGUAGES[language]
     words = {word.lower() for word in WORD.findall(name)}
-    return next((kind for kind, known in _KINDS if words & known), ToolKind.OTHER)
+    return next((kind for kind, kind_words in _KINDS if words & kind_words), ToolKind.OTHER)

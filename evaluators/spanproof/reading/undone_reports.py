@@ -68,8 +68,8 @@ def _is_about_doing(sentence: str, verbs: Collection[str]) -> bool:
         return True
     lexicon = load_lexicon()
     words = re.findall(r"[a-z]+", sentence.casefold())
-    said = [lexicon.participles.get(word, word) for word in words]
-    is_english = any(each in lexicon.verbs and lexicon.are_related(each, verbs) for each in said)
+    said_verbs = [lexicon.participles.get(word, word) for word in words]
+    is_english = any(verb in lexicon.verbs and lexicon.are_related(verb, verbs) for verb in said_verbs)
     return is_english or any(forms.denied.search(sentence) for forms in lexicon.languages.values())
 
 

@@ -25,13 +25,13 @@ class ValueIndex:
         self._base = base
         self._amounts: dict[Kind, _AmountIndex] = {}
 
-    def list_agreeing(self, said: Value, hedge: Hedge, text: str, kinds: Iterable[Kind]) -> list[Fact]:
+    def list_agreeing(self, stated: Value, hedge: Hedge, text: str, kinds: Iterable[Kind]) -> list[Fact]:
         """Return the facts of some kinds that agree with a stated value, whose characters are `text`."""
         return [
             fact
             for kind in kinds
-            for fact in self._list_candidates(said, hedge, text, kind)
-            if is_agreeing(said, hedge, fact, text)
+            for fact in self._list_candidates(stated, hedge, text, kind)
+            if is_agreeing(stated, hedge, fact, text)
         ]
 
     def list_numbers(self, number: float) -> Sequence[Fact]:
@@ -39,18 +39,18 @@ class ValueIndex:
         found = self._index_amounts(Kind.NUMBER).list_within(number, number)
         return [fact for fact in found if fact.value.number == number]
 
-    def _list_candidates(self, said: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
+    def _list_candidates(self, stated: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
         facts = self._base.by_kind[kind]
-        if kind is Kind.NUMBER and said.kind is Kind.ID:
-            return self.list_numbers(float(said.text)) if said.text.isdecimal() else ()
-        if kind is Kind.ID and said.kind is not Kind.ID:
+        if kind is Kind.NUMBER and stated.kind is Kind.ID:
+            return self.list_numbers(float(stated.text)) if stated.text.isdecimal() else ()
+        if kind is Kind.ID and stated.kind is not Kind.ID:
             last = text.lstrip("#").lower()
             return [fact for fact in facts if fact.value.text.endswith(last)]
-        is_plain = said.kind in PLAIN_KINDS and said.other is None and hedge is Hedge.NONE
+        is_plain = stated.kind in PLAIN_KINDS and stated.other is None and hedge is Hedge.NONE
         if not is_plain or kind not in PLAIN_KINDS:
             return facts
-        margin = said.step / 2 + _MARGIN * max(1.0, abs(said.number))
-        return self._index_amounts(kind).list_within(said.number - margin, said.number + margin)
+        margin = stated.step / 2 + _MARGIN * max(1.0, abs(stated.number))
+        return self._index_amounts(kind).list_within(stated.number - margin, stated.number + margin)
 
     def _index_amounts(self, kind: Kind) -> _AmountIndex:
         if kind not in self._amounts:

@@ -25,6 +25,7 @@ class Kind(StrEnum):
 
 # Days of a year, of a month and of a day, about.
 _DAYS = (365, 30, 1)
+_YEARS = frozenset(range(1900, 2101))
 NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
 
 
@@ -94,31 +95,27 @@ class Mention:
 
 def is_year(value: Value) -> bool:
     """Return whether a number may be a year: it more often says which value is meant than how much it is."""
-    return (
-        value.kind is Kind.NUMBER
-        and value.step == 1
-        and value.factor == 1.0
-        and not value.grouped
-        and 1900 <= value.number <= 2100
-        and value.number == int(value.number)
-    )
+    is_plain = value.kind is Kind.NUMBER and value.step == 1 and value.factor == 1.0
+    return is_plain and not value.grouped and value.number in _YEARS
 
 
-def is_same_number(said: float, known: float, step: float) -> bool:
+def is_same_number(stated: float, source: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one, rounded to that precision."""
-    return abs(said - known) <= step / 2 + _estimate_float_error(known)
+    return abs(stated - source) <= step / 2 + _estimate_float_error(source)
 
 
-def is_cut(said: float, known: float, step: float) -> bool:
+def is_cut(stated: float, source: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one with its further digits left out."""
     return (
-        step < 1 and said * known > 0 and 0 <= (abs(known) - abs(said)) < step - _estimate_float_error(known)
+        step < 1
+        and stated * source > 0
+        and 0 <= (abs(source) - abs(stated)) < step - _estimate_float_error(source)
     )
 
 
-def _estimate_float_error(known: float) -> float:
+def _estimate_float_error(number: float) -> float:
     """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
-    return 1e-12 * max(1.0, abs(known))
+    return 1e-12 * max(1.0, abs(number))
 
 
 def estimate_days_between(one: Value, other: Value) -> int | None:
@@ -129,24 +126,26 @@ def estimate_days_between(one: Value, other: Value) -> int | None:
     return abs(sum(days * ((first or 0) - (second or 0)) for days, first, second in pairs))
 
 
-def is_same_date(said: Value, known: Value) -> bool:
+def is_same_date(stated: Value, source: Value) -> bool:
     """Return whether two dates agree in every part that both write, and share more than a year or a day."""
-    if said.date is None or known.date is None:
+    if stated.date is None or source.date is None:
         return False
     shared = 0
-    for one, other in zip(said.date, known.date, strict=True):
+    for one, other in zip(stated.date, source.date, strict=True):
         if one is not None and other is not None:
             if one != other:
                 return False
             shared += 1
-    return shared >= min(2, sum(part is not None for part in said.date))
+    return shared >= min(2, sum(part is not None for part in stated.date))
 
 
-def is_same_time(said: Value, known: Value) -> bool:
+def is_same_time(stated: Value, source: Value) -> bool:
     """Return whether two times of day agree; a time in the afternoon may be written without saying so."""
-    if said.time is None or known.time is None or said.time[1] != known.time[1]:
+    if stated.time is None or source.time is None or stated.time[1] != source.time[1]:
         return False
-    seconds = said.time[2], known.time[2]
-    if None not in seconds and seconds[0] != seconds[1] and said.time[2] != 0:
+    seconds = stated.time[2], source.time[2]
+    if None not in seconds and seconds[0] != seconds[1] and stated.time[2] != 0:
         return False
-    return said.time[0] == known.time[0] or (said.unit == "12h?" and said.time[0] % 12 == known.time[0] % 12)
+    if stated.time[0] == source.time[0]:
+        return True
+    return stated.unit == "12h?" and stated.time[0] % 12 == source.time[0] % 12

@@ -21,14 +21,22 @@ _NUMBERS = re.compile(r"[\w.,-]*\d[\w.,-]*")
 def compute_behaviour_digest(case: Case) -> str:
     """Return the digest of a case's behaviour; equal ones need one case."""
     if case.trace is None:
-        given = dump_json(to_plain([dict(case.inputs), dict(case.files)]))
+        content = dump_json(to_plain([dict(case.inputs), dict(case.files)]))
         required = dump_json(to_plain(encode_requirements(case.requirements)))
-        return digest("written", case.agent, case.task or "", given, required)
+        return digest("written", case.agent, case.task or "", content, required)
     failed = sorted(
-        {f"{each.layer.value}.{each.name}" for each in case.expectations if each.label is Label.FAIL}
+        {
+            f"{expectation.layer.value}.{expectation.name}"
+            for expectation in case.expectations
+            if expectation.label is Label.FAIL
+        }
     )
     tools = [tool for tool, _ in groupby(span.tool.name for span in case.trace.spans if span.tool)]
-    endings = [each.error.type or "error" if each.error else "ok" for each in case.snippets if each.executed]
+    endings = [
+        snippet.error.type or "error" if snippet.error else "ok"
+        for snippet in case.snippets
+        if snippet.executed
+    ]
     return digest(
         "run", case.agent, _format_task(case.task or ""), *_list_with_lengths(failed, tools, endings)
     )
@@ -41,4 +49,4 @@ def _format_task(task: str) -> str:
 
 def _list_with_lengths(*lists: list[str]) -> list[str]:
     """Return the lists as one in which each begins with its length."""
-    return [part for each in lists for part in (str(len(each)), *each)]
+    return [part for members in lists for part in (str(len(members)), *members)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.suites.case import Case
 from spanproof.trace import RecordedCall
 
@@ -14,7 +14,7 @@ def list_recorded_calls(case: Case) -> tuple[RecordedCall, ...]:
         return case.recorded
     recorded = [
         call
-        for run in runs_of(case.trace, detect(case.trace))
+        for run in list_runs(case.trace, detect(case.trace))
         for step in run.steps
         for call in step.calls
         if call.replayable

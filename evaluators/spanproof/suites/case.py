@@ -161,12 +161,14 @@ class Case:
         """
         of_tests = list_test_requirements() if self.tests is not None and self.tests.demands_tests else ()
         if self.requirements:
-            stated = {each.layer for each in self.requirements}
+            stated = {requirement.layer for requirement in self.requirements}
             layers = [layer for layer in self.required_layers if layer not in stated]
             of_layers = list_failure_requirements(layers=layers, open_allowed=True, trace_needed=False)
             return (*self.requirements, *of_layers, *of_tests)
         failed_before = [
-            each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
+            expectation.layer
+            for expectation in self.expectations
+            if expectation.is_of_layer and expectation.label is Label.FAIL
         ]
         of_layers = list_failure_requirements(
             failed_before, layers=self.required_layers, open_allowed=bool(of_tests)
@@ -216,6 +218,8 @@ def select_expectations(scores: tuple[Score, ...], snippets: tuple[Snippet, ...]
     """
     layers = list(Layer)
     found = [to_expectation(score, snippets) for score in scores]
-    compared = [each for each in found if each.is_of_layer or each.label is not None]
-    compared.sort(key=lambda each: (not each.is_of_layer, layers.index(each.layer)))
+    compared = [
+        expectation for expectation in found if expectation.is_of_layer or expectation.label is not None
+    ]
+    compared.sort(key=lambda expectation: (not expectation.is_of_layer, layers.index(expectation.layer)))
     return tuple(compared)

@@ -51,7 +51,7 @@ class Condition:
             case "number":
                 wanted = _as_number(self.value)
                 return any(
-                    is_near(each, wanted, self.tolerance) for each in extract_numbers(payload.text)
+                    is_near(number, wanted, self.tolerance) for number in extract_numbers(payload.text)
                 ), found
             case _:
                 return _evaluate_schema(self.value, payload.text, payload.value, found)
@@ -66,8 +66,8 @@ def read_condition(kind: str, about: Mapping[str, Any]) -> Condition:
     hows = [key for key in about if key in _CONDITIONS]
     unknown = set(about) - {*_CONDITIONS, "tolerance"}
     if len(hows) != 1 or unknown:
-        given = ", ".join(map(str, about))
-        raise ValueError(f"{kind} takes one of {', '.join(_CONDITIONS)}, and tolerance; got {given}")
+        keys = ", ".join(map(str, about))
+        raise ValueError(f"{kind} takes one of {', '.join(_CONDITIONS)}, and tolerance; got {keys}")
     how, value = hows[0], about[hows[0]]
     tolerance = about.get("tolerance", 0.0)
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or tolerance < 0:

@@ -75,7 +75,7 @@ class _Item:
     """One entry of a dataset of any form."""
 
     form: Form
-    given: Any
+    entry: Any
     expected: Any
     key: str = ""
     metadata: Any = None
@@ -110,8 +110,8 @@ def iter_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
         raise SuiteError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from problem
     entries = _iter_table_rows(path, text) if path.suffix.lower() == ".csv" else _iter_json_rows(path, text)
     for number, entry in enumerate(entries, start=1):
-        place = f"{path}, entry {number}"
-        case = _build_case(place, entry, how)
+        location = f"{path}, entry {number}"
+        case = _build_case(location, entry, how)
         yield replace(case, tags=tuple(dict.fromkeys((*case.tags, *how.tags))))
 
 
@@ -178,14 +178,14 @@ def _find_form(entry: Mapping[str, Any]) -> Form | None:
     return Form.SPANPROOF if "task" in keys else None
 
 
-def _build_case(place: str, entry: Any, how: Reading) -> Case:
+def _build_case(location: str, entry: Any, how: Reading) -> Case:
     if not isinstance(entry, dict):
-        raise SuiteError(f"{place}: expected an object, got {type(entry).__name__}")
+        raise SuiteError(f"{location}: expected an object, got {type(entry).__name__}")
     form = how.form or (_find_form(entry) if not how.task_key else None) or Form.TABLE
     if form is Form.SPANPROOF:
-        return read_record(place, _parse_tags(entry))
+        return read_record(location, _parse_tags(entry))
     item = _read_item(form, entry, how)
-    task, inputs = _parse_task(place, item.given, how.task_key)
+    task, inputs = _parse_task(location, item.entry, how.task_key)
     must = _build_requirements(item.expected, how)
     source: dict[str, Any] = {"form": form.value}
     source |= {"id": item.key} if item.key else {}
@@ -198,7 +198,7 @@ def _build_case(place: str, entry: Any, how: Reading) -> Case:
         "inputs": inputs,
         "must": must,
     }
-    return read_record(place, {**record, "tags": list(item.tags), "source": source})
+    return read_record(location, {**record, "tags": list(item.tags), "source": source})
 
 
 def _parse_tags(entry: dict[str, Any]) -> dict[str, Any]:
@@ -248,35 +248,34 @@ def _select_prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 def _read_row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
     """Return a row of a table: all but id, tags and the expected answer is what the agent is given."""
     rest = {name: value for name, value in entry.items() if name not in (*_ID_KEYS, "tags", "metadata")}
-    known = (how.expected_key,) if how.expected_key else _EXPECTED_KEYS[:-2]
-    column = next((name for name in rest if name.lower() in known and name != how.task_key), None)
+    answer_keys = (how.expected_key,) if how.expected_key else _EXPECTED_KEYS[:-2]
+    column = next((name for name in rest if name.lower() in answer_keys and name != how.task_key), None)
     expected = rest.pop(column) if column else None
     return _Item(Form.TABLE, rest, expected, key, entry.get("metadata"), str(entry.get("tags") or "").split())
 
 
-def _parse_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
+def _parse_task(location: str, entry: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
     """Return the task that an item's input holds, and what is given to the agent beside."""
-    if isinstance(given, str) and given.strip():
-        return given, {}
-    if isinstance(given, list):
-        given = {"messages": given}
-    if not isinstance(given, dict) or not given:
-        raise SuiteError(f"{place}: it has no input")
-    if not wanted and isinstance(given.get("messages"), list):
-        return _format_conversation(place, given["messages"]), _select_others(given, "messages")
-    texts = [name for name, value in given.items() if isinstance(value, str) and value.strip()]
+    if isinstance(entry, str) and entry.strip():
+        return entry, {}
+    if isinstance(entry, list):
+        entry = {"messages": entry}
+    if not isinstance(entry, dict) or not entry:
+        raise SuiteError(f"{location}: it has no input")
+    if not wanted and isinstance(entry.get("messages"), list):
+        return _format_conversation(location, entry["messages"]), _select_others(entry, "messages")
+    texts = [name for name, value in entry.items() if isinstance(value, str) and value.strip()]
     chosen = wanted or _get_task_key(texts)
-    if not chosen and len(given) == 1 and texts:
+    if not chosen and len(entry) == 1 and texts:
         chosen = texts[0]
     if chosen not in texts:
-        raise SuiteError(
-            f"{place}: none of {', '.join(map(str, given))} is known to be the task; name it with --task-key"
-        )
-    return given[chosen], _select_others(given, chosen)
+        names = ", ".join(map(str, entry))
+        raise SuiteError(f"{location}: none of {names} is known to be the task; name it with --task-key")
+    return entry[chosen], _select_others(entry, chosen)
 
 
-def _select_others(given: Mapping[str, JsonValue], key: str) -> dict[str, JsonValue]:
-    return {name: value for name, value in given.items() if name != key}
+def _select_others(values: Mapping[str, JsonValue], key: str) -> dict[str, JsonValue]:
+    return {name: value for name, value in values.items() if name != key}
 
 
 def _get_task_key(names: Sequence[str]) -> str:
@@ -285,12 +284,16 @@ def _get_task_key(names: Sequence[str]) -> str:
     return next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
 
 
-def _format_conversation(place: str, messages: Sequence[Any]) -> str:
+def _format_conversation(location: str, messages: Sequence[Any]) -> str:
     """Return messages as a task: the one message of the user, or all turns with who said them."""
-    turns = [(str(each.get("role", "user")), _get_text(each)) for each in messages if isinstance(each, dict)]
+    turns = [
+        (str(message.get("role", "user")), _get_text(message))
+        for message in messages
+        if isinstance(message, dict)
+    ]
     turns = [(role, text) for role, text in turns if text]
     if not any(role in ("user", "human") for role, _ in turns):
-        raise SuiteError(f"{place}: its messages hold none of a user")
+        raise SuiteError(f"{location}: its messages hold none of a user")
     if len(turns) == 1:
         return turns[0][1]
     return "\n".join(f"{role}: {text}" for role, text in turns)
@@ -318,7 +321,7 @@ def _get_answer(expected: Any, wanted: str) -> Any:
         return expected
     if wanted and wanted in expected:
         return expected[wanted]
-    known = next((name for name in _EXPECTED_KEYS if name in expected), None)
-    if known is not None:
-        return expected[known]
+    key = next((name for name in _EXPECTED_KEYS if name in expected), None)
+    if key is not None:
+        return expected[key]
     return next(iter(expected.values())) if len(expected) == 1 else expected

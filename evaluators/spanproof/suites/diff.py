@@ -41,7 +41,7 @@ class SuiteDiff:
     def to_json(self) -> dict[str, Any]:
         """Return the difference as JSON data."""
         changed = {
-            case: [{"key": each.key, "before": each.before, "now": each.now} for each in keys]
+            case: [{"key": key.key, "before": key.before, "now": key.now} for key in keys]
             for case, keys in self.changed
         }
         return {"added": list(self.added), "removed": list(self.removed), "changed": changed}
@@ -54,7 +54,7 @@ def compare_suites(before: Path, now: Path) -> SuiteDiff:
         SuiteError: one of the two is no suite, or a case cannot be read.
     """
     old, new = _load_contents(before), _load_contents(now)
-    changes = ((each, _compare_keys(old[each], new[each])) for each in sorted(old.keys() & new.keys()))
+    changes = ((key, _compare_keys(old[key], new[key])) for key in sorted(old.keys() & new.keys()))
     return SuiteDiff(
         added=tuple(sorted(new.keys() - old.keys())),
         removed=tuple(sorted(old.keys() - new.keys())),
@@ -77,8 +77,8 @@ def _encode_case(case: Case, folder: Path) -> dict[str, Any]:
     found = encode_record(case)
     if case.expectations:
         found["expectation"] = [
-            f"{each.layer.value}.{each.name} {each.snippet or each.span_id}: {each.verdict}"
-            for each in case.expectations
+            f"{frozen.layer.value}.{frozen.name} {frozen.snippet or frozen.span_id}: {frozen.verdict}"
+            for frozen in case.expectations
         ]
     files = _compute_digests(folder)
     files.pop(_CASE, None)

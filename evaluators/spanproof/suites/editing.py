@@ -20,12 +20,12 @@ class Added:
     """What became of the cases given, by their ids; a duplicate names the case that behaves the same."""
 
     added: tuple[str, ...]
-    known: tuple[str, ...]
+    existing: tuple[str, ...]
     duplicates: tuple[tuple[str, str], ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        return {"added": list(self.added), "known": list(self.known), "duplicates": dict(self.duplicates)}
+        return {"added": list(self.added), "known": list(self.existing), "duplicates": dict(self.duplicates)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
     Raises:
         SuiteError: a case of the suite cannot be read, or a frozen run would be replaced.
     """
-    known = {case.id: case for case in load_suite(suite)} if (suite / "suite.yaml").exists() else {}
-    behaviours = {compute_behaviour_digest(case): case.id for case in known.values()}
+    existing = {case.id: case for case in load_suite(suite)} if (suite / "suite.yaml").exists() else {}
+    behaviours = {compute_behaviour_digest(case): case.id for case in existing.values()}
     added, kept, duplicates = [], [], []
     for case in cases:
-        there = known.get(case.id)
+        there = existing.get(case.id)
         twin = behaviours.setdefault(compute_behaviour_digest(case), case.id)
         if there is not None and not replace:
             kept.append(case.id)
@@ -75,7 +75,7 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
         else:
             write_tests(suite, case)
             write_case(suite, case)
-            known[case.id] = case
+            existing[case.id] = case
             added.append(case.id)
     return Added(tuple(added), tuple(kept), tuple(duplicates))
 
@@ -96,7 +96,10 @@ def update_case(suite: Path, case: Case, change: Edit) -> Case:
             task=case.task if change.task is None else change.task,
             notes=case.notes if change.notes is None else change.notes,
             tags=tuple(tags),
-            requirements=(*case.requirements, *(each for each in added if each not in case.requirements)),
+            requirements=(
+                *case.requirements,
+                *(requirement for requirement in added if requirement not in case.requirements),
+            ),
         ),
     )
     return load_case(path.parent)

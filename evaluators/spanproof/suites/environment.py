@@ -36,9 +36,9 @@ def compute_environment_digest(sandbox: Sandbox) -> str:
 
 def describe_changed_environment(cases: Sequence[Case], sandbox: Sandbox | None) -> str:
     """Return how many cases were mined in another environment, as a sentence; empty where none was."""
-    pinned = [each for each in cases if each.source.get(KEY)]
+    pinned = [case for case in cases if case.source.get(KEY)]
     now = compute_environment_digest(sandbox) if pinned and sandbox is not None else ""
-    changed = [each for each in pinned if now and each.source[KEY] != now]
+    changed = [case for case in pinned if now and case.source[KEY] != now]
     if not changed:
         return ""
     return (

@@ -259,10 +259,10 @@ def _encode_case(case: Case, frozen: Mapping[str, bytes]) -> bytes:
     head |= {"cohort": cohort, "notes": case.notes, **encode_people(case)}
     if case.origin is not None:
         run = case.origin.run_span_id
-        of_layers = [each for each in case.expectations if each.is_of_layer]
-        details = [each for each in case.expectations if not each.is_of_layer]
-        head["expectation"] = [_encode_expectation(each, run) for each in of_layers]
-        head["details"] = [_OneLine(_encode_expectation(each, run)) for each in details]
+        of_layers = [expectation for expectation in case.expectations if expectation.is_of_layer]
+        details = [expectation for expectation in case.expectations if not expectation.is_of_layer]
+        head["expectation"] = [_encode_expectation(layer, run) for layer in of_layers]
+        head["details"] = [_OneLine(_encode_expectation(detail, run)) for detail in details]
         head["frozen"] = {name: _compute_digest(content) for name, content in sorted(frozen.items())}
     return _encode_yaml(head)
 
@@ -301,7 +301,7 @@ def _build_case(
         project = str(named.get("project") or Cohort().project)
         origin = Origin(str(named["trace_id"]), str(named["run_span_id"]), project)
         entries = [*head["expectation"], *(head.get("details") or [])]
-        expectations = tuple(_parse_expectation(each, origin.run_span_id, snippets) for each in entries)
+        expectations = tuple(_parse_expectation(entry, origin.run_span_id, snippets) for entry in entries)
     return Case(
         id=name,
         origin=origin,

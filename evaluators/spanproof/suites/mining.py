@@ -150,7 +150,7 @@ def build_test_text(now: str, before: str) -> str:
         tree, old = ast.parse(now), ast.parse(before)
     except SyntaxError:
         return ""
-    known = {ast.dump(node) for node in old.body}
+    old_nodes = {ast.dump(node) for node in old.body}
     kept: list[ast.stmt] = []
     found = False
     for node in tree.body:
@@ -160,7 +160,7 @@ def build_test_text(now: str, before: str) -> str:
         )
         if not is_test:
             kept.append(node)
-        elif ast.dump(node) not in known:
+        elif ast.dump(node) not in old_nodes:
             kept.append(node)
             found = True
     return "\n".join(ast.unparse(node) for node in kept) if found else ""
@@ -221,7 +221,7 @@ def _find_tree(repository: Path, commit: str) -> dict[str, str] | None:
 def _iter_blobs(repository: Path, commit: str, names: list[str]) -> Iterator[bytes]:
     """Yield the content of each file at a commit, by one process of Git; empty where there is none."""
     requested = "".join(f"{commit}:{name}\n" for name in names).encode()
-    rest = io.BytesIO(_run_git(repository, "cat-file", "--batch", given=requested).stdout)
+    rest = io.BytesIO(_run_git(repository, "cat-file", "--batch", stdin=requested).stdout)
     for _ in names:
         # `<object> blob <size>`, or `<what was named> missing`.
         *_, kind, size = rest.readline().decode("utf-8", "replace").rsplit(" ", 2)
@@ -250,13 +250,13 @@ def _read_git_output(repository: Path, *words: str) -> str:
     return ran.stdout.decode("utf-8", "replace")
 
 
-def _run_git(repository: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _run_git(repository: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     # Neither the repository's configuration nor its attributes may start a program.
     safe = ["-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="]
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
     flags = ["--no-ext-diff", "--no-textconv"] if words[0] in ("show", "diff", "log") else []
     command = ["git", *safe, "-C", str(repository), words[0], *flags, *words[1:]]
     try:
-        return subprocess.run(command, input=given, capture_output=True, env=environment, check=False)
+        return subprocess.run(command, input=stdin, capture_output=True, env=environment, check=False)
     except FileNotFoundError as problem:
         raise SuiteError("git is not installed: `suite mine` reads a repository with it") from problem

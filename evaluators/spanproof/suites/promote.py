@@ -98,9 +98,9 @@ def iter_promotions(
         SuiteError: a trace has no such run, a case of the suite cannot be read, or a pattern is none.
         OSError: a file cannot be written.
     """
-    known = load_suite(suite) if (suite / "suite.yaml").exists() else []
+    existing = load_suite(suite) if (suite / "suite.yaml").exists() else []
     behaviours: dict[str, str] = {}
-    for case in known:
+    for case in existing:
         behaviours.setdefault(compute_behaviour_digest(case), case.id)
     for evaluation, run_span_id in runs:
         promotion = _promote_run(evaluation, run_span_id, suite, how, behaviours)
@@ -126,16 +126,16 @@ def _promote_run(
     return Promotion(load_case(folder), Change.REPLACED if exists else Change.ADDED, redacted, same_as)
 
 
-def _with_what_people_wrote(case: Case, known: Case) -> Case:
+def _with_what_people_wrote(case: Case, stored: Case) -> Case:
     return replace_fields(
         case,
-        notes=known.notes,
-        requirements=known.requirements,
-        inputs=known.inputs,
-        files=known.files,
-        recorded=known.recorded,
-        tags=known.tags,
-        source=known.source,
+        notes=stored.notes,
+        requirements=stored.requirements,
+        inputs=stored.inputs,
+        files=stored.files,
+        recorded=stored.recorded,
+        tags=stored.tags,
+        source=stored.source,
     )
 
 
@@ -145,9 +145,9 @@ def build_case(evaluation: TraceEvaluation, run_span_id: str) -> Case:
     Raises:
         SuiteError: the trace has no such run.
     """
-    run = next((each for each in evaluation.runs if each.run.span_id == run_span_id), None)
+    run = next((run for run in evaluation.runs if run.run.span_id == run_span_id), None)
     if run is None:
-        there = ", ".join(f"{each.run.span_id} ({each.run.name})" for each in evaluation.runs) or "none"
+        there = ", ".join(f"{run.run.span_id} ({run.run.name})" for run in evaluation.runs) or "none"
         raise SuiteError(f"trace {evaluation.trace.trace_id} has no run {run_span_id}; its runs are: {there}")
     origin = Origin(run.run.trace_id, run.run.span_id, run.run.cohort.project)
     snippets = run.run.snippets

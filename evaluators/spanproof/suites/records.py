@@ -44,23 +44,23 @@ def encode_record(case: Case) -> dict[str, Any]:
     return {key: value for key, value in (record | encode_people(case)).items() if value or key == "requires"}
 
 
-def read_record(place: str, record: object) -> Case:
+def read_record(location: str, record: object) -> Case:
     """Return the case that a record describes; one without an `id` is named by its task.
 
     Raises:
         SuiteError: it is none; names the place, the key and what is expected.
     """
     if not isinstance(record, dict):
-        raise SuiteError(f"{place}: expected an object, got {type(record).__name__}")
+        raise SuiteError(f"{location}: expected an object, got {type(record).__name__}")
     unknown = sorted(set(record) - _KEYS)
     if unknown:
-        raise SuiteError(f"{place}: no key {unknown[0]!r} is known; known are {', '.join(sorted(_KEYS))}")
+        raise SuiteError(f"{location}: no key {unknown[0]!r} is known; known are {', '.join(sorted(_KEYS))}")
     task = record.get("task")
     if not isinstance(task, str) or not task.strip():
-        raise SuiteError(f"{place}: a case needs a task, a text")
+        raise SuiteError(f"{location}: a case needs a task, a text")
     name = str(record.get("id") or build_case_name(task, json.dumps(record, sort_keys=True, default=str)))
     if not _ID.fullmatch(name):
-        raise SuiteError(f"{place}: id {name!r} must be letters, digits, '.', '_' and '-', 100 at most")
+        raise SuiteError(f"{location}: id {name!r} must be letters, digits, '.', '_' and '-', 100 at most")
     try:
         return Case(
             id=name,
@@ -71,11 +71,11 @@ def read_record(place: str, record: object) -> Case:
             expectations=(),
             snippets=(),
             trace=None,
-            **read_people(place, record),
+            **read_people(location, record),
         )
     except (KeyError, TypeError, ValueError) as problem:
         what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
-        raise SuiteError(f"{place}: {what}") from problem
+        raise SuiteError(f"{location}: {what}") from problem
 
 
 def build_case_name(task: str, identity: str) -> str:
@@ -101,7 +101,7 @@ def encode_people(case: Case) -> dict[str, Any]:
     return found | {key: value for key, value in more.items() if value}
 
 
-def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
+def read_people(location: str, head: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a case that people write.
 
     Raises:
@@ -112,7 +112,7 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
     recorded = [_parse_call(call) for call in _read_list(head, "recorded")]
     return {
         "notes": str(head.get("notes") or ""),
-        "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
+        "requirements": read_requirements(location, head.get("must"), head.get("must_not")),
         "requires": _find_layers(head),
         "inputs": _read_mapping(head, "inputs"),
         "files": _read_files(head),
@@ -125,9 +125,9 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_cohort(head: Mapping[str, Any]) -> Cohort:
     """Return the cohort; what this Spanproof does not know of it is left out."""
-    known = {field.name for field in fields(Cohort)}
-    given = {key: str(value) for key, value in (head.get("cohort") or {}).items() if key in known}
-    return Cohort(**given)
+    names = {field.name for field in fields(Cohort)}
+    dimensions = {key: str(value) for key, value in (head.get("cohort") or {}).items() if key in names}
+    return Cohort(**dimensions)
 
 
 def _encode_call(call: RecordedCall) -> dict[str, object]:

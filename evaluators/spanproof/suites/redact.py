@@ -54,8 +54,8 @@ def build_redacted_case(
     plain = {
         "task": case.task,
         "trace": to_plain(case.trace) if case.trace else None,
-        "snippets": [to_plain(each) for each in case.snippets],
-        "explanations": [each.explanation for each in case.expectations],
+        "snippets": [to_plain(snippet) for snippet in case.snippets],
+        "explanations": [expectation.explanation for expectation in case.expectations],
     }
     fakes = _Fakes(case.id)
     for run in evaluation.runs:
@@ -65,17 +65,17 @@ def build_redacted_case(
         fakes.add_secrets(text, compiled)
     if not fakes.values:
         return case, 0
-    known = fakes.build_replacer()
-    masked = _with_texts(plain, known)
+    replacer = fakes.build_replacer()
+    masked = _with_texts(plain, replacer)
     expectations = tuple(
-        replace(each, explanation=text)
-        for each, text in zip(case.expectations, masked["explanations"], strict=True)
+        replace(expectation, explanation=text)
+        for expectation, text in zip(case.expectations, masked["explanations"], strict=True)
     )
     redacted = replace(
         case,
         task=masked["task"],
         trace=from_plain(Trace, masked["trace"]) if case.trace else None,
-        snippets=tuple(_with_new_id(from_plain(Snippet, each)) for each in masked["snippets"]),
+        snippets=tuple(_with_new_id(from_plain(Snippet, snippet)) for snippet in masked["snippets"]),
         expectations=expectations,
     )
     return redacted, len(fakes.values)
@@ -96,7 +96,7 @@ class _Fakes:
         forms = _list_formats(secret)
         draw = random.Random(f"{self._seed}:{len(self.values)}")  # noqa: S311 - made up, no secret
         for kept in range(max(len(secret) - _CHANGED, 1)):
-            fake = secret[:kept] + "".join(_build_character(each, draw) for each in secret[kept:])
+            fake = secret[:kept] + "".join(_build_character(character, draw) for character in secret[kept:])
             if fake != secret and forms <= _list_formats(fake):
                 self.values[secret] = fake
                 return
@@ -117,8 +117,8 @@ class _Fakes:
     def build_replacer(self) -> Callable[[str], str]:
         """Return a function that replaces every secret in a text; of two that overlap the longer one."""
         longest = sorted(self.values, key=len, reverse=True)
-        known = re.compile("|".join(map(re.escape, longest)))
-        return lambda text: known.sub(lambda found: self.values[found[0]], text)
+        secrets = re.compile("|".join(map(re.escape, longest)))
+        return lambda text: secrets.sub(lambda found: self.values[found[0]], text)
 
 
 def _iter_keys(text: str) -> Iterator[Secret]:

@@ -68,8 +68,8 @@ class RequestPattern:
         """Whether a call is one of them."""
         if request.method != self.method or _format_without_query(request.url) != self.url:
             return False
-        given = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
-        if any(_format_value(value) not in given.get(name, ()) for name, value in self.query.items()):
+        query = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
+        if any(_format_value(value) not in query.get(name, ()) for name, value in self.query.items()):
             return False
         return self.body is None or _is_same_body(self.body, request.body)
 

@@ -275,7 +275,7 @@ class RequestRequirement(Requirement):
             return fitting == self.count, f"{name} was called so {fitting} times, not {self.count}"
         if fitting:
             return True, f"{name} was called"
-        others = ", ".join(format_short_line(str(each)) for each in requests[-_SHOWN_CALLS:])
+        others = ", ".join(format_short_line(str(request)) for request in requests[-_SHOWN_CALLS:])
         return False, f"{name} was not called so" + (f"; the calls were {others}" if others else "")
 
 
@@ -284,7 +284,7 @@ class KnownEndpoints(Requirement):
     """No call to an endpoint of a recorded host that the case has no answer to."""
 
     def _compare(self, attempt: Attempt) -> tuple[bool | None, str]:
-        unknown = [each for each in attempt.requests if not each.is_recorded]
+        unknown = [request for request in attempt.requests if not request.is_recorded]
         if not unknown:
             return True, "every call over HTTP is on record"
         return False, f"the case has no answer to {format_short_line(str(unknown[0]))}"
@@ -448,11 +448,11 @@ def list_answer_requirements(expected: JsonValue) -> tuple[Requirement, ...]:
     return read_requirements("expected", [encode_answer(expected)], None)
 
 
-def read_requirements(place: str, must: object, must_not: object) -> tuple[Requirement, ...]:
+def read_requirements(location: str, must: object, must_not: object) -> tuple[Requirement, ...]:
     """Return the requirements of a case.
 
     Args:
-        place: the file, for errors.
+        location: the file, for errors.
         must: a list of entries, or None.
         must_not: the same.
 
@@ -464,12 +464,12 @@ def read_requirements(place: str, must: object, must_not: object) -> tuple[Requi
         if entries is None:
             continue
         if not isinstance(entries, list):
-            raise SuiteError(f"{place}: {key} must be a list, got {type(entries).__name__}")
+            raise SuiteError(f"{location}: {key} must be a list, got {type(entries).__name__}")
         for number, entry in enumerate(entries, start=1):
             try:
                 found.append(_read_entry(entry, negated=key == "must_not"))
             except (TypeError, ValueError, GateError) as problem:
-                raise SuiteError(f"{place}: {key}, entry {number}: {problem}") from problem
+                raise SuiteError(f"{location}: {key}, entry {number}: {problem}") from problem
     return tuple(found)
 
 
@@ -477,8 +477,8 @@ def encode_requirements(requirements: Iterable[Requirement]) -> dict[str, list[J
     """Return `must` and `must_not` as `case.yaml` holds them; an empty one is left out."""
     must: list[JsonValue] = []
     must_not: list[JsonValue] = []
-    for each in requirements:
-        (must_not if each.negated else must).append(each.entry)
+    for requirement in requirements:
+        (must_not if requirement.negated else must).append(requirement.entry)
     return {key: entries for key, entries in (("must", must), ("must_not", must_not)) if entries}
 
 
@@ -545,8 +545,8 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
 
 def _describe_own_score(run: RunEvaluation, assertion: CaseAssertion) -> str:
     layer, name = assertion.score.layer, assertion.score.row_name
-    outcomes = (each.outcome for each in run.scores if each.layer is layer and each.name == name)
-    return next((each.explanation for each in outcomes if isinstance(each, Scored)), "")
+    outcomes = (score.outcome for score in run.scores if score.layer is layer and score.name == name)
+    return next((outcome.explanation for outcome in outcomes if isinstance(outcome, Scored)), "")
 
 
 def _format_call(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
@@ -556,4 +556,6 @@ def _format_call(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> 
 
 def list_required_files(requirements: Iterable[Requirement]) -> frozenset[str]:
     """Return the files of the work directory that requirements are about."""
-    return frozenset(each.path for each in requirements if isinstance(each, FileRequirement))
+    return frozenset(
+        requirement.path for requirement in requirements if isinstance(requirement, FileRequirement)
+    )

@@ -77,13 +77,13 @@ class CaseReport:
     @property
     def opened(self) -> int:
         """How many verdicts are open now that were not."""
-        return sum(each.found is State.OPEN for each in self.differences)
+        return sum(difference.found is State.OPEN for difference in self.differences)
 
     @property
     def is_open(self) -> bool:
         """Whether a layer of the run is open today."""
         run = find_run(self.evaluation, self.case.origin.run_span_id) if self.case.origin else None
-        return run is not None and any(get_state(each) is State.OPEN for each in run.layers.values())
+        return run is not None and any(get_state(outcome) is State.OPEN for outcome in run.layers.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SuiteReport:
 
     def to_table(self) -> ResultTable:
         """Return the report as rows, one per case."""
-        counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
+        counts = [f"{self.count(status)} {status.value}" for status in CaseStatus if self.count(status)]
         headline = (
             f"{format_count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
         )
@@ -184,7 +184,7 @@ def run_case(case: Case, engine: Engine, open_policy: OpenPolicy = OpenPolicy.NO
     wall_s = time.monotonic() - started
     run = find_run(evaluation, case.origin.run_span_id)
     found = [to_expectation(score, case.snippets) for score in run.scores] if run else []
-    by_key = {each.key: each for each in found}
+    by_key = {difference.key: difference for difference in found}
     differences = []
     for expected in case.expectations:
         now = by_key.get(expected.key)
@@ -208,7 +208,7 @@ def _is_renamed(expected: Expectation, now: Expectation) -> bool:
 
 def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
     """Return the run of this span, None where the trace has none."""
-    return next((each for each in evaluation.runs if each.run.span_id == span_id), None)
+    return next((run for run in evaluation.runs if run.run.span_id == span_id), None)
 
 
 def _describe_missing(expected: Expectation) -> str:
@@ -217,7 +217,7 @@ def _describe_missing(expected: Expectation) -> str:
 
 
 def _compute_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
-    moves = {(each.expected.verdict, each.found) for each in differences}
+    moves = {(difference.expected.verdict, difference.found) for difference in differences}
     if open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
         moves = {(expected, found) for expected, found in moves if found is not State.OPEN}
     if not moves:
@@ -284,16 +284,20 @@ def _encode_case(report: CaseReport) -> dict[str, object]:
         "trace_id": origin.trace_id,
         "runs": [make_run_row(run)] if run else [],
         "run_span_id": origin.run_span_id,
-        "frozen": {each.layer.value: each.verdict for each in report.case.expectations if each.is_of_layer},
+        "frozen": {
+            expectation.layer.value: expectation.verdict
+            for expectation in report.case.expectations
+            if expectation.is_of_layer
+        },
         "differences": [
             {
-                "layer": each.expected.layer.value,
-                "name": each.expected.name,
-                "snippet": each.expected.snippet,
-                "expected": each.expected.verdict,
-                "found": each.found_word,
-                "explanation": each.explanation,
+                "layer": difference.expected.layer.value,
+                "name": difference.expected.name,
+                "snippet": difference.expected.snippet,
+                "expected": difference.expected.verdict,
+                "found": difference.found_word,
+                "explanation": difference.explanation,
             }
-            for each in report.differences
+            for difference in report.differences
         ],
     }

@@ -26,7 +26,7 @@ class Bucket(StrEnum):
 def list_tags(trace: Trace, evaluated: RunEvaluation) -> tuple[str, ...]:
     """Return the bucket of a run, then the kinds of its failures in the order of their names."""
     signatures = [failure.signature for failure in list_run_failures(trace, evaluated)]
-    kinds = {kind.id for each in signatures if (kind := build_explanation(each).kind) is not None}
+    kinds = {kind.id for signature in signatures if (kind := build_explanation(signature).kind) is not None}
     return (_classify_run(evaluated).value, *sorted(kinds))
 
 

@@ -37,8 +37,8 @@ class Suite:
         named = [_with_id(case) for case in cases]
         added = add_cases(self.folder, named, replace=replace_known)
         twins = dict(added.duplicates)
-        known = {case.id: case for case in self}
-        return tuple(known[twins.get(case.id, case.id)] for case in named)
+        existing = {case.id: case for case in self}
+        return tuple(existing[twins.get(case.id, case.id)] for case in named)
 
     def __iter__(self) -> Iterator[Case]:
         """Yield the cases in the order of their ids; none where there is no suite yet."""
@@ -64,5 +64,5 @@ def _list_content(case: Case) -> list[object]:
         case.agent,
         dict(case.inputs),
         dict(case.files),
-        [str(each) for each in case.requirements],
+        [str(requirement) for requirement in case.requirements],
     ]

@@ -15,7 +15,7 @@ from spanproof.evaluators.engine import Engine, describe_subject
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites.case import Case
@@ -54,7 +54,7 @@ def get_frozen_run(case: Case) -> tuple[Trace, Run]:
         SuiteError: the case holds no run.
     """
     if case.trace is not None and case.origin is not None:
-        for run in runs_of(case.trace, detect(case.trace)):
+        for run in list_runs(case.trace, detect(case.trace)):
             if run.span_id == case.origin.run_span_id:
                 return case.trace, run
     raise SuiteError(f"case {case.id} holds no frozen run")
@@ -74,9 +74,13 @@ def run_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: San
     trace, run = get_frozen_run(case)
     altered = build_altered_run(run, change, f"case {case.id}")
     gates = {
-        each.id: pipeline.for_subject(describe_subject(trace, altered, each)) for each in altered.snippets
+        snippet.id: pipeline.for_subject(describe_subject(trace, altered, snippet))
+        for snippet in altered.snippets
     }
-    scans = {each.id: gates[each.id].scan(each.language.value, each.source) for each in altered.snippets}
+    scans = {
+        snippet.id: gates[snippet.id].scan(snippet.language.value, snippet.source)
+        for snippet in altered.snippets
+    }
     runner = Runner(sandbox, "", 0.0)
     too_weak = runner.too_weak(altered, {name: gate.policy for name, gate in gates.items()})
     if too_weak is not None:
@@ -121,7 +125,7 @@ def _with_replay(run: Run, replay: Replay) -> Run:
             )
             if snippet.is_final and output is not None:
                 answer = output
-        shown = next((each.observation for each in snippets if each.observation is not None), None)
+        shown = next((snippet.observation for snippet in snippets if snippet.observation is not None), None)
         observation_of_step = step.observation if shown is None else shown
         steps.append(replace(step, snippets=tuple(snippets), observation=observation_of_step))
     return replace(run, steps=tuple(steps), answer=answer)
@@ -166,8 +170,8 @@ def build_altered_run(run: Run, change: Alteration, name: str) -> Run:
     Raises:
         SuiteError: the change names what the run does not have; `name` is what the message calls the run.
     """
-    known = {snippet.id for snippet in run.snippets}
-    if unknown := sorted(change.sources.keys() - known):
+    ids = {snippet.id for snippet in run.snippets}
+    if unknown := sorted(change.sources.keys() - ids):
         raise SuiteError(f"{name} has no snippet {unknown[0]!r}")
     calls = list_calls(run)
     if unknown_calls := sorted(number for number in change.results if not 0 <= number < len(calls)):

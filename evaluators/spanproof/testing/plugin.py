@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def spanproof(request: pytest.FixtureRequest) -> Iterator[AgentSession]:
     """Trace the agents that the test runs, of every framework; their runs are judged when the test ends."""
-    session = _ensure_session(request.node)
+    session = _get_session(request.node)
     with session.tracing():
         yield session
 
@@ -48,26 +48,26 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Check what a test asserts of its agent, once its body has passed."""
     outcome = yield
     if item.get_closest_marker("spanproof") is not None or _SESSION in item.stash:
-        session = _ensure_session(item)
-        failure = session.check()
-        item.add_report_section("call", "spanproof", session.report())
+        session = _get_session(item)
+        failure = session.describe_problem()
+        item.add_report_section("call", "spanproof", session.describe_runs())
         if failure:
             pytest.fail(failure, pytrace=False)
     return outcome
 
 
-def _ensure_session(item: pytest.Item) -> AgentSession:
+def _get_session(item: pytest.Item) -> AgentSession:
     """Return the session of a test; the first call makes it."""
     if _SESSION not in item.stash:
         from spanproof.testing.session import AgentSession, read_marker
 
         marker = item.get_closest_marker("spanproof")
-        given = marker.kwargs if marker else {}
+        arguments = marker.kwargs if marker else {}
         if marker and marker.args:
             pytest.fail("the marker spanproof takes names only, as in suite=…", pytrace=False)
         wrong = ""
         try:
-            item.stash[_SESSION] = AgentSession(read_marker(given))
+            item.stash[_SESSION] = AgentSession(read_marker(arguments))
         except ValueError as problem:
             wrong = str(problem)
         if wrong:

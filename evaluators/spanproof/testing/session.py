@@ -13,7 +13,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from spanproof.agent_process.child import call_agent, make_agent
+from spanproof.agent_process.child import build_agent, run_agent
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.experiments import (
     CaseStatus,
@@ -21,10 +21,10 @@ from spanproof.experiments import (
     ExperimentError,
     Settings,
     Tools,
-    agent_in_module,
+    build_module_agent,
     run_experiment,
 )
-from spanproof.experiments.notebook import choose_folder, open_engine
+from spanproof.experiments.notebook import get_new_folder, open_engine
 from spanproof.gate import (
     CaseTrials,
     GateError,
@@ -87,18 +87,18 @@ class Plan:
         return OpenPolicy(self.open)
 
 
-def read_marker(given: Mapping[str, Any]) -> Plan:
+def read_marker(arguments: Mapping[str, Any]) -> Plan:
     """Return what the arguments of a marker say.
 
     Raises:
         ValueError: an argument is unknown or not what it must be; names it.
     """
-    known = [field.name for field in fields(Plan)]
-    if unknown := sorted(set(given) - set(known)):
-        raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(known)}")
-    asserted = given.get("assert_") or ()
+    names = [field.name for field in fields(Plan)]
+    if unknown := sorted(set(arguments) - set(names)):
+        raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(names)}")
+    asserted = arguments.get("assert_") or ()
     texts = (asserted,) if isinstance(asserted, str) else tuple(asserted)
-    plan = Plan(**{**given, "assert_": tuple(_complete_assertion(text) for text in texts)})
+    plan = Plan(**{**arguments, "assert_": tuple(_format_assertion(text) for text in texts)})
     if plan.agent and not plan.suite:
         raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
     try:
@@ -124,8 +124,8 @@ class AgentSession:
     @contextmanager
     def tracing(self) -> Iterator[None]:
         """Trace every framework for as long as the context is open."""
-        provider = _ensure_provider()
-        _exporter.receivers.append(self._receive)
+        provider = _get_provider()
+        _exporter.receivers.append(self._add_spans)
         for instrument in (instrument_smolagents, instrument_langchain, instrument_openai_agents):
             with suppress(ImportError):
                 instrument(provider)
@@ -133,7 +133,7 @@ class AgentSession:
             yield
         finally:
             uninstrument()
-            _exporter.receivers.remove(self._receive)
+            _exporter.receivers.remove(self._add_spans)
 
     def run(self, agent: Any, task: str, **inputs: Any) -> Any:
         """Run an agent here and return its answer.
@@ -144,9 +144,9 @@ class AgentSession:
             inputs: further arguments by name.
         """
         before = len(self._spans)
-        answer = call_agent(make_agent(agent), task, inputs)
+        answer = run_agent(build_agent(agent), task, inputs)
         if len(self._spans) == before:
-            _record_run(task, answer)
+            _write_run_span(task, answer)
         return answer
 
     def run_suite(self, agent: str = "", **changes: Any) -> Experiment:
@@ -163,8 +163,8 @@ class AgentSession:
         if not plan.suite:
             raise ExperimentError("name a suite: @pytest.mark.spanproof(suite=…)")
         settings = Settings(plan.trials, plan.jobs, plan.seed, plan.timeout_s, Tools(plan.tools))
-        folder = Path(plan.folder) if plan.folder else choose_folder()
-        target = agent_in_module(plan.agent)
+        folder = Path(plan.folder) if plan.folder else get_new_folder()
+        target = build_module_agent(plan.agent)
         with open_engine(plan.backend) as engine:
             found = run_experiment(target, Path(plan.suite), folder, engine, settings)
         self.experiment = replace(found, open_policy=plan.open_policy)
@@ -174,15 +174,15 @@ class AgentSession:
     def evaluations(self) -> tuple[TraceEvaluation, ...]:
         """The runs of this test so far, judged by all layers."""
         if self._judged is None:
-            self._judged = self._judge()
+            self._judged = self._evaluate_runs()
         return self._judged
 
     @property
     def scores(self) -> tuple[Score, ...]:
         """All scores of the runs so far."""
-        return tuple(score for each in self.evaluations for score in each.scores)
+        return tuple(score for evaluation in self.evaluations for score in evaluation.scores)
 
-    def check(self) -> str:
+    def describe_problem(self) -> str:
         """Return why the test does not hold; empty where it does.
 
         A suite whose agent is named and that the test did not run is run first.
@@ -193,67 +193,67 @@ class AgentSession:
             except (ExperimentError, SuiteError) as problem:
                 return str(problem)
         if self.experiment is not None:
-            return self._check_experiment(self.experiment)
+            return self._describe_experiment_problem(self.experiment)
         if self.plan.assert_:
-            return self._check_assertions(self.scores)
-        return self._check_layers()
+            return self._describe_assertion_problem(self.scores)
+        return self._describe_layer_problem()
 
-    def report(self) -> str:
+    def describe_runs(self) -> str:
         """Return what was found, for the report of the test."""
         if self.experiment is not None:
             table = self.experiment.to_table()
             rows = (f"{row.verdict.value:12} {row.name}  {row.reason}".rstrip() for row in table.rows)
             facts = (f"{name}: {value}" for name, value in table.all_facts)
             return "\n".join([table.headline, *facts, *rows, f"results: {self.experiment.folder}"])
-        runs = [(each, run) for each in self.evaluations for run in each.runs]
+        runs = [(evaluation, run) for evaluation in self.evaluations for run in evaluation.runs]
         lines = [
-            f"{run.run.name}  trace {each.trace.trace_id}: {_format_verdicts(run.scores)}"
-            for each, run in runs
+            f"{run.run.name}  trace {evaluation.trace.trace_id}: {_format_verdicts(run.scores)}"
+            for evaluation, run in runs
         ]
         return "\n".join(filter(None, [*lines, self.plan.open_policy.remark]))
 
-    def _check_experiment(self, experiment: Experiment) -> str:
+    def _describe_experiment_problem(self, experiment: Experiment) -> str:
         if self.plan.assert_:
-            from spanproof.experiments.scores import collect_scores
+            from spanproof.experiments.scores import list_scores
 
-            return self._check_assertions(collect_scores(experiment))
+            return self._describe_assertion_problem(list_scores(experiment))
         failing = [f"{row.name}: {row.reason}" for row in experiment.to_table().failing]
         stopped = [experiment.stopped] if experiment.stopped else []
         how = [_HOW_TO_SETTLE] if experiment.count(CaseStatus.OPEN) else []
         return "\n".join([*stopped, *failing, *how]) if not experiment.passed else ""
 
-    def _check_assertions(self, scores: Sequence[Score | CaseTrials]) -> str:
+    def _describe_assertion_problem(self, scores: Sequence[Score | CaseTrials]) -> str:
         report: GateReport = evaluate_assertions(
             [parse_assertion(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
         )
         lines: list[str] = []
         is_open = False
-        for each in report.assertions:
-            if each.verdict is not Verdict.PASSED:
-                lines.append(f"{each.verdict.value}: {each.assertion}: {each.reason}")
-                lines += [f"  {case.agent}: {case.explanation}" for case in each.failing[:5]]
-                is_open |= each.open > 0
+        for assertion in report.assertions:
+            if assertion.verdict is not Verdict.PASSED:
+                lines.append(f"{assertion.verdict.value}: {assertion.assertion}: {assertion.reason}")
+                lines += [f"  {case.agent}: {case.explanation}" for case in assertion.failing[:5]]
+                is_open |= assertion.open > 0
         return "\n".join([*lines, *([_HOW_TO_SETTLE] if is_open else [])])
 
-    def _check_layers(self) -> str:
+    def _describe_layer_problem(self) -> str:
         """Return which layers fail, are open or errored; a test that ran no agent does not hold."""
-        runs = [run for each in self.evaluations for run in each.runs]
+        runs = [run for evaluation in self.evaluations for run in evaluation.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
         found = [
             requirement.evaluate(Attempt(run)) for run in runs for requirement in list_failure_requirements()
         ]
         if self.plan.open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
-            found = [each for each in found if not each.is_open]
-        missed = [each for each in found if each.holds is not True]
-        lines = [_format_finding(each) for each in missed]
-        return "\n".join([*lines, *([_HOW_TO_SETTLE] if any(each.is_open for each in missed) else [])])
+            found = [finding for finding in found if not finding.is_open]
+        missed = [finding for finding in found if finding.holds is not True]
+        lines = [_format_finding(finding) for finding in missed]
+        return "\n".join([*lines, *([_HOW_TO_SETTLE] if any(finding.is_open for finding in missed) else [])])
 
-    def _receive(self, spans: Sequence[ReadableSpan]) -> None:
+    def _add_spans(self, spans: Sequence[ReadableSpan]) -> None:
         self._spans += spans
         self._judged = None
 
-    def _judge(self) -> tuple[TraceEvaluation, ...]:
+    def _evaluate_runs(self) -> tuple[TraceEvaluation, ...]:
         if not self._spans:
             return ()
         request = decode_protobuf(encode_spans(self._spans).SerializeToString())
@@ -285,7 +285,7 @@ _exporter = _Exporter()
 _joined: list[TracerProvider] = []
 
 
-def _ensure_provider() -> TracerProvider:
+def _get_provider() -> TracerProvider:
     """Return the process's provider with our exporter: agents that trace themselves use it, too."""
     current = trace.get_tracer_provider()
     if not isinstance(current, TracerProvider):
@@ -297,17 +297,17 @@ def _ensure_provider() -> TracerProvider:
     return current
 
 
-def _record_run(task: str, answer: object) -> None:
+def _write_run_span(task: str, answer: object) -> None:
     """Record the run of a function that traced nothing itself, so that its answer can be judged."""
     attributes = {
         openinference.SPAN_KIND: "AGENT",
         openinference.INPUT_VALUE: task,
         openinference.OUTPUT_VALUE: str(answer),
     }
-    _ensure_provider().get_tracer("spanproof.testing").start_span("agent", attributes=attributes).end()
+    _get_provider().get_tracer("spanproof.testing").start_span("agent", attributes=attributes).end()
 
 
-def _complete_assertion(text: str) -> str:
+def _format_assertion(text: str) -> str:
     """Return an assertion; one over cases without a quantifier is over all of them."""
     head = text.partition(" where ")[0]
     is_aggregate = "(" in head or head.startswith(("sandbox_pass_rate", "code_presence"))
@@ -320,5 +320,5 @@ def _format_verdicts(scores: Sequence[Score]) -> str:
     from spanproof.gate.query import get_label
 
     return ", ".join(
-        f"{each.layer.value} {get_label(each)}" for each in scores if each.name == each.layer.value
+        f"{score.layer.value} {get_label(score)}" for score in scores if score.name == score.layer.value
     )

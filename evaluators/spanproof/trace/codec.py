@@ -34,8 +34,11 @@ MAX_DEPTH = 100
 
 _Decoder = Callable[[Any], Any]
 _Encoder = Callable[[Any, int], Any]
-# Keys of the one-entry objects that stand for what JSON has no form for.
-_ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
+ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
+"""Keys of the one-entry objects that stand for what JSON has no form for."""
+
+CUT = f"(cut: nested deeper than {MAX_DEPTH} levels)"
+"""The mark of lists and objects that nest too deeply."""
 
 # Digits become 0, and what may precede a number a comma, so that one search finds every long integer, in a
 # tenth of the parser's time. The digits of an id follow a quote.
@@ -114,6 +117,15 @@ def to_plain(value: object) -> Any:
     return _encode_value(value, 0)
 
 
+def encode_scalar(value: object) -> Any:
+    """Return a value that is no list, object or dataclass as plain JSON data.
+
+    Raises:
+        TypeError: it is no part of the model.
+    """
+    return _encode_value(value, 0)
+
+
 def from_plain(kind: type[T], plain: Any) -> T:
     """Return the value of this type in plain JSON data.
 
@@ -157,15 +169,15 @@ def _encode_trace(value: Trace, depth: int) -> Any:
 
 def _encode_list(value: Iterable[Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
-        return _CUT
+        return CUT
     return [_encode_value(item, depth + 1) for item in value]
 
 
 def _encode_mapping(value: Mapping[Any, Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
-        return _CUT
+        return CUT
     plain = {str(key): _encode_value(item, depth + 1) for key, item in value.items()}
-    return {"$dict": plain} if _ESCAPES & plain.keys() else plain
+    return {"$dict": plain} if ESCAPES & plain.keys() else plain
 
 
 def _encode_int(value: int, _: int) -> Any:
@@ -175,8 +187,6 @@ def _encode_int(value: int, _: int) -> Any:
 def _encode_float(value: float, _: int) -> Any:
     return value if math.isfinite(value) else {"$float": repr(value)}
 
-
-_CUT = f"(cut: nested deeper than {MAX_DEPTH} levels)"
 
 # By class: filled with each class when it is first met.
 _ENCODERS: dict[type, _Encoder] = {
@@ -241,15 +251,15 @@ def _list_required_fields(kind: Any) -> frozenset[str]:
 
 
 def _make_sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
-    return lambda plain: build(item(each) for each in _expect(plain, list, "a list"))
+    return lambda plain: build(item(entry) for entry in _expect(plain, list, "a list"))
 
 
 def _make_mapping_decoder(item: _Decoder) -> _Decoder:
     def mapping(plain: Any) -> dict[str, Any]:
-        given = _expect(plain, dict, "an object")
-        if given.keys() == {"$dict"}:
-            given = _expect(given["$dict"], dict, "an object")
-        return {key: item(value) for key, value in given.items()}
+        document = _expect(plain, dict, "an object")
+        if document.keys() == {"$dict"}:
+            document = _expect(document["$dict"], dict, "an object")
+        return {key: item(value) for key, value in document.items()}
 
     return mapping
 
@@ -260,18 +270,18 @@ def _make_dataclass_decoder(kind: type) -> _Decoder:
     decoders: dict[str, _Decoder] = {}
 
     def build(plain: Any) -> Any:
-        given = _expect(plain, dict, kind.__name__)
-        if not required <= given.keys():
-            raise MalformedDocument(f"{kind.__name__}: no field {min(required - given.keys())!r}")
+        document = _expect(plain, dict, kind.__name__)
+        if not required <= document.keys():
+            raise MalformedDocument(f"{kind.__name__}: no field {min(required - document.keys())!r}")
         if not decoders:
             # Made when first needed: dataclasses may hold themselves.
             decoders.update((field.name, _make_decoder(hints[field.name])) for field in fields(kind))
         values = {}
         for name, decoder in decoders.items():
-            if name not in given:
+            if name not in document:
                 continue
             try:
-                values[name] = decoder(given[name])
+                values[name] = decoder(document[name])
             except MalformedDocument as problem:
                 raise MalformedDocument(f"{kind.__name__}.{name}: {problem}") from problem
         try:
@@ -317,7 +327,7 @@ def _decode_value(plain: Any) -> Any:
         ((key, value),) = plain.items()
         if key == "$dict":
             return {name: _decode_value(item) for name, item in _expect(value, dict, "an object").items()}
-        if key in _ESCAPES:
+        if key in ESCAPES:
             return _unescape(key, _expect(value, str, "text"))
     return {key: _decode_value(value) for key, value in plain.items()}
 
@@ -332,10 +342,10 @@ def _unescape(key: str, text: str) -> bytes | int | float:
 
 
 def _decode_trace(plain: Any) -> Trace:
-    given = _expect(plain, dict, "Trace")
-    spans = _make_decoder(tuple[Span, ...])(given.get("spans"))
-    defects = _make_decoder(frozenset[Defect])(given.get("defects", []))
-    return link_spans(_make_decoder(str)(given.get("trace_id")), spans, defects)
+    document = _expect(plain, dict, "Trace")
+    spans = _make_decoder(tuple[Span, ...])(document.get("spans"))
+    defects = _make_decoder(frozenset[Defect])(document.get("defects", []))
+    return link_spans(_make_decoder(str)(document.get("trace_id")), spans, defects)
 
 
 def _expect(plain: Any, kind: type, what: str) -> Any:

@@ -39,9 +39,9 @@ def check_dimension(name: str) -> str:
         ValueError: there is no such dimension.
     """
     if name not in DIMENSIONS and not is_carried(name):
-        known = ", ".join((*DIMENSIONS, *Subject))
+        names = ", ".join((*DIMENSIONS, *Subject))
         raise ValueError(
-            f"unknown dimension {name!r}; the dimensions are {known}, and {ATTRIBUTE}KEY for any attribute of"
+            f"unknown dimension {name!r}; the dimensions are {names}, and {ATTRIBUTE}KEY for any attribute of"
             " spans or resources"
         )
     return name

@@ -12,12 +12,9 @@ from hashlib import blake2b
 
 def digest(*parts: str) -> str:
     """Return 32 hex digits over the parts; lone surrogates are allowed, as snippets may hold them."""
-    state = blake2b(digest_size=16)
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        state.update(len(encoded).to_bytes(8, "big"))
-        state.update(encoded)
-    return state.hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    content = b"".join([len(part).to_bytes(8, "big") + part for part in encoded])
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def snippet_id(trace_id: str, span_id: str, path: str, source: str) -> str:

@@ -88,9 +88,9 @@ def _iter_contents(value: AttributeValue) -> Iterator[tuple[MediaType, bytes]]:
     while waiting:
         item, depth = waiting.pop()
         if isinstance(item, Mapping):
-            waiting += [(each, depth) for each in reversed(list(item.values()))]
+            waiting += [(entry, depth) for entry in reversed(list(item.values()))]
         elif isinstance(item, list | tuple):
-            waiting += [(each, depth) for each in reversed(item)]
+            waiting += [(entry, depth) for entry in reversed(item)]
         elif isinstance(item, bytes):
             yield from _identify(item)
         elif isinstance(item, str) and any(start in item for start in _BASE64_STARTS):

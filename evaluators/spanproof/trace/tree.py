@@ -74,10 +74,10 @@ class Trace:
         environment on its outermost span, and once more where it has imported more by the end of a later one.
         """
         own = [self.span(run_span_id), *self.descendants(run_span_id), *self.ancestors(run_span_id)]
-        named = [each for each in own if each.environment] or [
-            each for each in self.spans if each.environment
+        named = [item for item in own if item.environment] or [
+            span for span in self.spans if span.environment
         ]
-        newest = max(named, key=lambda each: each.end_ns, default=None)
+        newest = max(named, key=lambda item: item.end_ns, default=None)
         return None if newest is None else newest.environment
 
     def descendants(self, span_id: str | None) -> Iterator[Span]:
@@ -102,11 +102,11 @@ def trace_of(spans: Iterable[Span]) -> Trace:
     Raises:
         ValueError: no span, or spans of several traces.
     """
-    given = list(spans)
-    trace_ids = {span.trace_id for span in given}
+    all_spans = list(spans)
+    trace_ids = {span.trace_id for span in all_spans}
     if len(trace_ids) != 1:
         raise ValueError(f"a trace is made of spans with one trace id, got {sorted(trace_ids)}")
-    return link_spans(trace_ids.pop(), *order_spans(given))
+    return link_spans(trace_ids.pop(), *order_spans(all_spans))
 
 
 def order_spans(spans: Iterable[Span]) -> tuple[list[Span], set[Defect]]:
@@ -117,10 +117,10 @@ def order_spans(spans: Iterable[Span]) -> tuple[list[Span], set[Defect]]:
     defects: set[Defect] = set()
     by_id: dict[str, Span] = {}
     for span in spans:
-        known = by_id.setdefault(span.span_id, span)
-        if known != span:
+        earlier = by_id.setdefault(span.span_id, span)
+        if earlier != span:
             defects.add(Defect.DUPLICATE_SPAN_IDS)
-            by_id[span.span_id] = max(known, span, key=_get_completeness)
+            by_id[span.span_id] = max(earlier, span, key=_get_completeness)
     return sorted(by_id.values(), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)), defects
 
 

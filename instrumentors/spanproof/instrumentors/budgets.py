@@ -124,7 +124,7 @@ class Budgets:
 
     def take_step(self, agent: str, tool: str = "") -> Exceeded | None:
         """Count a step that is about to run; returns why a budget does not allow it, and counts none then."""
-        budget = next((each for each in self._budgets if fnmatchcase(agent, each.agent)), None)
+        budget = next((item for item in self._budgets if fnmatchcase(agent, item.agent)), None)
         # Looked up and counted in one: two threads may not share the last step.
         with self._guard:
             exceeded = self._find_exceeded(budget, agent, tool) if budget is not None else None
@@ -135,10 +135,10 @@ class Budgets:
         return exceeded
 
     def _find_exceeded(self, budget: Budget, agent: str, tool: str) -> Exceeded | None:
-        if tool and any(fnmatchcase(tool, each) for each in budget.denied_tools):
+        if tool and any(fnmatchcase(tool, denied_tool) for denied_tool in budget.denied_tools):
             return Exceeded("tool", f"the budget of {agent or 'this agent'} denies the tool {tool}")
         allowed = budget.allowed_tools
-        if tool and allowed is not None and not any(fnmatchcase(tool, each) for each in allowed):
+        if tool and allowed is not None and not any(fnmatchcase(tool, item) for item in allowed):
             return Exceeded("tool", f"the budget of {agent or 'this agent'} does not allow the tool {tool}")
         used = self.usage(agent)
         for kind, limit, spent in (

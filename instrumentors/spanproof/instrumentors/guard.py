@@ -31,7 +31,7 @@ from opentelemetry import trace
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.budgets import Budgets, Exceeded
-from spanproof.instrumentors.content.code_tools import bind, list_argument_names, read_parameters
+from spanproof.instrumentors.content.code_tools import build_bound, find_argument_names, read_parameters
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.spans.cohort import get_cohort_attributes
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, build_unscanned
@@ -134,8 +134,8 @@ class Guard:
         self._client: VerdictClient | None = None
         url = endpoint if endpoint is not None or policy is not None else os.environ.get(_ENDPOINT)
         if url:
-            given = os.environ.get(_TOKEN, "") if token is None else token
-            self._client = VerdictClient(url, token=given, deadline_s=deadline_s)
+            chosen_token = os.environ.get(_TOKEN, "") if token is None else token
+            self._client = VerdictClient(url, token=chosen_token, deadline_s=deadline_s)
             return
         try:
             from spanproof.sandbox.policy import Policy
@@ -263,7 +263,9 @@ class Guard:
             if argument is None:
                 return
             try:
-                self._check_texts(bind(names, args, kwargs).named.get(argument), language, tool=tool.name)
+                self._check_texts(
+                    build_bound(names, args, kwargs).named.get(argument), language, tool=tool.name
+                )
             except CodeRefused as refused:
                 raise ToolException(str(refused)) from refused
 
@@ -310,10 +312,10 @@ class Guard:
 
         def check(data: Any) -> ToolGuardrailFunctionOutput:
             try:
-                given = json.loads(data.context.tool_arguments)
+                arguments = json.loads(data.context.tool_arguments)
             except ValueError:  # the SDK refuses such a call
-                given = None
-            value = given.get(argument) if isinstance(given, dict) else None
+                arguments = None
+            value = arguments.get(argument) if isinstance(arguments, dict) else None
             try:
                 self._check_texts(value, language, agent=data.agent.name, tool=tool.name)
             except CodeRefused as refused:
@@ -330,8 +332,10 @@ class Guard:
         before: list[ToolInputGuardrail[Any]] = list(tool.tool_input_guardrails or [])
         if argument is not None:
             before.append(ToolInputGuardrail(check, name="spanproof.guard"))
-        behind: ToolOutputGuardrail[Any] = ToolOutputGuardrail(check_result, name="spanproof.guard.result")
-        after = [*(tool.tool_output_guardrails or []), behind]
+        result_guardrail: ToolOutputGuardrail[Any] = ToolOutputGuardrail(
+            check_result, name="spanproof.guard.result"
+        )
+        after = [*(tool.tool_output_guardrails or []), result_guardrail]
         return replace(tool, tool_input_guardrails=before, tool_output_guardrails=after)
 
     def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
@@ -359,14 +363,14 @@ class Guard:
         """
 
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
-            names, parameters = list_argument_names(function), read_parameters(function)
+            names, parameters = find_argument_names(function), read_parameters(function)
             if names is not None:
                 _check_argument(names, function.__name__, argument)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
                 if argument is not None:
-                    code = parameters.bind(args, kwargs).named.get(argument)
+                    code = parameters.build_bound(args, kwargs).named.get(argument)
                     self._check_texts(code, language, tool=function.__name__)
                 result = function(*args, **kwargs)
                 self._check_result(result, tool=function.__name__)
@@ -393,21 +397,21 @@ class Guard:
         if not span.is_recording() or (has_run and scan.verdict is Verdict.ALLOW):
             return  # what was said of the code that gave a text stays
         span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
-        span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
+        span.set_attribute(ours.GUARD_RULES, [finding.rule for finding in scan.findings])
         optional: dict[str, AttributeValue] = {
             **({genai.TOOL_NAME: tool} if tool else {}),
             **({ours.GUARD_BUDGET_LIMIT: float(limit)} if limit is not None else {}),
         }
-        for each in select_strictest(scan)[:_MAX_EVENTS] if refused else ():
+        for item in select_strictest(scan)[:_MAX_EVENTS] if refused else ():
             span.add_event(
                 ours.GUARD_EVENT,
                 {
                     **optional,
                     ours.GUARD_BLOCKED: not self._observe and not has_run,
-                    ours.GUARD_RULE: each.rule,
-                    ours.GUARD_SEVERITY: each.severity.value,
-                    ours.GUARD_LINE: each.line,
-                    ours.GUARD_COLUMN: each.column,
+                    ours.GUARD_RULE: item.rule,
+                    ours.GUARD_SEVERITY: item.severity.value,
+                    ours.GUARD_LINE: item.line,
+                    ours.GUARD_COLUMN: item.column,
                 },
             )
 

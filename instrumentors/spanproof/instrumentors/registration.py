@@ -26,12 +26,16 @@ from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.content.capture import ContentPolicy
-from spanproof.instrumentors.frameworks.diagnostics import make_lock, record_swallowed
-from spanproof.instrumentors.frameworks.import_hooks import call_after_import, drop_actions, list_awaited
+from spanproof.instrumentors.frameworks.diagnostics import build_lock, record_swallowed
+from spanproof.instrumentors.frameworks.import_hooks import (
+    add_import_action,
+    list_awaited,
+    remove_import_actions,
+)
 from spanproof.instrumentors.frameworks.patching import Instrumentor
 from spanproof.instrumentors.provider.environment import readable_environment
-from spanproof.instrumentors.provider.exporters import add_exporters, choose_protocol
-from spanproof.instrumentors.provider.tracer_provider import find_or_build, is_disabled
+from spanproof.instrumentors.provider.exporters import add_exporters, get_protocol
+from spanproof.instrumentors.provider.tracer_provider import get_provider, is_disabled
 from spanproof.instrumentors.spans.cohort import CohortProcessor
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.instrumentors.trace import configure
@@ -51,7 +55,7 @@ AUTO: Final = "auto"
 """Means every framework that is installed."""
 
 _logger = logging.getLogger(__name__)
-_lock = make_lock()
+_lock = build_lock()
 _instrumented: dict[str, Instrumentor] = {}
 _content: ContentPolicy | None = None  # The `content` of the last `register()` that had one
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
@@ -112,8 +116,8 @@ def register(
     with _lock:
         _set_policy(content)
         with readable_environment():
-            chosen = choose_protocol(protocol)
-            provider, ours = find_or_build(_build_resource(service_name, project))
+            chosen = get_protocol(protocol)
+            provider, ours = get_provider(_build_resource(service_name, project))
             if is_disabled():
                 return provider
             if provider not in _registered:
@@ -197,7 +201,7 @@ def instrument_openai_agents(
     with _lock:
         instrumentor = _instrument_framework("openai-agents", tracer_provider, content)
         if exclusive:
-            instrumentor.take_over()
+            instrumentor.start_alone()
 
 
 def instrument_mcp(
@@ -214,10 +218,10 @@ def instrument_mcp(
 def uninstrument() -> None:
     """Restore every original of every framework. The provider and its exporters stay."""
     with _lock:
-        for each in _instrumented.values():
-            each.uninstrument()
+        for item in _instrumented.values():
+            item.uninstrument()
         _instrumented.clear()
-        drop_actions()
+        remove_import_actions()
 
 
 def instrumented() -> tuple[str, ...]:
@@ -241,8 +245,8 @@ def _set_policy(content: ContentPolicy | None) -> None:
     """Use a policy from now on, also for what is instrumented already; None changes nothing."""
     global _content
     _content = content or _content
-    for each in _instrumented.values():
-        each.tracing.change(None, content)
+    for item in _instrumented.values():
+        item.tracing.change(None, content)
 
 
 def _warn_of_name(provider: TracerProvider, wanted: str | None) -> None:
@@ -293,12 +297,12 @@ def _instrument_framework(
     import_module(_PACKAGES[framework])
     with _lock:
         own_provider = own_provider and provider is not None
-        known = _instrumented.get(framework)
-        if known is not None:
-            known.tracing.change(provider if own_provider or not known.own_provider else None, content)
-            known.own_provider = own_provider or known.own_provider
-            known.instrument()
-            return known
+        earlier = _instrumented.get(framework)
+        if earlier is not None:
+            earlier.tracing.change(provider if own_provider or not earlier.own_provider else None, content)
+            earlier.own_provider = own_provider or earlier.own_provider
+            earlier.instrument()
+            return earlier
         module = framework.replace("-", "_")
         tracing = Tracing(module, provider, content or _content)
         made = import_module(f"spanproof.instrumentors.frameworks.{module}.instrumentor").Instrumentor(
@@ -328,7 +332,7 @@ def instrument_if_installed(framework: str, provider: TracerProvider | None = No
         if is_imported:
             _instrument_framework(framework, provider, None, own_provider=False)
         else:
-            call_after_import(package, partial(_instrument_imported, framework, provider))
+            add_import_action(package, partial(_instrument_imported, framework, provider))
     except Exception as error:  # noqa: BLE001 - a release that does not fit must not stop the application
         _report_failure(framework, error)
 

@@ -29,8 +29,8 @@ from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.code_tools import Parameters, read_parameters
 from spanproof.instrumentors.content.texts import to_text
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, detach, iterate_within
-from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
+from spanproof.instrumentors.spans.contexts import attach, current, detach, iter_within
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, build_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -107,7 +107,7 @@ class _Work(OpenSpan):
 def _start(kind: str, name: str) -> _Work:
     name = to_text(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    work = get_current_tracing().open(_Work, make_start(name, kind, facts))
+    work = get_current_tracing().open(_Work, build_start(name, kind, facts))
     work.kind = kind
     return work
 
@@ -169,10 +169,10 @@ class Block:
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
         context = current()
-        for each in reversed(self._not_left):
-            if each.context is context:
-                self._not_left.remove(each)
-                return each
+        for item in reversed(self._not_left):
+            if item.context is context:
+                self._not_left.remove(item)
+                return item
         return self._not_left.pop()
 
 
@@ -318,7 +318,7 @@ def _wrap_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -
             raise
         ended: list[BaseException | None] = []
         try:
-            returned = yield from iterate_within(stream, call.context, items.add, ended.append)
+            returned = yield from iter_within(stream, call.context, items.add, ended.append)
             call.returned(items.kept if returned is None else returned)
             return returned
         finally:
@@ -390,7 +390,7 @@ def _record_call(
 ) -> None:
     if not content.visible:
         return
-    bound = parameters.bind(args, kwargs)
+    bound = parameters.build_bound(args, kwargs)
     if bound.positional and kind == TOOL:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
     if kind == TOOL:

@@ -18,7 +18,7 @@ from opentelemetry.trace import (
 )
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.span_start import make_start
+from spanproof.instrumentors.spans.span_start import build_start
 from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.instrumentors.trace import get_current_tracing
 from spanproof.semconv import spanproof as ours
@@ -59,18 +59,18 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
             Link(SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED)))
         )
     # An empty context: whatever goes on now, it is not what the feedback is about.
-    start = make_start("feedback", "UNKNOWN", facts)
+    start = build_start("feedback", "UNKNOWN", facts)
     opened = get_current_tracing().open(OpenSpan, start, Context(), links=links)
     if comment is not None:
         opened.text(ours.FEEDBACK_COMMENT, comment)
     opened.close()
 
 
-def _parse_id(name: str, given: str | int, digits: int) -> int:
+def _parse_id(name: str, value: str | int, digits: int) -> int:
     try:
-        number = int(given, 16) if isinstance(given, str) and len(given) == digits else given
+        number = int(value, 16) if isinstance(value, str) and len(value) == digits else value
     except ValueError:
-        number = given
+        number = value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 16**digits:
-        raise ValueError(f"{name}={given!r} is no id; give {digits} hexadecimal digits that are not all 0")
+        raise ValueError(f"{name}={value!r} is no id; give {digits} hexadecimal digits that are not all 0")
     return number

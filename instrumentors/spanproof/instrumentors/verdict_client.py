@@ -87,8 +87,8 @@ class VerdictClient:
         Raises:
             VerdictUnavailable: there is no answer in time.
         """
-        known = {name: value[:500] for name, value in (subject or {}).items() if value}
-        body = {"code": _clean_text(code), "language": language[:500], "subject": known}
+        fields = {name: value[:500] for name, value in (subject or {}).items() if value}
+        body = {"code": _clean_text(code), "language": language[:500], "subject": fields}
         status, answer = self._post_document("/v1/verdict", body)
         if status in _NOT_JUDGED:
             return _build_refusal(f"the service did not judge it: {_extract_message(answer)}")
@@ -219,8 +219,8 @@ def _parse_finding(row: Mapping[str, Any]) -> Finding:
 
 
 def _extract_message(answer: object) -> str:
-    said = answer.get("message") if isinstance(answer, dict) else None
-    return str(said)[:500] if said else "no message"
+    message = answer.get("message") if isinstance(answer, dict) else None
+    return str(message)[:500] if message else "no message"
 
 
 def _clean_text(text: str) -> str:

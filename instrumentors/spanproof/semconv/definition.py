@@ -42,6 +42,6 @@ def attributes() -> tuple[Attribute, ...]:
         if line.startswith("["):
             source = line.strip("[]")
         elif line and not line.startswith("#"):
-            name, type_, place, status, example, brief = line.split(" | ")
-            found.append(Attribute(name, type_, example, brief, status, source, place))
+            name, type_, location, status, example, brief = line.split(" | ")
+            found.append(Attribute(name, type_, example, brief, status, source, location))
     return tuple(found)

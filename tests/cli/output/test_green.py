@@ -13,8 +13,8 @@ from rich.console import Console
 
 from spanproof.cli.app import run
 from spanproof.cli.commands import suite as suite_commands
-from spanproof.cli.output.experiment import print_experiment
-from spanproof.cli.output.runs_table import RunLine, is_green, print_green_runs
+from spanproof.cli.output.experiment import write_experiment
+from spanproof.cli.output.runs_table import RunLine, is_green, write_green_runs
 from spanproof.experiments import Experiment, Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
 from spanproof.suites import Case, CaseStatus
@@ -60,7 +60,7 @@ def test_a_scan_without_findings_is_one_line_and_a_finding_lists_every_file(tmp_
 def test_runs_that_all_pass_are_three_lines():
     lines = [RunLine(f"agent {number}", "a" * 32, 0, PASSES) for number in range(40)]
     out = io.StringIO()
-    print_green_runs(Console(file=out, width=80), lines)
+    write_green_runs(Console(file=out, width=80), lines)
     assert count_lines(out.getvalue()) == 3
     assert "40 runs: 40 pass" in out.getvalue()
     assert "groundedness 0.90" in out.getvalue()
@@ -90,11 +90,11 @@ def build_experiment(*verdicts: TrialVerdict) -> Experiment:
 
 
 def test_an_experiment_in_which_every_case_passed_is_three_lines(capfd):
-    print_experiment(build_experiment(*[TrialVerdict.PASSED] * 9))
+    write_experiment(build_experiment(*[TrialVerdict.PASSED] * 9))
     green = capfd.readouterr().out
     assert count_lines(green) == 3
     assert "9 of 9 cases passed in every trial" in green
-    print_experiment(build_experiment(*[TrialVerdict.PASSED] * 8, TrialVerdict.FAILED))
+    write_experiment(build_experiment(*[TrialVerdict.PASSED] * 8, TrialVerdict.FAILED))
     red = capfd.readouterr().out
     assert all(f"case-{number}" in red for number in range(9))
 
@@ -118,7 +118,7 @@ def test_frozen_cases_that_are_all_as_they_were_are_one_line(capfd):
             count=lambda status: statuses.count(status),
         )
 
-    suite_commands.print_report(build_report(*[CaseStatus.REPRODUCED] * 5))
+    suite_commands.write_report(build_report(*[CaseStatus.REPRODUCED] * 5))
     assert capfd.readouterr().out == "5 cases: 5 reproduced\n"
-    suite_commands.print_report(build_report(*[CaseStatus.REPRODUCED] * 4, CaseStatus.FIXED))
+    suite_commands.write_report(build_report(*[CaseStatus.REPRODUCED] * 4, CaseStatus.FIXED))
     assert "case-0" in capfd.readouterr().out

@@ -11,8 +11,8 @@ from rich.console import Console
 
 import spanproof.cli
 from spanproof.cli.output.console import console
-from spanproof.cli.output.listing import make_listing, make_pairs
-from spanproof.cli.output.runs_table import RunLine, print_runs
+from spanproof.cli.output.listing import build_listing, build_pairs
+from spanproof.cli.output.runs_table import RunLine, write_runs
 from spanproof.trace import Layer, Scored
 
 ROOT = Path(spanproof.cli.__file__).parent
@@ -41,14 +41,14 @@ def test_no_command_builds_a_table_that_cuts_its_cells() -> None:
         if path.name not in BUILDERS
         and re.search(r"\bTable(\.grid)?\(|overflow=\"ellipsis\"", path.read_text(encoding="utf-8"))
     ]
-    assert not own, "use make_listing or make_pairs"
+    assert not own, "use build_listing or build_pairs"
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_listing_has_all_of_its_cells(width: int) -> None:
-    listing = make_listing("name", "count", "why", right=("count",))
+    listing = build_listing("name", "count", "why", right=("count",))
     listing.add_row(LONG, "12", WORDS)
-    pairs = make_pairs(3)
+    pairs = build_pairs(3)
     pairs.add_row("task", LONG, WORDS)
     for table, cells in ((listing, (LONG, "12", WORDS)), (pairs, ("task", LONG, WORDS))):
         text = print_at(width, table)
@@ -61,13 +61,13 @@ def test_the_table_of_runs_has_the_whole_name_and_reason(width: int) -> None:
     layers = {layer: Scored(1.0, "pass", "fine") for layer in Layer}
     layers[Layer.GROUNDEDNESS] = Scored(0.0, "fail", WORDS)
     out = io.StringIO()
-    print_runs(Console(file=out, width=width), [RunLine(LONG, "a" * 32, 0, layers)])
+    write_runs(Console(file=out, width=width), [RunLine(LONG, "a" * 32, 0, layers)])
     assert "…" not in out.getvalue()
     assert not find_lost(out.getvalue(), LONG, WORDS)
 
 
 def test_a_piped_table_has_no_blanks_at_the_ends_of_its_lines(capsys) -> None:
-    listing = make_listing("name", "why")
+    listing = build_listing("name", "why")
     listing.add_row("a name", "short")
     listing.add_row("b", "a longer reason")
     console.print(listing)

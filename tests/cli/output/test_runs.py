@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.hostile import format_controls, format_line
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.cli.output.runs_table import build_run_lines, print_runs
+from spanproof.cli.output.runs_table import build_run_lines, write_runs
 from spanproof.cli.output.words import format_amount, format_count, format_duration
 from spanproof.evaluators.model import (
     Divergence,
@@ -52,7 +52,7 @@ def shown(renderable, width=200):
 
 def table(evaluation, width=200, **of_line):
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    print_runs(console, [replace(line, **of_line) for line in build_run_lines(evaluation)])
+    write_runs(console, [replace(line, **of_line) for line in build_run_lines(evaluation)])
     return console.file.getvalue()
 
 
@@ -138,12 +138,12 @@ def test_the_detail_of_a_long_snippet_is_cut_and_says_so(evaluation):
 
 
 def test_plain_is_one_bounded_line_that_counts_what_it_leaves_out():
-    assert clean_line("a\n\tb" + "c" * 500, 10).plain == "a bccccccc [+493 characters]"
-    assert clean_line("c" * 2_000).plain == "c" * 2_000
+    assert format_line("a\n\tb" + "c" * 500, 10).plain == "a bccccccc [+493 characters]"
+    assert format_line("c" * 2_000).plain == "c" * 2_000
 
 
 def test_visible_keeps_line_breaks_and_tabs():
-    assert escape_controls("a\r\n\tb\x00") == "a\n\tb<U+0000>"
+    assert format_controls("a\r\n\tb\x00") == "a\n\tb<U+0000>"
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 150, 200])

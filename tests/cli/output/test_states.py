@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.cli.output.runs_table import RunLine, print_runs
-from spanproof.cli.output.verdicts import STATE_STYLES, format_reason, format_state, format_totals
+from spanproof.cli.output.runs_table import RunLine, write_runs
+from spanproof.cli.output.verdicts import STATE_STYLES, format_reason, format_state, iter_totals
 from spanproof.cli.output.words import to_outcome_row
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import (
@@ -87,7 +87,7 @@ def page(layers: dict[Layer, Outcome], *more: Score) -> list[str]:
 
 def table(*runs: dict[Layer, Outcome], width: int = 80, color: str | None = None) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=color is not None, color_system=color)
-    print_runs(console, [RunLine("refund_clerk", TRACE_ID, 0, layers) for layers in runs])
+    write_runs(console, [RunLine("refund_clerk", TRACE_ID, 0, layers) for layers in runs])
     return console.file.getvalue()
 
 
@@ -168,7 +168,7 @@ def test_one_run_has_no_line_of_totals() -> None:
 
 
 def test_the_line_of_totals_has_the_forms_of_one_and_of_many() -> None:
-    many = [line.plain for line in format_totals([ALL_PASS, ALL_PASS, ALL_PASS | {Layer.BOUNDARY: FAILED}])]
+    many = [line.plain for line in iter_totals([ALL_PASS, ALL_PASS, ALL_PASS | {Layer.BOUNDARY: FAILED}])]
     assert many == ["3 runs: 2 pass, 1 fails"]
 
 

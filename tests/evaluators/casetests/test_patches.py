@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.casetests import CaseTests, add_answer_patch, lay_work
-from spanproof.evaluators.casetests.patch import apply_patch
+from spanproof.evaluators.casetests import CaseTests, build_patched_files, build_work_tests
+from spanproof.evaluators.casetests.patch import compute_patched_files
 
 SHOP = """\
 def total(prices):
@@ -43,7 +43,7 @@ APPENDED = "--- a/shop.py\n+++ b/shop.py\n@@ -7,1 +7,3 @@\n     return len(price
     ],
 )
 def test_a_patch_is_applied_as_models_write_it(answer: str) -> None:
-    assert apply_patch(answer, {"shop.py": SHOP}) == {"shop.py": FIXED}
+    assert compute_patched_files(answer, {"shop.py": SHOP}) == {"shop.py": FIXED}
 
 
 def test_several_files_are_patched_made_moved_and_deleted() -> None:
@@ -51,7 +51,7 @@ def test_several_files_are_patched_made_moved_and_deleted() -> None:
     gone = "--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-y = 1\n"
     files = {"shop.py": SHOP, "old.py": "x = 1\n", "gone.py": "y = 1\n"}
     answer = f"```diff\n{DIFF}```\nand\n```diff\n{NEW}{moved}{gone}```"
-    after = apply_patch(answer, files)
+    after = compute_patched_files(answer, files)
     assert after is not None
     assert after.pop("src/tax.py").strip() == "def tax(total):\n    return total * 0.2"
     assert after == {"shop.py": FIXED, "new.py": "x = 2\n"}
@@ -59,10 +59,10 @@ def test_several_files_are_patched_made_moved_and_deleted() -> None:
 
 @pytest.mark.parametrize(("patch", "after"), [(DIFF, FIXED), (APPENDED, f"{SHOP}\nLIMIT = 3\n")])
 def test_a_patch_that_the_files_hold_already_changes_nothing(patch: str, after: str) -> None:
-    first = apply_patch(patch, {"shop.py": SHOP})
+    first = compute_patched_files(patch, {"shop.py": SHOP})
     assert first is not None
     assert first["shop.py"].split() == after.split()
-    assert apply_patch(patch, first) == first
+    assert compute_patched_files(patch, first) == first
 
 
 @pytest.mark.parametrize(
@@ -78,20 +78,20 @@ def test_a_patch_that_the_files_hold_already_changes_nothing(patch: str, after: 
     ],
 )
 def test_what_is_no_patch_or_does_not_fit_is_not_applied(answer: str) -> None:
-    assert apply_patch(answer, {"shop.py": SHOP}) is None
+    assert compute_patched_files(answer, {"shop.py": SHOP}) is None
 
 
 def test_tests_see_the_patched_files_and_stay_hidden() -> None:
     unit = "from shop import total\ndef test_total():\n    assert total([1, 2]) == 3\n"
     tests = CaseTests.model_validate({"unit": unit, "files": {"shop.py": SHOP, "prices.csv": "1,2\n"}})
     hostile = "--- /dev/null\n+++ b/prices.csv\n@@ -0,0 +1 @@\n+9,9\n"
-    left = add_answer_patch(f"```diff\n{DIFF}{hostile}```", {"shop.py": SHOP}, {})
-    files = lay_work(tests, {"shop.py": SHOP}, left).files
+    left = build_patched_files(f"```diff\n{DIFF}{hostile}```", {"shop.py": SHOP}, {})
+    files = build_work_tests(tests, {"shop.py": SHOP}, left).files
     assert files["shop.py"] == FIXED
     assert files["prices.csv"] == "1,2\n"
 
 
 def test_what_is_no_text_stays_beside_a_patch() -> None:
     left = {"shop.py": SHOP.encode(), "logo.png": b"\xff\xfe"}
-    assert add_answer_patch(DIFF, {}, left) == {"shop.py": FIXED.encode(), "logo.png": b"\xff\xfe"}
-    assert add_answer_patch({"total": 3}, {}, left) == left
+    assert build_patched_files(DIFF, {}, left) == {"shop.py": FIXED.encode(), "logo.png": b"\xff\xfe"}
+    assert build_patched_files({"total": 3}, {}, left) == left

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from spanproof.evaluators.casetests.inputs import draw
+from spanproof.evaluators.casetests.inputs import build_inputs
 
 from .cases import SORT, report, written
 
@@ -41,8 +41,8 @@ def test_inputs_are_the_same_for_the_same_seed_and_start_small():
         ]
     )
     given = tests.properties[0].given
-    drawn = draw(given, 200, 1)
-    assert drawn == draw(given, 200, 1) != draw(given, 200, 2)
+    drawn = build_inputs(given, 200, 1)
+    assert drawn == build_inputs(given, 200, 1) != build_inputs(given, 200, 2)
     assert (drawn[0]["n"], drawn[0]["s"], drawn[0]["x"]) == (3, "", 0.0)
     assert all(3 <= each["n"] <= 90 and len(each["s"]) <= 30 and -1 <= each["x"] <= 1 for each in drawn)
     assert max(each["n"] for each in drawn) > 60

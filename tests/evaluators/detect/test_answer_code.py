@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Language
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_json
@@ -93,7 +93,7 @@ CARRIERS = {
 @pytest.mark.parametrize("text", [FENCED, BARE, CODE], ids=["fenced", "bare", "whole"])
 def test_code_in_an_answer_is_a_snippet_of_the_run(carrier, text):
     (trace,) = read_traces([decode_json(json.dumps(CARRIERS[carrier](text)).encode())])
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     (snippet,) = run.snippets
     assert (snippet.language, snippet.executed) == (Language.PYTHON, False)
     assert snippet.source.strip() == CODE.strip()
@@ -103,7 +103,7 @@ def test_code_in_an_answer_is_a_snippet_of_the_run(carrier, text):
 def test_nothing_is_no_answer(text):
     document = made("a", {"openinference.span.kind": "AGENT", "output.value": text}, "openinference.x")
     (trace,) = read_traces([decode_json(json.dumps(document).encode())])
-    (run,) = runs_of(trace, [])
+    (run,) = list_runs(trace, [])
     assert run.answer is None
 
 
@@ -122,5 +122,5 @@ def test_nothing_is_no_answer(text):
 def test_tool_calls_are_no_answer(calls):
     held = {"langfuse.observation.type": "generation", "langfuse.observation.output": json.dumps(calls)}
     (trace,) = read_traces([decode_json(json.dumps(made("a", held, "langfuse-sdk")).encode())])
-    (run,) = runs_of(trace, [])
+    (run,) = list_runs(trace, [])
     assert run.answer is None

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_json
 
@@ -73,7 +73,7 @@ def conversation(*behind, said=SAID):
 )
 def test_code_with_an_observation_behind_it_ran(shown):
     trace = conversation(message("user", shown))
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     (snippet,) = run.snippets
     assert (snippet.source, snippet.executed) == (CODE, True)
     assert "36" in snippet.observation

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.cli.commands.score import score_groundedness, score_trajectory
+from spanproof.cli.commands.score import evaluate_groundedness, evaluate_trajectory
 from spanproof.cli.input.jsonl import run_jsonl
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -25,7 +25,7 @@ def test_groundedness_takes_strings_and_json_values_as_outputs():
         {"id": 2, "outputs": ['{"amount_cents": 4500}', 7], "answer": "It is $54.00."},
         {"id": 3, "outputs": ["Nice."], "answer": "Nice indeed."},
     ]
-    found = answers(score_groundedness, *rows)
+    found = answers(evaluate_groundedness, *rows)
     assert [(row["id"], row["verdict"]) for row in found] == [
         (1, "grounded"),
         (2, "contradicted"),
@@ -47,7 +47,7 @@ def test_groundedness_takes_strings_and_json_values_as_outputs():
     ],
 )
 def test_a_bad_groundedness_row_names_its_field(row, field):
-    (found,) = answers(score_groundedness, row)
+    (found,) = answers(evaluate_groundedness, row)
     assert found["id"] == 9
     assert field in found["error"]
 
@@ -69,7 +69,7 @@ STEP_BAD = {"code": "print(1/0)", "observation": "", "error": "ZeroDivisionError
 def test_trajectory_reports_recovery_and_loops(steps, answer, recovered, loop, failures):
     pipeline = Pipeline()
     (found,) = answers(
-        lambda row: score_trajectory(row, pipeline),
+        lambda row: evaluate_trajectory(row, pipeline),
         {"id": "t", "task": "add", "steps": steps, "final_answer": answer},
     )
     assert (found["recovered"], found["loop"], found["execution_failures"]) == (recovered, loop, failures)
@@ -80,13 +80,13 @@ def test_trajectory_scans_the_code_of_its_steps():
     pipeline = Pipeline()
     step = {"code": "import os\nos.system('rm -rf /')", "observation": "", "error": None}
     (found,) = answers(
-        lambda row: score_trajectory(row, pipeline), {"id": 1, "steps": [step], "final_answer": "done"}
+        lambda row: evaluate_trajectory(row, pipeline), {"id": 1, "steps": [step], "final_answer": "done"}
     )
     assert found["scores"]["action_safety"] == 0.0
 
 
 def test_a_bad_trajectory_row_names_its_field():
-    (found,) = answers(lambda row: score_trajectory(row, Pipeline()), {"id": 1, "steps": ["print(1)"]})
+    (found,) = answers(lambda row: evaluate_trajectory(row, Pipeline()), {"id": 1, "steps": ["print(1)"]})
     assert "steps" in found["error"]
 
 
@@ -116,5 +116,5 @@ def test_a_bad_file_of_words_is_misuse(text, tmp_path, capsys):
 def test_now_is_what_relative_dates_count_from():
     row = {"id": 1, "outputs": [{"due": "2026-05-03"}], "answer": "It is due tomorrow."}
     for now, verdict in (("2026-05-02T10:00:00Z", "grounded"), ("2026-05-01T10:00:00Z", "contradicted")):
-        assert answers(score_groundedness, row | {"now": now})[0]["verdict"] == verdict
-    assert "'now'" in answers(score_groundedness, row | {"now": "soon"})[0]["error"]
+        assert answers(evaluate_groundedness, row | {"now": now})[0]["verdict"] == verdict
+    assert "'now'" in answers(evaluate_groundedness, row | {"now": "soon"})[0]["error"]

@@ -10,7 +10,7 @@ from golden_yaml import load_golden
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, ToolCall, trace_of
 
 GOLDEN = Path(__file__).parents[2] / "golden/outcomes/answers.yaml"
@@ -53,7 +53,7 @@ def build_step(run_id, place, start, step):
 
 def list_accusations(situation, answer):
     trace = build_trace(situation, answer)
-    run = runs_of(trace, detect(trace))[-1]
+    run = list_runs(trace, detect(trace))[-1]
     return build_account(trace, run, {}, NoReplay("only the trace is read")).fabricated
 
 

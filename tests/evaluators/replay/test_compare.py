@@ -196,7 +196,7 @@ def test_a_tools_own_wording_is_compared_only_where_it_has_the_shape_of_the_outp
 
 def test_a_value_is_compared_only_where_the_code_ends_in_an_expression():
     record = Record(OK, output=Payload("5", 5))
-    assert compare(record, Execution(OK), output=Replayed(known=False)).agrees is not False
+    assert compare(record, Execution(OK), output=Replayed(has_value=False)).agrees is not False
     assert compare(record, Execution(OK), output=Replayed(6, "6")).agrees is False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.runs.prompts import derive_prompt_version
+from spanproof.evaluators.runs.prompts import build_prompt_version
 
 PROMPT = "You are a clerk.\nToday is {}. Session {}. Answer in one sentence."
 
@@ -19,8 +19,8 @@ PROMPT = "You are a clerk.\nToday is {}. Session {}. Answer in one sentence."
 )
 def test_dates_ids_and_white_space_make_no_new_version(other: str) -> None:
     first = PROMPT.format("Friday, 27 November 2026", "11111111-2222-3333-4444-555555555555")
-    assert derive_prompt_version(other) == derive_prompt_version(first)
+    assert build_prompt_version(other) == build_prompt_version(first)
 
 
 def test_another_word_makes_a_new_version() -> None:
-    assert derive_prompt_version("Answer in one sentence.") != derive_prompt_version("Answer in one word.")
+    assert build_prompt_version("Answer in one sentence.") != build_prompt_version("Answer in one word.")

@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.detect.traces import detect
 from spanproof.evaluators.refusals import find_refusal, format_refuser, is_budget_used_up
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import (
     Event,
     ExecutedCode,
@@ -106,7 +106,7 @@ def test_a_triggered_guardrail_refuses_by_the_tripwire_of_the_sdk_only() -> None
 
 def run_of(*spans: Span):
     trace = trace_of([span("01", None, SpanKind.AGENT), *spans])
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     return run
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import (
     Ending,
     ExecutedCode,
@@ -21,7 +21,7 @@ ASK = Message("user", "What do three boxes cost?")
 
 
 def _runs(built):
-    return runs_of(built, detect(built))
+    return list_runs(built, detect(built))
 
 
 def test_each_agent_is_a_run_and_a_called_one_names_its_caller(trace):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.outcomes.model import Account
-from spanproof.evaluators.structure import Structure, code_left, evaluator, task_key
+from spanproof.evaluators.structure import Structure, build_task_key, evaluator, read_code_left
 from spanproof.trace import Run, Scored, Skipped, SpanError, Step, ToolCall
 
 MODULE = """import os
@@ -84,21 +84,24 @@ def test_text_that_is_no_code_and_code_that_does_not_parse_are_skipped(build):
 def test_edits_are_applied_and_an_edit_of_unknown_content_leaves_the_file_out(build):
     write = {"file_path": "a.py", "content": "def f():\n    return 1\n"}
     edit = {"file_path": "a.py", "old_string": "return 1", "new_string": "return 2"}
-    left = code_left(writing(build, write, edit), Account(), {})
+    left = read_code_left(writing(build, write, edit), Account(), {})
     assert left["a.py"].source == "def f():\n    return 2\n"
-    assert code_left(writing(build, edit), Account(), {}) == {}
-    assert code_left(writing(build, edit), Account(), code_left(writing(build, write), Account(), {})) == left
+    assert read_code_left(writing(build, edit), Account(), {}) == {}
+    assert (
+        read_code_left(writing(build, edit), Account(), read_code_left(writing(build, write), Account(), {}))
+        == left
+    )
 
 
 def test_a_write_that_failed_wrote_nothing(build):
     run = writing(build, {"path": "a.py", "content": "x = 1"})
     call = replace(run.steps[0].calls[0], result=None, error=SpanError("PermissionError", "read-only", ()))
-    assert code_left(replace(run, steps=(replace(run.steps[0], calls=(call,)),)), Account(), {}) == {}
+    assert read_code_left(replace(run, steps=(replace(run.steps[0], calls=(call,)),)), Account(), {}) == {}
 
 
 def test_requested_calls_count_where_the_trace_has_no_call(build):
     step = Step(1, "1" * 16, requested=(ToolCall("Write", {"path": "a.py", "content": "x = 1"}),))
-    assert set(code_left(replace(build.run([]), steps=(step,)), Account(), {})) == {"a.py"}
+    assert set(read_code_left(replace(build.run([]), steps=(step,)), Account(), {})) == {"a.py"}
 
 
 def test_the_session_leaves_out_failed_steps_and_definitions_that_were_replaced(build):
@@ -106,7 +109,7 @@ def test_the_session_leaves_out_failed_steps_and_definitions_that_were_replaced(
     first = build.snippet("def f(x):\n    return x\ny = f(1)")
     second = build.snippet("def f(x):\n    return x + 1\nprint(f(y))")
     run = build.run([failed, first, second])
-    (session,) = code_left(run, build.evidence(run).account, {}).values()
+    (session,) = read_code_left(run, build.evidence(run).account, {}).values()
     assert session.source == "y = f(1)\ndef f(x):\n    return x + 1\nprint(f(y))"
 
 
@@ -162,7 +165,7 @@ def test_a_class_without_its_method_and_a_name_that_is_gone_are_broken(build):
 def test_a_given_run_of_the_same_task_is_the_run_before_for_sessions_as_well(build):
     before = build.run([build.snippet("def f(x):\n    return x\nf(1)")], task="Sum  the rows")
     after = build.run([build.snippet("def f(x, y):\n    return x\nf(1, 2)")], task="Sum the rows")
-    left = {task_key(before): code_left(before, Account(), {})}
+    left = {build_task_key(before): read_code_left(before, Account(), {})}
     assert measured(build, after, left)["public_api"].value == 0
     other = replace(after, task="Another")
     assert "public_api" not in measured(build, other, left)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from golden_yaml import load_golden
 
-from spanproof.cli.commands.score import score_trajectory
+from spanproof.cli.commands.score import evaluate_trajectory
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory"
@@ -40,6 +40,6 @@ def test_the_blind_runs_are_judged_as_they_were_labelled(name, runs, open_to):
     wrong = set()
     for run in labelled:
         row = {"id": 1, "task": run["task"], "steps": run["steps"], "final_answer": run["answer"]}
-        found = score_trajectory(row, pipeline)
+        found = evaluate_trajectory(row, pipeline)
         wrong |= {(field, run["about"]) for field, key in FIELDS.items() if found[key] != run[field]}
     assert wrong == open_to

@@ -62,9 +62,9 @@ def test_calls_are_given_once_in_order_and_by_body() -> None:
     url = "http://a.example/"
     tape = [Exchange("POST", url, 200 + n, (), b"", body) for n, body in enumerate([None, b"x", None])]
     recording = Recording(unpack(pack(tape, {}))[0])
-    found = [recording.take("POST", read_url(url), body) for body in (b"x", b"x", b"y", b"x")]
+    found = [recording.find_exchange("POST", read_url(url), body) for body in (b"x", b"x", b"y", b"x")]
     assert [one.status if one else None for one in found] == [200, 201, 202, None]
-    assert recording.take("GET", read_url(url), b"") is None
+    assert recording.find_exchange("GET", read_url(url), b"") is None
 
 
 def test_what_is_packed_is_unpacked() -> None:

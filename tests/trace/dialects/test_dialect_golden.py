@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Message, Payload, Run, Snippet, Span, SpanError, ToolCall, Trace, trace_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "dialects"
@@ -19,7 +19,7 @@ NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
 def test_a_golden_trace_is_read_as_its_golden_text_says(name, golden_spans, assert_golden):
     trace = trace_of(golden_spans(name))
     snippets = detect(trace)
-    runs = runs_of(trace, snippets)
+    runs = list_runs(trace, snippets)
     assert_golden(name, "\n".join([*_tree(trace, trace.roots, 0), "", *_runs(runs)]) + "\n")
 
 
@@ -28,7 +28,7 @@ def test_a_golden_trace_is_read_as_its_golden_text_says(name, golden_spans, asse
 )
 def test_tokens_are_counted_once_in_every_dialect(name, golden_spans):
     trace = trace_of(golden_spans(name))
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     assert (run.usage.input_tokens, run.usage.output_tokens) in {(30, 9), (30, 12)}
     assert sum(span.usage.input_tokens for span in trace.spans if span.usage) == 30
 

@@ -6,7 +6,7 @@ from spanproof.trace import Message, ToolCall
 from spanproof.trace.dialects.decode import NotDecoded, decode_document, parse_json, parse_literal, to_payload
 from spanproof.trace.dialects.flattened import read_flattened_messages
 from spanproof.trace.dialects.messages import read_messages
-from spanproof.trace.dialects.printed import parse_printed_fields
+from spanproof.trace.dialects.printed import find_printed_fields
 
 CALL = ToolCall("run", {"code": "x = 1"}, "c1")
 
@@ -262,13 +262,13 @@ def test_a_text_written_both_ways_is_read_once():
 
 def test_a_printed_message_keeps_quotes_and_brackets_inside_its_literals():
     text = "content='a b [c] = \\'d\\'' additional_kwargs={'x': [1, (2, 3)]} id=None odd=<Thing>"
-    assert parse_printed_fields(text) == {
+    assert find_printed_fields(text) == {
         "content": "a b [c] = 'd'",
         "additional_kwargs": {"x": [1, [2, 3]]},
         "id": None,
         "odd": "<Thing>",
     }
-    assert parse_printed_fields("the content='x' of a sentence") is None
+    assert find_printed_fields("the content='x' of a sentence") is None
 
 
 @pytest.mark.parametrize(
@@ -316,4 +316,4 @@ def test_decoders_give_data_or_say_that_it_is_none(text):
         except NotDecoded:
             continue
     decode_document(text)
-    parse_printed_fields("content='" + text)
+    find_printed_fields("content='" + text)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Run, Span, SpanError, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import read_file
@@ -51,7 +51,7 @@ def read(path: Path) -> Recorded:
     found = []
     for of_trace in spans.values():
         trace = trace_of(of_trace)
-        found += [Recorded(run, trace.spans) for run in runs_of(trace, detect(trace)) if run.steps]
+        found += [Recorded(run, trace.spans) for run in list_runs(trace, detect(trace)) if run.steps]
     return next((each for each in found if any(call.kwargs for call in each.calls)), found[0])
 
 

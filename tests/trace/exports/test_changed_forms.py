@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
 from spanproof.trace.otlp import MalformedOtlp
@@ -120,7 +120,7 @@ def check_reading(path, what: object) -> None:
         assert "\n" not in str(problem), what
         assert len(str(problem)) < 1000, what
     for trace in read_traces(requests):
-        runs_of(trace, detect(trace))
+        list_runs(trace, detect(trace))
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -150,7 +150,7 @@ def test_keys_that_are_not_known_change_nothing(name, tmp_path):
     path.write_text(json.dumps(added))
     found = read_traces(read_file(path)[0])
     assert [len(trace.spans) for trace in found] == [len(trace.spans) for trace in whole]
-    answers = [[run.answer for run in runs_of(trace, detect(trace))] for trace in (*found, *whole)]
+    answers = [[run.answer for run in list_runs(trace, detect(trace))] for trace in (*found, *whole)]
     assert answers[: len(found)] == answers[len(found) :]
 
 

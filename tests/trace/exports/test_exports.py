@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.exports import read_file
@@ -28,7 +28,7 @@ def run_of(path: Path):
     requests, malformed = read_file(path)
     assert not malformed
     trace = trace_of([span for request in requests for span in normalise(request)])
-    (run,) = runs_of(trace, detect(trace))
+    (run,) = list_runs(trace, detect(trace))
     return run
 
 

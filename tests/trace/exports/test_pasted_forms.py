@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import SpanKind
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
@@ -33,7 +33,7 @@ TOOL = {
 def runs_in(path):
     requests, malformed = read_file(path)
     assert not malformed
-    return [run for trace in read_traces(requests) for run in runs_of(trace, detect(trace))]
+    return [run for trace in read_traces(requests) for run in list_runs(trace, detect(trace))]
 
 
 def write(tmp_path, text, name="pasted.json"):

@@ -15,7 +15,7 @@ from phoenix_server import phoenix_server
 from waiting import wait_until
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Run, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.exports import read_file
@@ -76,7 +76,7 @@ def _get(url: str) -> Any:
 
 def _runs(requests: list[ExportTraceServiceRequest]) -> tuple[Run, ...]:
     trace = trace_of([span for request in requests for span in normalise(request)])
-    return runs_of(trace, detect(trace))
+    return list_runs(trace, detect(trace))
 
 
 def _shown(run: Run) -> dict[str, Any]:

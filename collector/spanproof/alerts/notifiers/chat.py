@@ -10,15 +10,15 @@ from typing import Any
 
 from spanproof.alerts.messages import (
     describe_span,
-    flatten_line,
-    format_failures,
-    format_scores,
+    format_failures_heading,
+    format_line,
     format_title,
     format_utc,
-    name_failures,
+    list_failure_lines,
+    list_score_lines,
 )
 from spanproof.alerts.model import Alert, Status
-from spanproof.alerts.notification import Notification, format_members
+from spanproof.alerts.notification import Notification, list_member_lines
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Discord, Slack, Teams
 
@@ -41,7 +41,7 @@ class SlackNotifier:
         for alert in _select_detailed(notification):
             blocks += _build_slack_blocks(alert)
         body = {
-            "text": _format_slack_text(flatten_line(notification.summary, 500)),
+            "text": _format_slack_text(format_line(notification.summary, 500)),
             "attachments": [{"color": _get_colour(notification.status), "blocks": blocks}],
             "unfurl_links": False,
         }
@@ -69,9 +69,9 @@ class TeamsNotifier:
             body.append(_build_teams_text(format_title(alert), **heading))
             body.append(_build_teams_text(alert.summary))
             if alert.failures:
-                body.append(_build_teams_list(name_failures(alert), format_failures(alert)))
+                body.append(_build_teams_list(format_failures_heading(alert), list_failure_lines(alert)))
             if alert.scores:
-                body.append(_build_teams_list("Scores", format_scores(alert)))
+                body.append(_build_teams_list("Scores", list_score_lines(alert)))
             if alert.url:
                 actions.append(
                     {"type": "Action.OpenUrl", "title": format_title(alert)[:80], "url": alert.url}
@@ -112,7 +112,7 @@ class DiscordNotifier:
             lines = [_format_markdown_text(alert.summary)]
             lines += [
                 f"- {_format_markdown_text(line)}"
-                for line in (*format_failures(alert), *format_scores(alert))
+                for line in (*list_failure_lines(alert), *list_score_lines(alert))
             ]
             embed: dict[str, Any] = {
                 "title": format_title(alert),
@@ -147,12 +147,12 @@ def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
         _build_slack_section(_format_slack_text(alert.summary)),
     ]
     if alert.failures:
-        lines = "\n".join(f"• {_format_slack_text(line)}" for line in format_failures(alert))
-        blocks.append(_build_slack_section(f"*{name_failures(alert)}*\n{lines}"))
+        lines = "\n".join(f"• {_format_slack_text(line)}" for line in list_failure_lines(alert))
+        blocks.append(_build_slack_section(f"*{format_failures_heading(alert)}*\n{lines}"))
     if alert.scores:
         lines = "\n".join(
             f"• {_format_link(score.url, line[:12])}{_format_slack_text(line[12:])}"
-            for score, line in zip(alert.scores, format_scores(alert), strict=False)
+            for score, line in zip(alert.scores, list_score_lines(alert), strict=False)
         )
         blocks.append(_build_slack_section(f"*Scores*\n{lines}"))
     parts = [f"since {format_utc(alert.since_ns)}", alert.severity]
@@ -183,7 +183,7 @@ def _format_slack_text(text: str) -> str:
 def _build_teams_text(text: str, **style: Any) -> dict[str, Any]:
     return {
         "type": "TextBlock",
-        "text": _format_markdown_text(flatten_line(text, 1000)),
+        "text": _format_markdown_text(format_line(text, 1000)),
         "wrap": True,
         **style,
     }
@@ -209,8 +209,8 @@ def _list_members(notification: Notification) -> list[tuple[str, tuple[str, ...]
     """Return what fires and what has ended, each with its heading."""
     firing = notification.firing
     found = [
-        ("Firing", format_members(firing)),
-        ("Ended", format_members(notification.alerts[len(firing) :])),
+        ("Firing", list_member_lines(firing)),
+        ("Ended", list_member_lines(notification.alerts[len(firing) :])),
     ]
     return [(heading, lines) for heading, lines in found if lines]
 

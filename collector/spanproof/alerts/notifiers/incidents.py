@@ -14,14 +14,14 @@ from typing import Any
 from urllib.parse import quote
 
 from spanproof.alerts.messages import (
-    flatten_line,
-    format_failures,
+    format_line,
     format_plain_text,
-    format_scores,
     format_title,
+    list_failure_lines,
+    list_score_lines,
 )
 from spanproof.alerts.model import Alert, Status
-from spanproof.alerts.notification import Notification, format_members, format_text
+from spanproof.alerts.notification import Notification, format_text, list_member_lines
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Alertmanager, Opsgenie, PagerDuty
 
@@ -50,7 +50,7 @@ class PagerDutyNotifier:
             cohort = notification.cohort
             event["client"] = "Spanproof"
             event["payload"] = {
-                "summary": flatten_line(_build_headline(notification), 1024),
+                "summary": format_line(_build_headline(notification), 1024),
                 "source": cohort.get("service") or cohort.get("agent") or "spanproof",
                 "severity": worst.severity,
                 "timestamp": _format_iso(notification.since_ns),
@@ -59,9 +59,9 @@ class PagerDutyNotifier:
                 "class": worst.metric,
                 "custom_details": {
                     **notification.labels,
-                    "alerts": list(format_members(notification.firing)),
-                    "commonest failures": list(format_failures(worst)),
-                    "scores": list(format_scores(worst)),
+                    "alerts": list(list_member_lines(notification.firing)),
+                    "commonest failures": list(list_failure_lines(worst)),
+                    "scores": list(list_score_lines(worst)),
                 },
             }
             event["links"] = [{"href": worst.url, "text": "Spanproof"}] if worst.url else []
@@ -79,13 +79,13 @@ class OpsgenieNotifier:
     def send(self, notification: Notification) -> None:
         """Create the alert, note an update on it, or close it."""
         alias = quote(notification.incident_id, safe="")
-        note = {"source": "spanproof", "note": flatten_line(notification.summary, 1000)}
+        note = {"source": "spanproof", "note": format_line(notification.summary, 1000)}
         if not notification.firing:
             self._http.send_json(f"{self._url}/{alias}/close?identifierType=alias", note)
             return
         worst = notification.firing[0]
         body = {
-            "message": flatten_line(_build_headline(notification), 130),
+            "message": format_line(_build_headline(notification), 130),
             "alias": notification.incident_id,
             "description": format_text(notification)[:15_000],
             "priority": _PRIORITIES[worst.severity],
@@ -132,14 +132,14 @@ class AlertmanagerNotifier:
             ends_ns = time.time_ns() + int(_REFRESHES_MISSED * self.refresh_s * 1e9)
         return {
             "labels": {
-                _format_label(name): flatten_line(value, 500)
+                _format_label(name): format_line(value, 500)
                 for name, value in alert.all_labels.items()
                 if value
             },
             "annotations": {
                 "summary": format_title(alert),
                 "description": format_plain_text(alert),
-                "failures": "\n".join(format_failures(alert)),
+                "failures": "\n".join(list_failure_lines(alert)),
             },
             "startsAt": _format_iso(alert.since_ns),
             "endsAt": _format_iso(ends_ns),

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.messages import format_line
 from spanproof.alerts.notification import Notification, format_text
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import GitHubIssue, GitLabIssue
@@ -111,14 +111,14 @@ def _format_body(notification: Notification) -> str:
 
 def describe_incident(notification: Notification) -> str:
     """Return what an issue in Markdown says of an incident, with a link to the console."""
-    lines = (flatten_line(line, 500) for line in format_text(notification).split("\n"))
+    lines = (format_line(line, 500) for line in format_text(notification).split("\n"))
     url = notification.alerts[0].url
     return f"{_format_fence(chr(10).join(lines))}\n\n{url}".rstrip()
 
 
 def format_quoted_line(text: str) -> str:
     """Return hostile text as one line of Markdown that mentions, links and formats nothing."""
-    return _format_fence(flatten_line(text, 500))
+    return _format_fence(format_line(text, 500))
 
 
 def _format_fence(text: str) -> str:

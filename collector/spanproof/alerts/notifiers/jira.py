@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.messages import format_line
 from spanproof.alerts.notification import Notification, format_text
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import JiraIssue
@@ -92,6 +92,6 @@ def _read_category(status: Mapping[str, Any] | None) -> str:
 
 def _format_block(text: str) -> str:
     """Return hostile text in a block of Jira's markup that it cannot close."""
-    lines = (flatten_line(line, 500) for line in text.split("\n"))
+    lines = (format_line(line, 500) for line in text.split("\n"))
     inside = "\n".join(lines).replace("{noformat", "{ noformat")[:_LONGEST_TEXT]
     return f"{{noformat}}\n{inside}\n{{noformat}}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.messages import format_line
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.alerts.notifiers.http import HttpTarget
@@ -82,7 +82,7 @@ class LinearNotifier:
         answer = answer if isinstance(answer, dict) else {}
         if errors := answer.get("errors"):
             code = str((errors[0].get("extensions") or {}).get("code", ""))
-            raise NotDelivered(f"linear: {flatten_line(code, 80) or 'an error'}", refused=code not in _LATER)
+            raise NotDelivered(f"linear: {format_line(code, 80) or 'an error'}", refused=code not in _LATER)
         return answer.get("data") or {}
 
 

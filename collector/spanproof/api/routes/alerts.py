@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 
 from spanproof.alerts import Alert
 from spanproof.alerts.episodes import FIRING, PENDING
-from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, read_made_rule
+from spanproof.alerts.made_rules import InvalidRuleError, group_targets, read_made_rule
 from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
@@ -33,7 +33,7 @@ from spanproof.api.models.alerts import (
     SilenceRow,
 )
 from spanproof.api.parameters import HOUR_NS
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.api.routes.rule_trials import read_rule
 from spanproof.config.alerts import AlertRule as ConfiguredRule
 from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
@@ -41,11 +41,11 @@ from spanproof.trace.codec import decode
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    404: describe_problem("there is none"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    404: build_problem("there is none"),
+    415: build_problem("the body is not JSON"),
 }
-_TAKEN = {**_REFUSED, 409: describe_problem("the configuration has a rule of this name")}
+_TAKEN = {**_REFUSED, 409: build_problem("the configuration has a rule of this name")}
 
 
 @router.get("/alerts")
@@ -58,16 +58,23 @@ def alerts(
     """Return the rules, the alerts that fire or are pending, and the silences in force."""
     log = store.alerts
     events = [event for event in log.states() if every or event.status in (PENDING, FIRING)]
-    taken = {(each.rule, each.fingerprint, each.episode_ns): each.author for each in log.acknowledgements()}
+    taken = {
+        (
+            acknowledgement.rule,
+            acknowledgement.fingerprint,
+            acknowledgement.episode_ns,
+        ): acknowledgement.author
+        for acknowledgement in log.acknowledgements()
+    }
     waiting: dict[str, list[str]] = {}
     for delivery in log.deliveries(limit=1000):
         if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(
-                pages.clean_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
+                pages.format_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
             )
     shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
     configured: Sequence[ConfiguredRule] = request.app.state.settings.rules
-    made = {rule: _find_problem(rule, configured) for rule in log.made_rules()}
+    made = {rule: _describe_problem(rule, configured) for rule in log.made_rules()}
     rules = [_build_rule(rule) for rule in configured]
     for rule, problem in made.items():
         if not problem:
@@ -83,9 +90,9 @@ def alerts(
     return AlertList(
         rules=rules,
         alerts=rows,
-        silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
+        silences=[_build_silence(item) for item in log.silences(time.time_ns())[:limit]],
         made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
-        targets=[pages.clean_text(name) for name in collect_targets(configured)],
+        targets=[pages.format_text(name) for name in group_targets(configured)],
     )
 
 
@@ -101,28 +108,28 @@ def deliveries(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 200) 
     return DeliveryList(
         deliveries=[
             DeliveryRow(
-                notification=each.notification,
-                rule=pages.clean_text(each.rule),
-                target=pages.clean_text(each.target),
-                state=each.state,
-                attempts=each.attempts,
-                error=pages.clean_text(each.error),
-                at_ns=each.at_ns,
+                notification=delivery.notification,
+                rule=pages.format_text(delivery.rule),
+                target=pages.format_text(delivery.target),
+                state=delivery.state,
+                attempts=delivery.attempts,
+                error=pages.format_text(delivery.error),
+                at_ns=delivery.at_ns,
             )
-            for each in store.alerts.deliveries(limit=limit)
+            for delivery in store.alerts.deliveries(limit=limit)
         ]
     )
 
 
 @router.post("/alerts/rules", status_code=201, responses=_TAKEN, dependencies=[WRITER])
-def save_rule(given: NewRule, request: Request, store: Opened) -> MadeRuleRow:
+def save_rule(new_rule: NewRule, request: Request, store: Opened) -> MadeRuleRow:
     """Keep a rule: `serve` watches it from its next reading on."""
-    rule = read_rule(request, given.rule)
-    if any(each.name == rule.name for each in request.app.state.settings.rules):
+    rule = read_rule(request, new_rule.rule)
+    if any(item.name == rule.name for item in request.app.state.settings.rules):
         raise HTTPException(
             HTTPStatus.CONFLICT, f"the configuration has a rule {rule.name[:200]!r}: change it there"
         )
-    made = MadeRule(rule.name, given.rule, given.author, time.time_ns())
+    made = MadeRule(rule.name, new_rule.rule, new_rule.author, time.time_ns())
     store.alerts.save_rule(made)
     return _build_made_rule(made, "")
 
@@ -138,7 +145,7 @@ def remove_rule(name: str, store: Opened) -> MadeRuleRow:
 
 
 @router.post("/alerts/{alert_id}/acknowledgement", responses=_REFUSED, dependencies=[WRITER])
-def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> AlertRow:
+def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opened) -> AlertRow:
     """Take care of an alert that fires: it is not sent again until it has ended."""
     for event in store.alerts.states():
         if event.status == FIRING and decode(Alert, event.document).id == alert_id:
@@ -147,21 +154,26 @@ def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> Aler
                     event.rule,
                     event.fingerprint,
                     event.episode_ns,
-                    given.author,
-                    given.comment,
+                    acknowledgement.author,
+                    acknowledgement.comment,
                     time.time_ns(),
                 )
             )
-            return _build_row(event, given.author, [])
+            return _build_row(event, acknowledgement.author, [])
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no alert {alert_id[:64]!r} fires")
 
 
 @router.post("/silences", status_code=201, responses=_REFUSED, dependencies=[WRITER])
-def silence(given: NewSilence, store: Opened) -> SilenceRow:
+def silence(new_silence: NewSilence, store: Opened) -> SilenceRow:
     """Silence alerts whose labels fit, from now on for some hours."""
     now = time.time_ns()
     written = Silence(
-        uuid4().hex, given.matchers, now, now + int(given.hours * HOUR_NS), given.author, given.comment
+        uuid4().hex,
+        new_silence.matchers,
+        now,
+        now + int(new_silence.hours * HOUR_NS),
+        new_silence.author,
+        new_silence.comment,
     )
     store.alerts.write_silence(written)
     return _build_silence(written)
@@ -171,15 +183,15 @@ def silence(given: NewSilence, store: Opened) -> SilenceRow:
 def end_silence(silence_id: str, store: Opened) -> SilenceRow:
     """End a silence now."""
     now = time.time_ns()
-    for each in store.alerts.silences(now):
-        if each.id == silence_id:
-            ended = replace(each, ends_ns=now)
+    for item in store.alerts.silences(now):
+        if item.id == silence_id:
+            ended = replace(item, ends_ns=now)
             store.alerts.write_silence(ended)
             return _build_silence(ended)
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no silence {silence_id[:64]!r} is in force")
 
 
-def _find_problem(made: MadeRule, configured: Sequence[ConfiguredRule]) -> str:
+def _describe_problem(made: MadeRule, configured: Sequence[ConfiguredRule]) -> str:
     """Return why a rule that a person made is not watched; empty where it is."""
     try:
         read_made_rule(made, configured)
@@ -190,29 +202,29 @@ def _find_problem(made: MadeRule, configured: Sequence[ConfiguredRule]) -> str:
 
 def _build_made_rule(made: MadeRule, problem: str) -> MadeRuleRow:
     return MadeRuleRow(
-        name=pages.clean_text(made.name),
-        text=pages.clean_text(made.text),
-        author=pages.clean_text(made.author),
+        name=pages.format_text(made.name),
+        text=pages.format_text(made.text),
+        author=pages.format_text(made.author),
         saved_ns=made.saved_ns,
-        problem=pages.clean_text(problem),
+        problem=pages.format_text(problem),
     )
 
 
 def _build_rule(rule: ConfiguredRule, made_by: str = "") -> AlertRule:
     return AlertRule(
-        name=pages.clean_text(rule.name),
+        name=pages.format_text(rule.name),
         metric=f"{rule.layer.value}.{rule.score or 'score'}",
         severity=rule.severity.value,
         measure=rule.measure.value,
         threshold=rule.threshold,
-        bound=pages.clean_text(describe_bound(rule)),
+        bound=pages.format_text(describe_bound(rule)),
         window_s=rule.window_s,
         window=describe_span(rule.longest_s),
         min_count=rule.min_count,
         group_by=list(rule.group_by),
-        cohort=_clean_texts(rule.cohort),
-        notify=[pages.clean_text(target.label) for target in rule.notify],
-        made_by=pages.clean_text(made_by),
+        cohort=_build_texts(rule.cohort),
+        notify=[pages.format_text(target.label) for target in rule.notify],
+        made_by=pages.format_text(made_by),
     )
 
 
@@ -221,13 +233,13 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
     return AlertRow(
         id=alert.id,
         incident=alert.incident_id,
-        rule=pages.clean_text(alert.rule),
+        rule=pages.format_text(alert.rule),
         status=event.status,
         severity=alert.severity,
-        metric=pages.clean_text(alert.metric),
-        summary=pages.clean_text(alert.summary),
-        first_summary=pages.clean_text(alert.first_summary),
-        threshold=pages.clean_text(alert.threshold),
+        metric=pages.format_text(alert.metric),
+        summary=pages.format_text(alert.summary),
+        first_summary=pages.format_text(alert.first_summary),
+        threshold=pages.format_text(alert.threshold),
         since_ns=alert.since_ns,
         at_ns=event.at_ns,
         read_ns=alert.at_ns,
@@ -236,22 +248,23 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
         part=alert.part,
         whole=alert.whole,
         not_counted=dict(alert.not_counted),
-        cohort=_clean_texts(alert.cohort),
-        labels=_clean_texts(alert.all_labels),
-        acknowledged_by=pages.clean_text(acknowledged_by),
+        cohort=_build_texts(alert.cohort),
+        labels=_build_texts(alert.all_labels),
+        acknowledged_by=pages.format_text(acknowledged_by),
         undelivered=undelivered,
         failures=[
-            AlertFailure(text=pages.clean_text(each.text), count=each.count) for each in alert.failures
+            AlertFailure(text=pages.format_text(failure.text), count=failure.count)
+            for failure in alert.failures
         ],
         scores=[
             AlertScore(
-                trace_id=each.trace_id,
-                run_span_id=each.run_span_id,
-                agent=pages.clean_text(each.agent),
-                value=each.value,
-                explanation=pages.clean_text(each.explanation),
+                trace_id=score.trace_id,
+                run_span_id=score.run_span_id,
+                agent=pages.format_text(score.agent),
+                value=score.value,
+                explanation=pages.format_text(score.explanation),
             )
-            for each in alert.scores
+            for score in alert.scores
         ],
     )
 
@@ -259,13 +272,13 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
 def _build_silence(silence: Silence) -> SilenceRow:
     return SilenceRow(
         id=silence.id,
-        matchers=_clean_texts(silence.matchers),
+        matchers=_build_texts(silence.matchers),
         starts_ns=silence.starts_ns,
         ends_ns=silence.ends_ns,
-        author=pages.clean_text(silence.author),
-        comment=pages.clean_text(silence.comment),
+        author=pages.format_text(silence.author),
+        comment=pages.format_text(silence.comment),
     )
 
 
-def _clean_texts(given: Mapping[str, str]) -> dict[str, str]:
-    return {pages.clean_text(name): pages.clean_text(value) for name, value in given.items()}
+def _build_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    return {pages.format_text(name): pages.format_text(value) for name, value in texts.items()}

@@ -15,7 +15,7 @@ from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, ScanVerdict
 from spanproof.api.models.boundary import AttemptRow, Boundary, FindingRow
 from spanproof.api.parameters import Cohort, Hours, Limit, compute_window
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.sandbox import AttemptKind, PolicyError
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -23,8 +23,8 @@ from spanproof.sandbox.untrusted_files import MalformedYamlError, load_yaml
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    415: build_problem("the body is not JSON"),
 }
 _DRY_RUN_S: Final = 20.0
 # Keys of a policy that name programs on the server.
@@ -79,10 +79,10 @@ def boundary(
         attempts=[
             AttemptRow(
                 kind=AttemptKind(row.kind),
-                target=pages.clean_text(row.target),
+                target=pages.format_text(row.target),
                 allowed=row.allowed,
-                agent=pages.clean_text(row.agent),
-                release=pages.clean_text(row.release),
+                agent=pages.format_text(row.agent),
+                release=pages.format_text(row.release),
                 times=row.times,
                 runs=row.runs,
                 last_ns=max(0, row.last_ns),
@@ -92,11 +92,11 @@ def boundary(
         ],
         findings=[
             FindingRow(
-                rule=pages.clean_text(row.rule),
+                rule=pages.format_text(row.rule),
                 verdict=row.verdict,
-                message=pages.clean_text(row.message),
-                agent=pages.clean_text(row.agent),
-                release=pages.clean_text(row.release),
+                message=pages.format_text(row.message),
+                agent=pages.format_text(row.agent),
+                release=pages.format_text(row.release),
                 snippets=row.snippets,
                 runs=row.runs,
                 last_ns=max(0, row.last_ns),
@@ -108,18 +108,18 @@ def boundary(
 
 
 @router.post("/policy/dry-run", responses=_REFUSED, dependencies=[WRITER])
-def try_policy(given: DryRun, store: Opened) -> DryRunResult:
+def try_policy(dry_run: DryRun, store: Opened) -> DryRunResult:
     """Scan stored code by another policy and return what would change. Nothing is run or written.
 
     The policy cannot name files of the server (`scanner_files`).
     """
-    pipeline = _build_pipeline(given.policy)
-    sources = store.browse.sources(start_ns=compute_window(given.hours)[0], limit=given.limit + 1)
+    pipeline = _build_pipeline(dry_run.policy)
+    sources = store.browse.sources(start_ns=compute_window(dry_run.hours)[0], limit=dry_run.limit + 1)
     before, after = Counter[str](), Counter[str]()
     changes: list[Change] = []
     deadline = time.monotonic() + _DRY_RUN_S
     scanned = 0
-    for row in sources[: given.limit]:
+    for row in sources[: dry_run.limit]:
         if time.monotonic() > deadline:
             break
         scan = pipeline.scan(row.language, row.source)
@@ -127,7 +127,9 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
         before[row.verdict] += row.times
         after[scan.verdict.value] += row.times
         if scan.verdict.value != row.verdict:
-            reasons = [pages.clean_text(f"line {each.line}: {each.message}") for each in scan.findings[:5]]
+            reasons = [
+                pages.format_text(f"line {finding.line}: {finding.message}") for finding in scan.findings[:5]
+            ]
             changes.append(
                 Change(
                     before=row.verdict,
@@ -135,11 +137,11 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
                     times=row.times,
                     trace_id=row.trace_id,
                     language=row.language,
-                    source=pages.clean_text(row.source[:2000]),
+                    source=pages.format_text(row.source[:2000]),
                     reasons=reasons,
                 )
             )
-    changes.sort(key=lambda each: -each.times)
+    changes.sort(key=lambda change: -change.times)
     return DryRunResult(
         pieces=scanned,
         left_out=scanned < len(sources),
@@ -153,12 +155,12 @@ def _build_pipeline(text: str) -> Pipeline:
     """Return the scanners of a policy; raises HTTPException 422 where it is none."""
     try:
         document = load_yaml(text.encode("utf-8", "replace")) if text.strip() else {}
-        return Pipeline(parse_policy(_refuse_programs(document), "that was sent"))
+        return Pipeline(parse_policy(_parse_policy(document), "that was sent"))
     except (PolicyError, MalformedYamlError) as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
 
 
-def _refuse_programs(document: object) -> dict[Any, Any]:
+def _parse_policy(document: object) -> dict[Any, Any]:
     """Return the document; raises PolicyError where it is no mapping, or names a program on the server."""
     if not isinstance(document, dict):
         raise PolicyError("policy: give keys and values, as in `hosts: [api.github.com]`")
@@ -169,5 +171,5 @@ def _refuse_programs(document: object) -> dict[Any, Any]:
 
 
 def _read_overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
-    given = document.get("overrides")
-    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    overrides = document.get("overrides")
+    return [item for item in overrides if isinstance(item, dict)] if isinstance(overrides, list) else []

@@ -15,22 +15,21 @@ from spanproof.api import models, pages
 from spanproof.api.access import WRITER
 from spanproof.api.editing import AlteredCase, EditableCall, EditableCode, list_editable, open_replay_sandbox
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.problems import describe_problem
-from spanproof.api.recorded_runs import build_case_evaluation
+from spanproof.api.problems import build_problem
+from spanproof.api.recorded_runs import find_case_evaluation
 from spanproof.api.routes.suites import (
     CaseRow,
     Cell,
     build_case_row,
-    build_cell,
-    collect_results,
-    find_suite,
+    find_cell,
     find_workspace,
+    get_suite,
+    group_results,
     load_cases,
 )
 from spanproof.api.settings import ConsoleSettings
 from spanproof.api.states import get_trial_state
 from spanproof.api.workspace import ExperimentFiles
-from spanproof.evaluators.model import RunEvaluation
 from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -39,12 +38,12 @@ from spanproof.suites.what_if import Alteration, get_frozen_run, run_altered
 from spanproof.trace import State
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: describe_problem("this request may not write"),
-    409: describe_problem("nothing can be run here, or another replay is running"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    409: build_problem("nothing can be run here, or another replay is running"),
+    415: build_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
 _MOST_EXPERIMENTS: Final = 50
@@ -118,6 +117,10 @@ class FoundCases(Answer):
     cases: list[FoundCase]
 
 
+def _format_searched_text(case: Case) -> str:
+    return f"{case.id} {case.task or ''}".casefold()
+
+
 @router.get("/cases")
 def search_cases(
     request: Request,
@@ -126,12 +129,12 @@ def search_cases(
 ) -> FoundCases:
     """Return cases of any suite whose id or task has a text, ignoring case."""
     workspace = find_workspace(request)
-    suites = workspace.suites().items() if workspace else ()
+    suites = workspace.group_suites().items() if workspace else ()
     found = (
-        FoundCase(suite=name, id=case.id, task=pages.clean_text(case.task or ""))
+        FoundCase(suite=name, id=case.id, task=pages.format_text(case.task or ""))
         for name, folder in suites
         for case in _load_valid_cases(folder)
-        if text.casefold() in f"{case.id} {case.task or ''}".casefold()
+        if text.casefold() in _format_searched_text(case)
     )
     return FoundCases(cases=list(islice(found, limit)))
 
@@ -147,14 +150,14 @@ def _load_valid_cases(folder: Path) -> list[Case]:
 @router.get("/suites/{name:path}/cases/{case}", responses=_MISSING)
 def case_page(name: str, case: str, request: Request) -> CasePage:
     """Return one case with what became of it in every experiment."""
-    workspace, folder = find_suite(request, name)
-    found = _find_case(load_cases(folder), case, name)
+    workspace, folder = get_suite(request, name)
+    found = _get_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
-    evaluation = build_case_evaluation(found)
+    evaluation = find_case_evaluation(found)
     frozen = pages.build_run(evaluation.runs[0]) if evaluation and evaluation.runs else None
     code, calls = _list_editable_of(found)
-    experiments = workspace.experiments(folder)[:_MOST_EXPERIMENTS]
-    built = (_build_history(found, experiment) for experiment in experiments)
+    experiments = workspace.list_experiments(folder)[:_MOST_EXPERIMENTS]
+    built = (_find_history(found, experiment) for experiment in experiments)
     return CasePage(
         suite=name,
         case=build_case_row(found),
@@ -167,24 +170,20 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
 
 
 @router.post("/suites/{name:path}/cases/{case}/replay", responses=_REFUSED, dependencies=[WRITER])
-def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> AlteredReplay:
+def replay_case(name: str, case: str, altered: AlteredCase, request: Request) -> AlteredReplay:
     """Replay the frozen run of a case with other code or other tool results, in the sandbox.
 
     Nothing is judged, and nothing is written.
     """
-    _, folder = find_suite(request, name)
-    found = _find_case(load_cases(folder), case, name)
+    _, folder = get_suite(request, name)
+    found = _get_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
     try:
         with open_replay_sandbox(settings) as sandbox:
-            change = Alteration(given.sources, given.results)
+            change = Alteration(altered.sources, altered.results)
             evaluation = run_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
-    return _build_altered_replay(evaluation)
-
-
-def _build_altered_replay(evaluation: RunEvaluation) -> AlteredReplay:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
     shown = pages.build_run(evaluation)
     return AlteredReplay(replay=shown.replay, steps=shown.steps)
 
@@ -195,23 +194,23 @@ def _build_pipeline(settings: ConsoleSettings) -> Pipeline:
     return Pipeline(parse_policy(document, "of this service")) if document else Pipeline()
 
 
-def _find_case(cases: list[Case], wanted: str, suite: str) -> Case:
-    found = next((each for each in cases if each.id == wanted), None)
+def _get_case(cases: list[Case], wanted: str, suite: str) -> Case:
+    found = next((case for case in cases if case.id == wanted), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"suite {suite[:200]!r} has no case {wanted[:200]!r}")
     return found
 
 
-def _build_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
-    result = collect_results([case], experiment, None).get(case.id)
+def _find_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
+    result = group_results([case], experiment, None).get(case.id)
     if result is None:
         return None
-    shown = build_cell(result)
+    shown = find_cell(result)
     assert shown is not None, "the case was run"
     agent = experiment.head.get("agent")
     return CaseHistory(
         experiment=experiment.name,
-        agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        agent=pages.format_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
         written_ns=experiment.written_ns,
         result=shown,
         trials=[_build_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
@@ -223,9 +222,9 @@ def _build_trial(trial: Trial) -> TrialRow:
         number=trial.number,
         state=get_trial_state(trial),
         verdict=trial.verdict.value,
-        reason=pages.clean_text(trial.reason),
+        reason=pages.format_text(trial.reason),
         layers=dict(trial.layers),
-        answer=pages.clean_text(trial.answer or "")[:2000],
+        answer=pages.format_text(trial.answer or "")[:2000],
         wall_s=trial.wall_s,
         tokens=trial.tokens,
         cost_usd=trial.cost_usd,
@@ -233,11 +232,11 @@ def _build_trial(trial: Trial) -> TrialRow:
         has_trace=bool(trial.trace_file),
         requirements=[
             Requirement(
-                requirement=pages.clean_text(each.requirement),
-                holds=each.holds,
-                reason=pages.clean_text(each.reason),
+                requirement=pages.format_text(finding.requirement),
+                holds=finding.holds,
+                reason=pages.format_text(finding.reason),
             )
-            for each in trial.findings
+            for finding in trial.findings
         ],
     )
 

@@ -42,7 +42,7 @@ def compare(
             HTTPStatus.BAD_REQUEST, f"before, after: give two values of {dimension} to compare"
         )
     else:
-        sides = [({**cohort, dimension: each}, start, end) for each in (before, after)]
+        sides = [({**cohort, dimension: item}, start, end) for item in (before, after)]
     found: dict[str, dict[Layer, list[FailRate]]] = {}
     totals = {layer: [_NONE, _NONE] for layer in Layer}
     for side, (chosen, first, last) in enumerate(sides):
@@ -58,8 +58,8 @@ def compare(
     rows.sort(key=lambda row: (not row.flipped, row.value))
     return Comparison(
         dimension=dimension,
-        before=pages.clean_text(before),
-        after=pages.clean_text(after),
+        before=pages.format_text(before),
+        after=pages.format_text(after),
         layers={layer: _build_pair(*both) for layer, both in totals.items()},
         by=by,
         values=rows[:limit],
@@ -69,7 +69,7 @@ def compare(
 def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
     pairs = {layer: _build_pair(*both) for layer, both in layers.items()}
     flipped = any({pair.change, pair.open_change} != {"unclear"} for pair in pairs.values())
-    return ValuePair(value=pages.clean_text(value), layers=pairs, flipped=flipped)
+    return ValuePair(value=pages.format_text(value), layers=pairs, flipped=flipped)
 
 
 def _build_pair(before: FailRate, after: FailRate) -> Pair:

@@ -13,7 +13,7 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.models import Answer
 from spanproof.api.parameters import Limit
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.api.result_pages import (
     ResultPage,
     ResultRun,
@@ -26,10 +26,10 @@ from spanproof.api.routes.suites import (
     Cell,
     Column,
     build_case_row,
-    build_cell,
     build_column,
-    collect_results,
+    find_cell,
     find_workspace,
+    group_results,
     load_cases,
 )
 from spanproof.api.states import get_case_state, get_trial_state, parse_layer_states
@@ -39,7 +39,7 @@ from spanproof.suites import Case, SuiteError, load_suite
 from spanproof.trace import GRAVITY, Layer, State
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _MOST_ROWS: Final = 500
 _LONGEST_ANSWER: Final = 500
 
@@ -101,12 +101,12 @@ def experiments(request: Request, limit: Limit = 200) -> ExperimentList:
     """Return the experiments of the workspace, each beside the one before it of the same suite."""
     workspace = find_workspace(request)
     rows: list[ExperimentRow] = []
-    for suite, folder in workspace.suites().items() if workspace else ():
+    for suite, folder in workspace.group_suites().items() if workspace else ():
         try:
             cases = load_suite(folder)
         except SuiteError:
             continue  # The list of suites says what is wrong with it.
-        rows.extend(_build_rows(suite, cases, workspace.experiments(folder) if workspace else []))
+        rows.extend(_build_rows(suite, cases, workspace.list_experiments(folder) if workspace else []))
     rows.sort(key=lambda row: (-row.column.written_ns, row.column.name))
     return ExperimentList(experiments=rows[:limit])
 
@@ -122,27 +122,27 @@ def experiment(
 ) -> ExperimentPage:
     """Return an experiment's cases with their verdicts and trials, beside those of a baseline."""
     workspace = find_workspace(request)
-    listed = workspace.experiments() if workspace else []
-    files = next((each for each in listed if each.name == name), None)
+    listed = workspace.list_experiments() if workspace else []
+    files = next((item for item in listed if item.name == name), None)
     if workspace is None or files is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no experiment is named {name[:200]!r}")
     suite, folder = _get_suite(workspace, files)
-    same_suite = [each for each in listed if each.head.get("suite") == files.head.get("suite")]
-    others = [each for each in same_suite if each is not files]
-    before = _choose_baseline(files, others, baseline)
+    same_suite = [item for item in listed if item.head.get("suite") == files.head.get("suite")]
+    others = [item for item in same_suite if item is not files]
+    before = _find_baseline(files, others, baseline)
     ran = {trial.case for trial in files.trials}
     cases = [case for case in load_cases(folder) if case.id in ran]
     found = _build_experiment(files, suite, cases)
-    base = collect_results(cases, before, None) if before else None
-    results = collect_results(cases, files, base)
-    page = build_result_page(found.to_table(), format_command(found), _list_failed_runs(found, name))
+    base = group_results(cases, before, None) if before else None
+    results = group_results(cases, files, base)
+    page = build_result_page(found.to_table(), format_command(found), _group_failed_runs(found, name))
     return ExperimentPage(
         **page.model_dump(),
         name=name,
         suite=suite,
         column=build_column(files, results, base),
         baseline=before.name if before else "",
-        baselines=[each.name for each in others],
+        baselines=[other.name for other in others],
         rows=_build_grid(results, base or {})[:_MOST_ROWS],
     )
 
@@ -150,19 +150,19 @@ def experiment(
 def _get_suite(workspace: Workspace, files: ExperimentFiles) -> tuple[str, Path]:
     """Return name and folder of the suite that an experiment ran."""
     wanted = Path(str(files.head.get("suite", "")))
-    suites = {folder.resolve(): (name, folder) for name, folder in workspace.suites().items()}
+    suites = {folder.resolve(): (name, folder) for name, folder in workspace.group_suites().items()}
     if wanted not in suites:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {str(wanted)[:500]!r}")
     return suites[wanted]
 
 
-def _choose_baseline(
+def _find_baseline(
     files: ExperimentFiles, others: Sequence[ExperimentFiles], baseline: str | None
 ) -> ExperimentFiles | None:
     """Return the experiment to compare with: the one that is named, or the latest that is older."""
     if baseline is None:
-        return next((each for each in others if each.written_ns < files.written_ns), None)
-    named = next((each for each in others if each.name == baseline), None)
+        return next((other for other in others if other.written_ns < files.written_ns), None)
+    named = next((other for other in others if other.name == baseline), None)
     if baseline and named is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     return named
@@ -170,7 +170,7 @@ def _choose_baseline(
 
 def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFiles]) -> list[ExperimentRow]:
     """Return the experiments of a suite, the latest first, each beside the next older one."""
-    results = [collect_results(cases, each, None) for each in listed]
+    results = [group_results(cases, item, None) for item in listed]
     rows = []
     for at, files in enumerate(listed):
         base = results[at + 1] if at + 1 < len(listed) else None
@@ -187,14 +187,14 @@ def _build_grid(results: Mapping[str, CaseResult], base: Mapping[str, CaseResult
     """Return the cases with their trials: flipped ones first, then by the gravity of their state."""
     rows = []
     for name, result in results.items():
-        state, before = get_case_state(result), build_cell(base.get(name))
+        state, before = get_case_state(result), find_cell(base.get(name))
         is_other = before is not None and before.state is not state
         rows.append(
             GridRow(
                 case=build_case_row(result.case),
                 state=state,
                 status=result.status,
-                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda each: each.number)],
+                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda item: item.number)],
                 before=before,
                 flipped=is_other or len(set(map(get_trial_state, result.trials))) > 1,
             )
@@ -207,8 +207,8 @@ def _build_trial(trial: Trial) -> TrialCell:
         number=trial.number,
         state=get_trial_state(trial),
         layer_states=parse_layer_states(trial.layers),
-        reason=pages.clean_text(trial.reason),
-        answer=pages.clean_text(trial.answer or "")[:_LONGEST_ANSWER],
+        reason=pages.format_text(trial.reason),
+        answer=pages.format_text(trial.answer or "")[:_LONGEST_ANSWER],
         cost_usd=trial.cost_usd,
         wall_s=trial.wall_s,
         tokens=trial.tokens,
@@ -230,7 +230,7 @@ def _build_experiment(files: ExperimentFiles, suite: str, cases: Sequence[Case])
     )
 
 
-def _list_failed_runs(experiment: Experiment, name: str) -> dict[str, list[ResultRun]]:
+def _group_failed_runs(experiment: Experiment, name: str) -> dict[str, list[ResultRun]]:
     """Return the runs of each case that did not pass and whose traces are kept."""
     return {
         case.case.id: [

@@ -12,16 +12,16 @@ from pydantic import Field
 from spanproof.api import models, pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.parameters import Cohort, Hours, compute_window
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.store import FailureCluster, TriageAction
 from spanproof.trace.dimensions import DIMENSIONS
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: describe_problem("this request may not write"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    415: build_problem("the body is not JSON"),
 }
 
 
@@ -58,7 +58,7 @@ def failure(
     """Return one cluster of failures: its cause, the share of each cohort, runs that represent it."""
     start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
-    chosen = _choose(found, cluster_id)
+    chosen = _get_cluster(found, cluster_id)
     trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
     shares = {
         name: [
@@ -72,7 +72,7 @@ def failure(
     return models.FailurePage(
         failure=pages.build_failure_cluster(chosen, trends),
         shares={name: values for name, values in shares.items() if values},
-        runs=[pages.build_failing_run(run) for run in runs],
+        runs=[models.FailingRun.model_validate(run, from_attributes=True) for run in runs],
     )
 
 
@@ -81,13 +81,13 @@ def settle(cluster_id: str, decision: Decision, store: Opened) -> models.Failure
     """Write where the work on a cluster is."""
     start, end = compute_window(24.0 * 366)
     found = store.failure_clusters(start_ns=start, end_ns=end)
-    chosen = _choose(found, cluster_id)
+    chosen = _get_cluster(found, cluster_id)
     store.triage(chosen.id, TriageAction.STATE, decision.state, decision.note)
     again = store.failure_clusters(start_ns=start, end_ns=end)
-    return pages.build_failure_cluster(_choose(again, chosen.id), {})
+    return pages.build_failure_cluster(_get_cluster(again, chosen.id), {})
 
 
-def _choose(found: Sequence[FailureCluster], cluster_id: str) -> FailureCluster:
+def _get_cluster(found: Sequence[FailureCluster], cluster_id: str) -> FailureCluster:
     for cluster in found:
         if cluster_id in (cluster.id, *cluster.fingerprints):
             return cluster

@@ -71,11 +71,11 @@ def judges(request: Request, store: Opened, cohort: Cohort, hours: Hours = 24.0 
     labels = list_person_labels(store, limit=_MAX_LABELS)
     measured = measure_judges(labels, iter_labelled_scores(store, labels))
     return JudgesPage(
-        model=pages.clean_text(choice.model),
-        endpoint=pages.clean_text(choice.endpoint),
+        model=pages.format_text(choice.model),
+        endpoint=pages.format_text(choice.endpoint),
         priced_as=priced_as,
-        layers=[_build_layer(each) for each in found],
-        judges=[_build_judge(each, choice.least_precision) for each in measured],
+        layers=[_build_layer(item) for item in found],
+        judges=[_build_judge(item, choice.least_precision) for item in measured],
     )
 
 
@@ -90,7 +90,7 @@ def _build_layer(found: OpenVerdicts) -> OpenLayer:
 
 def _build_judge(measured: JudgeMeasurement, least_precision: float) -> MeasuredJudge:
     return MeasuredJudge(
-        judge=pages.clean_text(measured.judge),
+        judge=pages.format_text(measured.judge),
         layer=measured.layer,
         week=measured.week,
         labels=measured.labels,

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from spanproof.api import list_rows
 from spanproof.api.access import Opened, may_still_read
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.store import Store
 
 router = APIRouter()
@@ -39,7 +39,7 @@ class EventStream(StreamingResponse):
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
             "description": "Events `trace`, each with a TraceRow as its data; comments keep it open.",
         },
-        429: describe_problem("too many streams are open"),
+        429: build_problem("too many streams are open"),
     },
 )
 def live(
@@ -52,10 +52,10 @@ def live(
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
-    return EventStream(_stream_events(store, time.monotonic() + seconds, partial(may_still_read, request)))
+    return EventStream(_iter_events(store, time.monotonic() + seconds, partial(may_still_read, request)))
 
 
-async def _stream_events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
+async def _iter_events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
     # Counted once it runs: a reader that left before gets no stream.
     stream = object()
     _open_streams.add(stream)

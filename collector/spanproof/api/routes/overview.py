@@ -32,19 +32,20 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
     bucket = max(1, (end - start) // _POINTS)
     counted = store.verdict_timeline(start_ns=start, end_ns=end, bucket_ns=bucket, cohort=cohort)
     rows = [
-        models.Bucket(layer=layer, start_ns=at, rate=pages.build_rate(each)) for layer, at, each in counted
+        models.Bucket(layer=layer, start_ns=at, rate=pages.build_rate(counts))
+        for layer, at, counts in counted
     ]
     of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
-    for layer, _, each in counted:
-        of_layer[layer].append(each)
+    for layer, _, counts in counted:
+        of_layer[layer].append(counts)
     causes = store.causes(start_ns=start, end_ns=end, cohort=cohort)
     return models.Overview(
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        layers={layer: pages.build_rate(_sum_rates(rates)) for layer, rates in of_layer.items()},
+        layers={layer: pages.build_rate(_compute_rate_sum(rates)) for layer, rates in of_layer.items()},
         timeline=rows,
-        releases=_find_new_releases(store, cohort, start, end, bucket) if rows else [],
+        releases=_list_new_releases(store, cohort, start, end, bucket) if rows else [],
         not_judged=[pages.build_reason(cause) for cause in causes],
     )
 
@@ -66,25 +67,11 @@ def usage(
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        points=[
-            models.UsagePoint(
-                start_ns=point.start_ns,
-                traces=point.traces,
-                failed=point.failed,
-                errored=point.errored,
-                open=point.open,
-                passed=point.passed,
-                p50_s=point.p50_s,
-                p95_s=point.p95_s,
-                tokens=point.tokens,
-                cost_usd=point.cost_usd,
-            )
-            for point in points
-        ],
+        points=[models.UsagePoint.model_validate(point, from_attributes=True) for point in points],
         shares=[
             models.UsageShare(
-                agent=pages.clean_text(share.agent),
-                model=pages.clean_text(share.model),
+                agent=pages.format_text(share.agent),
+                model=pages.format_text(share.model),
                 runs=share.runs,
                 tokens=share.tokens,
                 cost_usd=share.cost_usd,
@@ -118,7 +105,7 @@ def projects(request: Request, store: Opened) -> models.Projects:
     """Return the projects that the reader's token reads."""
     own: str | None = request.state.project
     found = store.browse.values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
-    names = sorted(pages.clean_text(each) for each in found if each)
+    names = sorted(pages.format_text(item) for item in found if item)
     return models.Projects(projects=names if own is None else [own], every=own is None)
 
 
@@ -132,7 +119,7 @@ def values(
 ) -> models.Values:
     """Return the commonest values of a dimension, to complete a filter."""
     found = store.browse.values(dimension, compute_window(hours)[0], prefix, limit)
-    return models.Values(dimension=dimension, values=[pages.clean_text(each) for each in found])
+    return models.Values(dimension=dimension, values=[pages.format_text(item) for item in found])
 
 
 @router.get("/timelines")
@@ -170,7 +157,7 @@ def timelines(
     )
 
 
-def _find_new_releases(
+def _list_new_releases(
     store: Store, cohort: Mapping[str, str], start: int, end: int, bucket: int
 ) -> list[models.NewRelease]:
     """Return the releases whose first run is in the window, but not in its first stretch."""
@@ -189,11 +176,11 @@ def _find_new_releases(
         first.setdefault(group.values[0], group.start_ns)
     began = min(first.values(), default=0)
     return [
-        models.NewRelease(release=pages.clean_text(release), first_ns=max(0, at))
+        models.NewRelease(release=pages.format_text(release), first_ns=max(0, at))
         for release, at in first.items()
         if release and at > began
     ][:_MOST_RELEASES]
 
 
-def _sum_rates(rates: Sequence[FailRate]) -> FailRate:
+def _compute_rate_sum(rates: Sequence[FailRate]) -> FailRate:
     return FailRate(*(sum(getattr(rate, name) for rate in rates) for name in VERDICT_COUNTS))

@@ -15,9 +15,9 @@ from spanproof.api.access import PROJECT_WRITER, Opened, read_token
 from spanproof.api.editing import AlteredCase, EditableCall, EditableCode, list_editable, open_replay_sandbox
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.models.suites import Promoted
-from spanproof.api.parameters import Project, find_trace_id, make_not_found_error
-from spanproof.api.problems import describe_problem
-from spanproof.api.routes.suites import choose_new_suite
+from spanproof.api.parameters import Project, build_not_found_error, get_trace_id
+from spanproof.api.problems import build_problem
+from spanproof.api.routes.suites import get_new_suite
 from spanproof.api.settings import ConsoleSettings
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
@@ -28,10 +28,10 @@ from spanproof.suites.what_if import Alteration, build_altered_trace, evaluate_a
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    404: describe_problem("there is none"),
-    409: describe_problem("nothing can be run here, another replay is running, or no case can be written"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    404: build_problem("there is none"),
+    409: build_problem("nothing can be run here, another replay is running, or no case can be written"),
+    415: build_problem("the body is not JSON"),
 }
 RunId = Annotated[str | None, Query(max_length=16, description="Which run; the first where not given.")]
 
@@ -89,7 +89,7 @@ def editable(
 ) -> EditableRun:
     """Return the code and the results of tools of a run, as they can be changed."""
     settings: ConsoleSettings = request.app.state.settings
-    _, found = _find_run(store, trace_id, run, project)
+    _, found = _get_run(store, trace_id, run, project)
     code, calls = list_editable(found.run)
     return EditableRun(
         run_span_id=found.run.span_id,
@@ -100,18 +100,18 @@ def editable(
 
 
 @router.post("/traces/{trace_id}/replay", responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) -> JudgedReplay:
+def replay(trace_id: str, altered: AlteredRun, request: Request, store: Opened) -> JudgedReplay:
     """Run a stored run again with other code or other results of tools, in the sandbox, and judge it.
 
     The limits and the policy are those of evaluation. The trace stays as it is; the request is audited.
     """
     settings: ConsoleSettings = request.app.state.settings
     token = read_token(request)
-    if given.suite is not None and not settings.may_write(token):
+    if altered.suite is not None and not settings.may_write(token):
         raise HTTPException(HTTPStatus.FORBIDDEN, "suites are for writers of all projects")
-    suite = choose_new_suite(request, given.suite) if given.suite is not None else None
-    evaluation, found = _find_run(store, trace_id, given.run_span_id, given.project)
-    change = Alteration(given.sources, given.results)
+    suite = get_new_suite(request, altered.suite) if altered.suite is not None else None
+    evaluation, found = _get_run(store, trace_id, altered.run_span_id, altered.project)
+    change = Alteration(altered.sources, altered.results)
     event = AuditEvent(
         id=uuid4().hex,
         at_ns=time.time_ns(),
@@ -119,7 +119,7 @@ def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) ->
         actor=settings.get_token_name(token),
         action="replay" if suite is None else "replay and save",
         subject=evaluation.trace.trace_id,
-        detail=_describe_change(change, given.suite),
+        detail=_describe_change(change, altered.suite),
     )
     # Before anything runs: what is not audited is not run.
     request.app.state.open_store().audit.write(event)
@@ -129,13 +129,13 @@ def replay(trace_id: str, given: AlteredRun, request: Request, store: Opened) ->
             judged = evaluate_altered(engine, evaluation.trace, found.run, change)
             kept = None if suite is None else _evaluate_kept(engine, evaluation, judged, change)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
     case = None
     if suite is not None and kept is not None:
         try:
             (promotion,) = iter_promotions([(kept, judged.run.span_id)], suite)
         except (SuiteError, OSError) as problem:
-            raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
+            raise HTTPException(HTTPStatus.CONFLICT, pages.format_text(str(problem))) from problem
         case = Promoted(
             case=promotion.case.id,
             change=promotion.change.value,
@@ -152,24 +152,24 @@ def audit(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Au
         events=[
             AuditRow(
                 at_ns=event.at_ns,
-                project=pages.clean_text(event.project),
-                actor=pages.clean_text(event.actor),
+                project=pages.format_text(event.project),
+                actor=pages.format_text(event.actor),
                 action=event.action,
                 subject=event.subject,
-                detail=pages.clean_text(event.detail),
+                detail=pages.format_text(event.detail),
             )
             for event in store.audit.list_events(limit)
         ]
     )
 
 
-def _find_run(
+def _get_run(
     store: Store, trace_id: str, run: str | None, project: str | None
 ) -> tuple[TraceEvaluation, RunEvaluation]:
-    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     if evaluation is None:
-        raise make_not_found_error(trace_id)
-    found = next((each for each in evaluation.runs if run in (None, each.run.span_id)), None)
+        raise build_not_found_error(trace_id)
+    found = next((item for item in evaluation.runs if run in (None, item.run.span_id)), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:32]!r} has no run {(run or '')[:16]!r}")
     return evaluation, found

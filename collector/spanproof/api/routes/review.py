@@ -34,13 +34,13 @@ from spanproof.api.parameters import (
     Hours,
     Limit,
     OfProject,
+    build_not_found_error,
     compute_window,
-    decode_cursor,
     encode_cursor,
-    find_trace_id,
-    make_not_found_error,
+    find_cursor,
+    get_trace_id,
 )
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.judge.sentences import list_open_sentences
@@ -54,10 +54,10 @@ from spanproof.trace.project import TraceKey, get_score_key
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    404: describe_problem("there is none"),
-    409: describe_problem("several projects have a trace with this id"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    404: build_problem("there is none"),
+    409: build_problem("several projects have a trace with this id"),
+    415: build_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
 # Of one person.
@@ -83,12 +83,12 @@ def queue(
 ) -> Queue:
     """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
     start = compute_window(hours)[0]
-    assigned = {each.verdict: each for each in store.assignments.list_assignments()}
+    assigned = {assignment.verdict: assignment for assignment in store.assignments.list_assignments()}
     if assignee is None:
         found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=limit) if limit else []
         total = store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort, most=_MOST_COUNTED + 1)
     else:
-        own = {verdict for verdict, each in assigned.items() if each.assignee == assignee}
+        own = {verdict for verdict, row in assigned.items() if row.assignee == assignee}
         traces = sorted({TraceKey(project, trace_id) for project, trace_id, _, _ in own})
         some = store.browse.unlabelled(
             layer, start_ns=start, cohort=cohort, limit=_MOST_ASSIGNED, traces=traces
@@ -113,23 +113,29 @@ def queue(
 
 
 @router.post("/review/assignments", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def assign(given: NewAssignment, store: Opened) -> Assigned:
+def assign(new_assignment: NewAssignment, store: Opened) -> Assigned:
     """Assign a verdict to a person, or take it back."""
-    trace_id = find_trace_id(store, given.trace_id, given.project)
-    evaluation = store.evaluation(trace_id, given.project)
+    trace_id = get_trace_id(store, new_assignment.trace_id, new_assignment.project)
+    evaluation = store.evaluation(trace_id, new_assignment.project)
     if evaluation is None:
-        raise make_not_found_error(given.trace_id)
+        raise build_not_found_error(new_assignment.trace_id)
     written = Assignment(
-        evaluation.key.project, trace_id, given.run_span_id, given.layer.value, given.assignee, given.due_ns,
-        given.author, time.time_ns(),
-    )  # fmt: skip
+        evaluation.key.project,
+        trace_id,
+        new_assignment.run_span_id,
+        new_assignment.layer.value,
+        new_assignment.assignee,
+        new_assignment.due_ns,
+        new_assignment.author,
+        time.time_ns(),
+    )
     store.assignments.save(written)
     return Assigned(
         trace_id=trace_id,
-        run_span_id=given.run_span_id,
-        layer=given.layer,
-        assignee=given.assignee,
-        due_ns=given.due_ns,
+        run_span_id=new_assignment.run_span_id,
+        layer=new_assignment.layer,
+        assignee=new_assignment.assignee,
+        due_ns=new_assignment.due_ns,
     )
 
 
@@ -156,9 +162,9 @@ def _read_texts(
         if (key, span_id) in wanted and SHOWN_CHARACTERS in (len(summary.task), len(summary.answer))
     }
     for evaluation in store.evaluations(sorted(cut)) if cut else ():
-        for each in evaluation.runs:
-            answer = each.run.answer.text if each.run.answer is not None else None
-            texts[evaluation.key, each.run.span_id] = (each.run.task, answer)
+        for item in evaluation.runs:
+            answer = item.run.answer.text if item.run.answer is not None else None
+            texts[evaluation.key, item.run.span_id] = (item.run.task, answer)
     return texts
 
 
@@ -173,47 +179,50 @@ def labels(
 ) -> LabelList:
     """Return people's verdicts, newest first."""
     rows = store.browse.labels(
-        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=decode_cursor(cursor)
+        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=find_cursor(cursor)
     )
-    last = rows[limit - 1] if len(rows) > limit else None
-    return LabelList(
-        labels=[_build_label(row) for row in rows[:limit]],
-        next=encode_cursor(max(0, last.given_ns), _make_key(last)) if last else None,
-    )
+    following = None
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        key = f"{last.trace_id}.{last.run_span_id}.{last.layer.value}.{last.source}/{last.project}"
+        following = encode_cursor(max(0, last.given_ns), key)
+    return LabelList(labels=[_build_label(row) for row in rows[:limit]], next=following)
 
 
 @router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
+def write_label(new_label: NewLabel, store: Opened) -> PersonsLabel:
     """Write a person's verdict, and the right answer where one is given."""
-    trace_id = find_trace_id(store, given.trace_id, given.project)
-    evaluation = store.evaluation(trace_id, given.project)
+    trace_id = get_trace_id(store, new_label.trace_id, new_label.project)
+    evaluation = store.evaluation(trace_id, new_label.project)
     if evaluation is None:
-        raise make_not_found_error(given.trace_id)
-    run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
+        raise build_not_found_error(new_label.trace_id)
+    run = next((item for item in evaluation.runs if item.run.span_id == new_label.run_span_id), None)
     if run is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
-    now, label = time.time_ns(), Label(given.verdict)
+        raise HTTPException(
+            HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {new_label.run_span_id[:16]!r}"
+        )
+    now, label = time.time_ns(), Label(new_label.verdict)
     value = 1.0 if label is Label.PASS else 0.0
     verdict = ExternalScore(
         trace_id=trace_id,
-        span_id=given.run_span_id,
-        layer=given.layer,
+        span_id=new_label.run_span_id,
+        layer=new_label.layer,
         name=PERSON_VERDICT,
-        source=given.author,
+        source=new_label.author,
         value=value,
         label=label,
-        explanation=given.note,
+        explanation=new_label.note,
         raw=None,
         unit="",
         given_ns=now,
         project=evaluation.key.project,
     )
     written = [verdict]
-    if given.correction is not None:
+    if new_label.correction is not None:
         # Advice: it counts in no rate.
-        written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=given.correction))
+        written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=new_label.correction))
     answer = run.run.answer.text if run.run.answer is not None else ""
-    for sentence in given.sentences:
+    for sentence in new_label.sentences:
         # Advice as well; the name has the place, so that a later ruling replaces it.
         ruling = replace(
             verdict,
@@ -228,21 +237,21 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         (
             pages.build_outcome(score.outcome).verdict
             for score in run.scores
-            if score.layer is given.layer and score.name == given.layer.value
+            if score.layer is new_label.layer and score.name == new_label.layer.value
         ),
         None,
     )
     return PersonsLabel(
         trace_id=trace_id,
-        run_span_id=given.run_span_id,
-        layer=given.layer,
-        author=given.author,
-        agent=pages.clean_text(run.run.name),
-        verdict=given.verdict,
-        note=pages.clean_text(given.note),
+        run_span_id=new_label.run_span_id,
+        layer=new_label.layer,
+        author=new_label.author,
+        agent=pages.format_text(run.run.name),
+        verdict=new_label.verdict,
+        note=pages.format_text(new_label.note),
         given_ns=now,
         ours=ours.value if ours is not None and ours.is_judged else None,
-        project=pages.clean_text(evaluation.key.project),
+        project=pages.format_text(evaluation.key.project),
     )
 
 
@@ -320,18 +329,18 @@ def _build_waiting(
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
-        agent=pages.clean_text(score.cohort.agent),
-        release=pages.clean_text(score.cohort.release),
+        agent=pages.format_text(score.cohort.agent),
+        release=pages.format_text(score.cohort.release),
         started_ns=max(0, score.span_time_ns),
         layer=score.layer,
         outcome=pages.build_outcome(score.outcome),
         state=get_state(score.outcome),
         cause=cause,
         cause_words=words,
-        task=pages.clean_optional(task),
-        answer=pages.clean_optional(answer),
+        task=pages.find_text(task),
+        answer=pages.find_text(answer),
         evidence=pages.build_facts(score),
-        project=pages.clean_text(score.cohort.project),
+        project=pages.format_text(score.cohort.project),
         assignee=assigned.assignee if assigned else "",
         due_ns=assigned.due_ns if assigned else 0,
         sentences=sentences,
@@ -343,18 +352,18 @@ def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingS
         return []
     return [
         WaitingSentence(
-            start=each.start,
-            end=each.end,
-            text=pages.clean_text(each.text),
-            bindings=[pages.clean_text(binding) for binding in each.bindings],
+            start=sentence.start,
+            end=sentence.end,
+            text=pages.format_text(sentence.text),
+            bindings=[pages.format_text(binding) for binding in sentence.bindings],
         )
-        for each in list_open_sentences(answer, outcome)
+        for sentence in list_open_sentences(answer, outcome)
     ]
 
 
 def _describe_cause(cause: Cause, detail: str) -> str:
     words = CAUSE_WORDS[cause][0]
-    return f"{words}: {pages.clean_text(detail)}" if detail else words
+    return f"{words}: {pages.format_text(detail)}" if detail else words
 
 
 def _build_label(row: LabelRow) -> PersonsLabel:
@@ -363,14 +372,10 @@ def _build_label(row: LabelRow) -> PersonsLabel:
         run_span_id=row.run_span_id,
         layer=row.layer,
         author=row.source,
-        agent=pages.clean_text(row.agent),
+        agent=pages.format_text(row.agent),
         verdict=row.label.value if row.label else "",
-        note=pages.clean_text(row.note),
+        note=pages.format_text(row.note),
         given_ns=max(0, row.given_ns),
         ours=row.ours.value if row.ours else None,
-        project=pages.clean_text(row.project),
+        project=pages.format_text(row.project),
     )
-
-
-def _make_key(row: LabelRow) -> str:
-    return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}/{row.project}"

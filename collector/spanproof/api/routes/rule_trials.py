@@ -10,19 +10,19 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field
 
 from spanproof.alerts import AlertRule, Status
-from spanproof.alerts.made_rules import InvalidRuleError, collect_targets, parse_rule
+from spanproof.alerts.made_rules import InvalidRuleError, group_targets, parse_rule
 from spanproof.alerts.messages import describe_bound
-from spanproof.alerts.replay import choose_step_s, iter_notifications
+from spanproof.alerts.replay import compute_step_s, iter_notifications
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import HOUR_NS
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    415: build_problem("the body is not JSON"),
 }
 # A reading is a query over the scores of a window: so many are some seconds.
 _MOST_READINGS: Final = 400
@@ -60,26 +60,26 @@ class RuleTrial(Answer):
 
 
 @router.post("/alerts/trials", responses=_REFUSED, dependencies=[WRITER])
-def try_rule(given: NewTrial, request: Request, store: Opened) -> RuleTrial:
+def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
     """Try a rule over the last days; nothing is sent, and nothing is written."""
-    rule = read_rule(request, given.rule)
+    rule = read_rule(request, new_trial.rule)
     end_ns = time.time_ns()
-    start_ns = end_ns - int(given.hours * HOUR_NS)
-    step_s = max(choose_step_s(rule), given.hours * 3600 / _MOST_READINGS)
+    start_ns = end_ns - int(new_trial.hours * HOUR_NS)
+    step_s = max(compute_step_s(rule), new_trial.hours * 3600 / _MOST_READINGS)
     made = list(iter_notifications(rule, store.measures, start_ns, end_ns, step_s))
-    fired = sum(each.status is Status.FIRING and not each.repeated for each in made)
-    days = f"{given.hours / 24:g} days" if given.hours > 24 else f"{given.hours:g} h"
+    fired = sum(item.status is Status.FIRING and not item.repeated for item in made)
+    days = f"{new_trial.hours / 24:g} days" if new_trial.hours > 24 else f"{new_trial.hours:g} h"
     return RuleTrial(
-        name=pages.clean_text(rule.name),
-        bound=pages.clean_text(describe_bound(rule)),
+        name=pages.format_text(rule.name),
+        bound=pages.format_text(describe_bound(rule)),
         fired=fired,
         step_s=step_s,
         words=f"would have fired {fired} {'time' if fired == 1 else 'times'} in the last {days}",
         notifications=[
             TrialNotification(
-                at_ns=each.at_ns, status=each.status.value, summary=pages.clean_text(each.summary)
+                at_ns=item.at_ns, status=item.status.value, summary=pages.format_text(item.summary)
             )
-            for each in made[:_MOST_SHOWN]
+            for item in made[:_MOST_SHOWN]
         ],
     )
 
@@ -91,6 +91,6 @@ def read_rule(request: Request, text: str) -> AlertRule:
         HTTPException: 422: it is no rule; the message names the setting.
     """
     try:
-        return parse_rule(text, collect_targets(request.app.state.settings.rules))
+        return parse_rule(text, group_targets(request.app.state.settings.rules))
     except InvalidRuleError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem

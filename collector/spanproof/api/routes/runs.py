@@ -9,19 +9,19 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from spanproof.api import models, pages, trace_pages
 from spanproof.api.access import Opened
-from spanproof.api.alignment import StepChange, StepPair, align_steps
+from spanproof.api.alignment import StepChange, StepPair, list_step_pairs
 from spanproof.api.models import Answer
 from spanproof.api.models.traces import SpanPage, TracePage
-from spanproof.api.parameters import FirstStep, Project, find_trace_id, make_not_found_error
-from spanproof.api.problems import describe_problem
-from spanproof.api.recorded_runs import build_case_evaluation, load_trial_evaluation
-from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
+from spanproof.api.parameters import FirstStep, Project, build_not_found_error, get_trace_id
+from spanproof.api.problems import build_problem
+from spanproof.api.recorded_runs import find_case_evaluation, load_trial_evaluation
+from spanproof.api.routes.suites import find_workspace, get_suite, load_cases
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store
 from spanproof.trace import GRAVITY
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _PARTS: Final = {
     StepChange.OUTPUT: "the same code gives another output",
     StepChange.CODE: "the code differs",
@@ -71,22 +71,22 @@ def compare_runs(
     request: Request, store: Opened, before: _Ref, after: _Ref, project: Project = None
 ) -> RunComparison:
     """Return two runs beside each other, their steps paired by how alike their code is."""
-    old_trace, old = _find_run(request, store, before, project)
-    new_trace, new = _find_run(request, store, after, project)
-    pairs = align_steps(old.run.steps, new.run.steps)
+    old_trace, old = _get_run(request, store, before, project)
+    new_trace, new = _get_run(request, store, after, project)
+    pairs = list_step_pairs(old.run.steps, new.run.steps)
     shown_old, shown_new = pages.build_run(old), pages.build_run(new)
     return RunComparison(
         sentence=_describe_difference(shown_old, shown_new, pairs),
         before=ComparedRun(reference=before, trace_id=old_trace, run=shown_old),
         after=ComparedRun(reference=after, trace_id=new_trace, run=shown_new),
-        steps=[AlignedSteps(before=each.before, after=each.after, change=each.change) for each in pairs],
+        steps=[AlignedSteps(before=pair.before, after=pair.after, change=pair.change) for pair in pairs],
     )
 
 
 @router.get("/trials/{experiment:path}/{case}/{number}/spans/{span_id}", responses=_MISSING)
 def trial_span(request: Request, experiment: str, case: str, number: int, span_id: str) -> SpanPage:
     """Return one span of a trial, as it was received."""
-    evaluation = _find_trial(request, experiment, case, number)
+    evaluation = _get_trial(request, experiment, case, number)
     found = next((span for span in evaluation.trace.spans if span.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the trial has no span {span_id[:64]!r}")
@@ -100,17 +100,17 @@ def trial_span(request: Request, experiment: str, case: str, number: int, span_i
 )
 def trial_image(request: Request, experiment: str, case: str, number: int, image_id: str) -> Response:
     """Return the content of an image that a span of a trial holds."""
-    return trace_pages.build_image_response(_find_trial(request, experiment, case, number), image_id)
+    return trace_pages.build_image_response(_get_trial(request, experiment, case, number), image_id)
 
 
 @router.get("/trials/{experiment:path}/{case}/{number}", responses=_MISSING)
 def trial(request: Request, experiment: str, case: str, number: int, first_step: FirstStep = 1) -> TracePage:
     """Return the trace of one trial of an experiment, with the verdicts it was given."""
-    evaluation = _find_trial(request, experiment, case, number)
-    return trace_pages.build_trace_page(evaluation, (), trace_pages.choose_steps(first_step))
+    evaluation = _get_trial(request, experiment, case, number)
+    return trace_pages.build_trace_page(evaluation, (), trace_pages.get_steps(first_step))
 
 
-def _find_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:
+def _get_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:
     workspace = find_workspace(request)
     found = workspace.find_trial(experiment, case, number) if workspace else None
     evaluation = load_trial_evaluation(found[0].results, found[1]) if found else None
@@ -122,7 +122,7 @@ def _find_trial(request: Request, experiment: str, case: str, number: int) -> Tr
     return evaluation
 
 
-def _find_run(
+def _get_run(
     request: Request, store: Store, reference: str, project: str | None
 ) -> tuple[str, RunEvaluation]:
     """Return the run that a reference names with its trace's id; the gravest where the trace has several.
@@ -136,15 +136,15 @@ def _find_run(
     if kind == "traces":
         trace_id, _, wanted = rest.partition("/")
         run_id = wanted or None
-        evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+        evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     elif kind == "trials" and rest.count("/") >= 2 and rest.rpartition("/")[2].isdecimal():
         experiment, case, number = rest.rsplit("/", 2)
-        evaluation = _find_trial(request, experiment, case, int(number[:9]))
+        evaluation = _get_trial(request, experiment, case, int(number[:9]))
     elif kind == "cases" and "/" in rest:
         suite, _, case = rest.rpartition("/")
-        _, folder = find_suite(request, suite)
+        _, folder = get_suite(request, suite)
         evaluation = next(
-            (build_case_evaluation(each) for each in load_cases(folder) if each.id == case), None
+            (find_case_evaluation(item) for item in load_cases(folder) if item.id == case), None
         )
     else:
         raise HTTPException(
@@ -156,7 +156,7 @@ def _find_run(
     chosen = [run for run in runs if run_id is None or run.run.span_id == run_id]
     if evaluation is None or not chosen:
         raise (
-            make_not_found_error(rest)
+            build_not_found_error(rest)
             if kind == "traces"
             else HTTPException(HTTPStatus.NOT_FOUND, f"{reference[:200]!r} has no run")
         )
@@ -173,7 +173,7 @@ def _describe_difference(before: models.Run, after: models.Run, pairs: list[Step
         if layer in old and old[layer] is not state
     ]
     verdicts = ", ".join(changes) or "the verdicts are the same"
-    parted = next((each for each in pairs if each.change is not StepChange.SAME), None)
+    parted = next((pair for pair in pairs if pair.change is not StepChange.SAME), None)
     if parted is None:
         return f"{verdicts}; the runs are the same, step by step"
     number = parted.after if parted.after is not None else parted.before

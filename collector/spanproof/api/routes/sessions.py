@@ -24,15 +24,15 @@ from spanproof.api.parameters import (
     Limit,
     OfProject,
     compute_window,
-    decode_cursor,
     encode_cursor,
+    find_cursor,
 )
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.evaluators import sessions as sessions_model
 from spanproof.evaluators.sessions import judge_session
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _MOST_TRACES: Final = 500
 _MOST_HAND_OVERS: Final = 500
 _MOST_FACTS: Final = 20
@@ -50,19 +50,19 @@ def sessions(
 ) -> SessionList:
     """Return conversations: spans with `session.id` or `gen_ai.conversation.id`."""
     rows = store.browse.sessions(
-        start_ns=compute_window(hours)[0], limit=limit + 1, after=decode_cursor(cursor), project=project
+        start_ns=compute_window(hours)[0], limit=limit + 1, after=find_cursor(cursor), project=project
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return SessionList(
         sessions=[
             Session(
-                id=pages.clean_text(row.id),
+                id=pages.format_text(row.id),
                 start_ns=max(0, row.start_ns),
                 end_ns=max(0, row.end_ns),
                 traces=row.traces,
                 spans=row.spans,
                 errors=row.errors,
-                services=[pages.clean_text(each) for each in row.services],
+                services=[pages.format_text(service) for service in row.services],
             )
             for row in rows[:limit]
         ],
@@ -84,19 +84,19 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
         else FirstMistake(
             turn=mistake.turn,
             trace_id=mistake.trace_id,
-            agent=pages.clean_text(mistake.agent),
-            why=pages.clean_text(mistake.why),
+            agent=pages.format_text(mistake.agent),
+            why=pages.format_text(mistake.why),
         )
     )
     listed = (row for row in store.browse.trace_rows(ids) if project in (None, row.project))
     rows = sorted(listed, key=lambda row: row.start_ns)
     return SessionPage(
-        id=pages.clean_text(session_id),
+        id=pages.format_text(session_id),
         verdict=verdict.state,
         value=verdict.value,
-        explanation=pages.clean_text(verdict.explanation),
+        explanation=pages.format_text(verdict.explanation),
         turns=[_build_turn(turn) for turn in verdict.turns],
-        hand_overs=[_build_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
+        hand_overs=[_build_hand_over(over) for over in verdict.hand_overs[:_MOST_HAND_OVERS]],
         first_mistake=first_mistake,
         traces=[list_rows.build_trace_row(row) for row in rows],
         cut=len(ids) == _MOST_TRACES,
@@ -108,29 +108,29 @@ def _build_turn(turn: sessions_model.Turn) -> Turn:
         number=turn.number,
         trace_id=turn.trace_id,
         run_span_id=turn.run_span_id,
-        agent=pages.clean_text(turn.agent),
-        request=_shorten_text(turn.request),
-        answer=_shorten_text(turn.answer),
+        agent=pages.format_text(turn.agent),
+        request=_find_short_text(turn.request),
+        answer=_find_short_text(turn.answer),
         verdict=turn.state,
-        why=pages.clean_text(turn.why),
+        why=pages.format_text(turn.why),
         is_retry=turn.is_retry,
     )
 
 
-def _build_hand_over(given: sessions_model.HandOver) -> HandOver:
+def _build_hand_over(hand_over: sessions_model.HandOver) -> HandOver:
     return HandOver(
-        turn=given.turn,
-        trace_id=given.trace_id,
-        giver=pages.clean_text(given.giver),
-        receiver=pages.clean_text(given.receiver),
-        receiver_span_id=given.receiver_span_id,
-        lost=[pages.clean_text(each) for each in given.lost[:_MOST_FACTS]],
+        turn=hand_over.turn,
+        trace_id=hand_over.trace_id,
+        giver=pages.format_text(hand_over.giver),
+        receiver=pages.format_text(hand_over.receiver),
+        receiver_span_id=hand_over.receiver_span_id,
+        lost=[pages.format_text(item) for item in hand_over.lost[:_MOST_FACTS]],
         replaced=[
-            Replaced(given=pages.clean_text(each.given), used=pages.clean_text(each.used))
-            for each in given.replaced[:_MOST_FACTS]
+            Replaced(given=pages.format_text(item.given), used=pages.format_text(item.used))
+            for item in hand_over.replaced[:_MOST_FACTS]
         ],
     )
 
 
-def _shorten_text(said: str | None) -> str | None:
-    return None if said is None else pages.clean_text(said[:_LONGEST])
+def _find_short_text(text: str | None) -> str | None:
+    return None if text is None else pages.format_text(text[:_LONGEST])

@@ -104,28 +104,30 @@ class Health(Answer):
 @router.get("/settings")
 def settings(request: Request, store: Opened) -> Settings:
     """Return how this installation is set up, with secrets masked."""
-    known = request.app.state.settings
+    settings = request.app.state.settings
     tokens = [
-        TokenRow(name=pages.clean_text(each.name or ""), roles=sorted(each.roles), project=each.project or "")
-        for each in list(known.read_grants())[:_MOST_TOKENS]
+        TokenRow(
+            name=pages.format_text(grant.name or ""), roles=sorted(grant.roles), project=grant.project or ""
+        )
+        for grant in list(settings.read_grants())[:_MOST_TOKENS]
     ]
     stored = [spec for spec in SCORES if spec.stored]
     return Settings(
         version=version("spanproof"),
         store=store.name,
-        workspace=str(known.workspace or ""),
-        may_write=known.may_write(read_token(request)),
-        readers=len(known.tokens),
-        writers=len(known.writers),
+        workspace=str(settings.workspace or ""),
+        may_write=settings.may_write(read_token(request)),
+        readers=len(settings.tokens),
+        writers=len(settings.writers),
         tokens=tokens,
-        otlp_http=known.otlp_http,
-        otlp_grpc=known.otlp_grpc,
+        otlp_http=settings.otlp_http,
+        otlp_grpc=settings.otlp_grpc,
         settings=[
-            Setting(key=key, value=pages.clean_text(value), origin=origin)
-            for key, value, origin in known.configured
+            Setting(key=key, value=pages.format_text(value), origin=origin)
+            for key, value, origin in settings.configured
         ],
         scores=[BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory) for spec in stored],
-        policy=pages.clean_text(known.policy),
+        policy=pages.format_text(settings.policy),
     )
 
 
@@ -134,7 +136,7 @@ def doctor(request: Request) -> Doctor:
     """Return which sandboxes this machine can run; looked at once in five minutes."""
     kept = request.app.state.doctor
     if kept is None or time.monotonic() - kept[0] > _KEPT_S:
-        kept = request.app.state.doctor = (time.monotonic(), Doctor(backends=_probe()))
+        kept = request.app.state.doctor = (time.monotonic(), Doctor(backends=_list_backends()))
     found: Doctor = kept[1]
     return found
 
@@ -150,7 +152,7 @@ def health(request: Request) -> Health:
     )
 
 
-def _probe() -> list[Backend]:
+def _list_backends() -> list[Backend]:
     found = []
     for name in list_backends():
         with open_sandbox(name) as sandbox:
@@ -162,13 +164,13 @@ def _probe() -> list[Backend]:
                 tier=seen.tier.value if seen.tier is not None else "",
                 features=[
                     Feature(
-                        name=each.name,
-                        present=each.present,
-                        required=each.required,
-                        detail=pages.clean_text(each.detail),
-                        remedy=pages.clean_text(each.remedy),
+                        name=feature.name,
+                        present=feature.present,
+                        required=feature.required,
+                        detail=pages.format_text(feature.detail),
+                        remedy=pages.format_text(feature.remedy),
                     )
-                    for each in seen.features
+                    for feature in seen.features
                 ],
             )
         )

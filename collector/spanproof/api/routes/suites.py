@@ -19,10 +19,10 @@ from spanproof.api.gate_pages import build_gate_page, get_report_state
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
-from spanproof.api.parameters import Cohort, Hours, Limit, compute_window, find_trace_id, make_not_found_error
-from spanproof.api.problems import describe_problem
+from spanproof.api.parameters import Cohort, Hours, Limit, build_not_found_error, compute_window, get_trace_id
+from spanproof.api.problems import build_problem
 from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
-from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
+from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.experiments.comparison import Comparison, compare_rates
@@ -32,12 +32,12 @@ from spanproof.suites.promote import Promoting
 from spanproof.trace import Layer, State, fold_states
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: describe_problem("this request may not write"),
-    409: describe_problem("the suite cannot be written"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    409: build_problem("the suite cannot be written"),
+    415: build_problem("the body is not JSON"),
 }
 _MOST_SCORES: Final = 300_000
 
@@ -175,21 +175,21 @@ def suites(request: Request) -> SuiteList:
     workspace = find_workspace(request)
     if workspace is None:
         return SuiteList(workspace="", suites=[])
-    experiments = workspace.experiments()
+    experiments = workspace.list_experiments()
     rows = []
-    for name, folder in list(workspace.suites().items())[:500]:
-        runs = sum(str(each.head.get("suite")) == str(folder.resolve()) for each in experiments)
+    for name, folder in list(workspace.group_suites().items())[:500]:
+        runs = sum(str(experiment.head.get("suite")) == str(folder.resolve()) for experiment in experiments)
         try:
             cases, fault = load_suite(folder), ""
         except SuiteError as problem:
-            cases, fault = [], pages.clean_text(str(problem))
+            cases, fault = [], pages.format_text(str(problem))
         tags = [tag for case in cases for tag in case.tags]
         rows.append(
             SuiteRow(
                 name=name,
                 cases=len(cases),
                 agents=_count_texts(case.agent for case in cases),
-                verdicts=_count_texts(_find_failed_layer(case) for case in cases),
+                verdicts=_count_texts(_get_failed_layer(case) for case in cases),
                 states=count_states(map(get_frozen_state, cases)),
                 tags=_count_texts(tags),
                 experiments=runs,
@@ -209,25 +209,25 @@ def suite(
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> SuitePage:
     """Return the cases of a suite over its experiments."""
-    workspace, folder = find_suite(request, name)
+    workspace, folder = get_suite(request, name)
     cases = load_cases(folder)
-    experiments = workspace.experiments(folder)
-    before = next((each for each in experiments if each.name == baseline), None)
+    experiments = workspace.list_experiments(folder)
+    before = next((experiment for experiment in experiments if experiment.name == baseline), None)
     if baseline and before is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
-    base = collect_results(cases, before, None) if before else None
-    results = [collect_results(cases, each, base) for each in shown]
+    base = group_results(cases, before, None) if before else None
+    results = [group_results(cases, item, base) for item in shown]
     rows = [
         MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
-        for case, cells in ((case, [build_cell(found.get(case.id)) for found in results]) for case in cases)
+        for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
     ]
     rows.sort(key=lambda row: (not row.flipped, row.case.id))
     return SuitePage(
         name=name,
         cases=len(cases),
         baseline=baseline,
-        columns=[build_column(each, found, base) for each, found in zip(shown, results, strict=True)],
+        columns=[build_column(result, found, base) for result, found in zip(shown, results, strict=True)],
         rows=rows[offset : offset + limit],
     )
 
@@ -237,15 +237,15 @@ def gates(request: Request, limit: Limit = 100) -> GateList:
     """Return the reports of the gate in the workspace."""
     workspace = find_workspace(request)
     rows = []
-    for name, path in (workspace.gate_reports() if workspace else {}).items():
-        report = read_gate_report(path)
+    for name, path in (workspace.group_gate_reports() if workspace else {}).items():
+        report = load_gate_report(path)
         if report is not None:
             rows.append(
                 GateRow(
                     name=name,
                     state=get_report_state(report),
                     passed=bool(report["passed"]),
-                    failed_layers=[str(each) for each in report["failed_layers"]],
+                    failed_layers=[str(item) for item in report["failed_layers"]],
                     assertions=len(report["assertions"]),
                     written_ns=path.stat().st_mtime_ns,
                 )
@@ -258,8 +258,8 @@ def gates(request: Request, limit: Limit = 100) -> GateList:
 def gate(name: str, request: Request) -> GatePage:
     """Return a report of the gate as CI wrote it, with the first 50 cases against each assertion."""
     workspace = find_workspace(request)
-    path = workspace.gate_reports().get(name) if workspace else None
-    report = read_gate_report(path) if path else None
+    path = workspace.group_gate_reports().get(name) if workspace else None
+    report = load_gate_report(path) if path else None
     if report is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no report of the gate is named {name[:200]!r}")
     return build_gate_page(name, report, cut=False)
@@ -288,45 +288,45 @@ def try_assertion(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"assertion: {problem}; stored runs alone have no baseline"
         ) from problem
     except GateError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
     return build_gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
 
 
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
-def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
+def promote(new_cases: NewCases, request: Request, store: Opened) -> Promotions:
     """Add stored runs to a suite as hermetic cases; a run that is there already stays as it is."""
-    suite = choose_new_suite(request, given.suite)
+    suite = get_new_suite(request, new_cases.suite)
     runs = []
-    for each in given.runs:
-        evaluation = store.evaluation(find_trace_id(store, each.trace_id, each.project), each.project)
+    for item in new_cases.runs:
+        evaluation = store.evaluation(get_trace_id(store, item.trace_id, item.project), item.project)
         if evaluation is None:
-            raise make_not_found_error(each.trace_id)
-        known = [run.run.span_id for run in evaluation.runs]
-        wanted = each.run_span_id or (known[0] if known else "")
-        if wanted not in known:
+            raise build_not_found_error(item.trace_id)
+        run_span_ids = [run.run.span_id for run in evaluation.runs]
+        wanted = item.run_span_id or (run_span_ids[0] if run_span_ids else "")
+        if wanted not in run_span_ids:
             raise HTTPException(
-                HTTPStatus.NOT_FOUND, f"trace {each.trace_id[:32]!r} has no run {wanted[:16]!r}"
+                HTTPStatus.NOT_FOUND, f"trace {item.trace_id[:32]!r} has no run {wanted[:16]!r}"
             )
         runs.append((evaluation, wanted))
     try:
         found = list(iter_promotions(runs, suite, Promoting()))
     except (SuiteError, OSError) as problem:
-        raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.CONFLICT, pages.format_text(str(problem))) from problem
     return Promotions(
-        suite=given.suite,
+        suite=new_cases.suite,
         cases=[
             Promoted(
-                case=each.case.id,
-                change=each.change.value,
-                trace_id=each.case.origin.trace_id if each.case.origin else "",
-                same_as=each.same_as,
+                case=item.case.id,
+                change=item.change.value,
+                trace_id=item.case.origin.trace_id if item.case.origin else "",
+                same_as=item.same_as,
             )
-            for each in found
+            for item in found
         ],
     )
 
 
-def choose_new_suite(request: Request, name: str) -> Path:
+def get_new_suite(request: Request, name: str) -> Path:
     """Return the folder of a suite that cases may be added to, which need not be there yet.
 
     Raises:
@@ -338,12 +338,12 @@ def choose_new_suite(request: Request, name: str) -> Path:
             HTTPStatus.CONFLICT,
             "this console has no folder for suites: set `console.workspace` (--workspace)",
         )
-    if name not in workspace.suites() and not _is_plain(name):
+    if name not in workspace.group_suites() and not _is_plain(name):
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "suite: name one of the workspace, or a new one in letters, digits, - and _",
         )
-    return workspace.new_suite(name)
+    return workspace.build_suite_path(name)
 
 
 def find_workspace(request: Request) -> Workspace | None:
@@ -352,14 +352,14 @@ def find_workspace(request: Request) -> Workspace | None:
     return Workspace(folder) if folder is not None else None
 
 
-def find_suite(request: Request, name: str) -> tuple[Workspace, Path]:
+def get_suite(request: Request, name: str) -> tuple[Workspace, Path]:
     """Return the workspace and the folder of a suite.
 
     Raises:
         HTTPException: 404: there is none.
     """
     workspace = find_workspace(request)
-    folder = workspace.suites().get(name) if workspace else None
+    folder = workspace.group_suites().get(name) if workspace else None
     if workspace is None or folder is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {name[:200]!r}")
     return workspace, folder
@@ -374,7 +374,7 @@ def load_cases(folder: Path) -> list[Case]:
     try:
         return load_suite(folder)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.NOT_FOUND, pages.clean_text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.NOT_FOUND, pages.format_text(str(problem))) from problem
 
 
 def _is_plain(name: str) -> bool:
@@ -382,29 +382,33 @@ def _is_plain(name: str) -> bool:
 
 
 def _count_texts(values: Iterable[str]) -> dict[str, int]:
-    return {pages.clean_text(value): times for value, times in Counter(values).most_common(50)}
+    return {pages.format_text(value): times for value, times in Counter(values).most_common(50)}
 
 
-def _find_failed_layer(case: Case) -> str:
+def _get_failed_layer(case: Case) -> str:
     """Return the first layer that the run of a case fails, to see whether the suite is balanced."""
-    failed = (each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail")
+    failed = (
+        expectation.layer.value
+        for expectation in case.expectations
+        if expectation.is_of_layer and expectation.verdict == "fail"
+    )
     return next(failed, "none")
 
 
 def build_case_row(case: Case) -> CaseRow:
     """Return a case as it is listed."""
     expectation: dict[str, str] = {
-        each.layer.value: each.verdict for each in case.expectations if each.is_of_layer
+        item.layer.value: item.verdict for item in case.expectations if item.is_of_layer
     }
     trace_id, run_span_id = (case.origin.trace_id, case.origin.run_span_id) if case.origin else ("", "")
     return CaseRow(
         id=case.id,
-        agent=pages.clean_text(case.agent),
-        task=pages.clean_text(case.task or ""),
-        tags=[pages.clean_text(tag) for tag in case.tags],
-        notes=pages.clean_text(case.notes),
+        agent=pages.format_text(case.agent),
+        task=pages.format_text(case.task or ""),
+        tags=[pages.format_text(tag) for tag in case.tags],
+        notes=pages.format_text(case.notes),
         snippets=len(case.snippets),
-        requirements=[pages.clean_text(str(each)) for each in case.required],
+        requirements=[pages.format_text(str(item)) for item in case.required],
         expectation=expectation,
         state=get_frozen_state(case),
         trace_id=trace_id,
@@ -412,13 +416,13 @@ def build_case_row(case: Case) -> CaseRow:
     )
 
 
-def collect_results(
+def group_results(
     cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
 ) -> dict[str, CaseResult]:
     """Return the results of the cases that an experiment ran, by id."""
     found = {}
     for case in cases:
-        trials = tuple(each for each in experiment.trials if each.case == case.id)
+        trials = tuple(trial for trial in experiment.trials if trial.case == case.id)
         before = base.get(case.id) if base else None
         rate = before.rate if before else None
         if trials:
@@ -426,7 +430,7 @@ def collect_results(
     return found
 
 
-def build_cell(result: CaseResult | None) -> Cell | None:
+def find_cell(result: CaseResult | None) -> Cell | None:
     """Return a case in one experiment; None where it was not run."""
     if result is None:
         return None
@@ -438,9 +442,9 @@ def build_cell(result: CaseResult | None) -> Cell | None:
         trials=len(result.trials),
         layers=dict(shown.layers),
         layer_states=parse_layer_states(shown.layers),
-        reason=pages.clean_text(shown.reason),
+        reason=pages.format_text(shown.reason),
         trace_id=shown.trace_id,
-        answer=pages.clean_text(shown.answer or "")[:500],
+        answer=pages.format_text(shown.answer or "")[:500],
         trial=shown.number,
         has_trace=bool(shown.trace_file),
     )
@@ -448,8 +452,8 @@ def build_cell(result: CaseResult | None) -> Cell | None:
 
 def _has_flipped(cells: Sequence[Cell | None]) -> bool:
     """Return whether a case changed its state from one experiment to another, or within one."""
-    found = [each for each in cells if each is not None]
-    return len({each.state for each in found}) > 1 or any(each.status is CaseStatus.FLAKY for each in found)
+    found = [cell for cell in cells if cell is not None]
+    return len({item.state for item in found}) > 1 or any(item.status is CaseStatus.FLAKY for item in found)
 
 
 def _compute_mean(values: Collection[float]) -> float | None:
@@ -461,14 +465,14 @@ def build_column(
 ) -> Column:
     """Return the whole of an experiment, beside the results of a baseline where there is one."""
     trials = [trial for result in found.values() for trial in result.trials]
-    rates = _collect_rates(found)
+    rates = _compute_rates(found)
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    compared = None if base is None else compare_rates(rates, _collect_rates(base))
+    compared = None if base is None else compare_rates(rates, _compute_rates(base))
     low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(
         name=experiment.name,
-        agent=_name_agent(experiment),
+        agent=_format_agent(experiment),
         written_ns=experiment.written_ns,
         trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
         state=fold_states(states),
@@ -476,14 +480,14 @@ def build_column(
         pass_at_1=_compute_mean(rates.values()),
         low=low,
         high=high,
-        cost_usd=_sum_costs(trials),
+        cost_usd=_compute_cost(trials),
         wall_s=_compute_mean([trial.wall_s for trial in trials]),
         tokens=sum(trial.tokens for trial in trials),
-        **_describe_comparison(compared),
+        **_compare_with_baseline(compared),
     )
 
 
-def _describe_comparison(compared: Comparison | None) -> dict[str, Any]:
+def _compare_with_baseline(compared: Comparison | None) -> dict[str, Any]:
     """Return the fields of a column that compare it with the baseline."""
     if compared is None or compared.difference is None:
         fields: dict[str, Any] = dict.fromkeys(("difference", "difference_low", "difference_high"))
@@ -494,17 +498,17 @@ def _describe_comparison(compared: Comparison | None) -> dict[str, Any]:
     return {**fields, "fixed": fixed, "regressed": regressed}
 
 
-def _collect_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:
+def _compute_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:
     """Return the rate of each case that has one."""
     return {case: result.rate for case, result in results.items() if result.rate is not None}
 
 
-def _name_agent(experiment: ExperimentFiles) -> str:
+def _format_agent(experiment: ExperimentFiles) -> str:
     agent = experiment.head.get("agent")
-    return pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent))
+    return pages.format_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent))
 
 
-def _sum_costs(trials: Sequence[Trial]) -> float | None:
+def _compute_cost(trials: Sequence[Trial]) -> float | None:
     """Return the cost of all trials, in US dollars; None where no trial has one."""
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     return sum(costs) if costs else None

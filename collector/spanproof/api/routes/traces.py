@@ -17,14 +17,14 @@ from spanproof.api.parameters import (
     Hours,
     Limit,
     Project,
+    build_not_found_error,
     compute_window,
-    decode_cursor,
     encode_cursor,
-    find_trace_id,
-    make_not_found_error,
+    find_cursor,
+    get_trace_id,
 )
-from spanproof.api.problems import describe_problem
-from spanproof.api.trace_export import MOST_EXPORTED, write_csv, write_parquet
+from spanproof.api.problems import build_problem
+from spanproof.api.trace_export import MOST_EXPORTED, encode_csv, encode_parquet
 from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
 from spanproof.store.trace_list import TraceOrder
 from spanproof.store.trace_listing import TraceListing
@@ -32,8 +32,8 @@ from spanproof.trace.dimensions import is_carried
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {
-    404: describe_problem("there is none"),
-    409: describe_problem("several projects have a trace with this id"),
+    404: build_problem("there is none"),
+    409: build_problem("several projects have a trace with this id"),
 }
 _FILES: Final[dict[str, Any]] = {"text/csv": {}, "application/vnd.apache.parquet": {}}
 
@@ -52,7 +52,7 @@ def traces(
 ) -> models.TraceList:
     """Return evaluated traces, newest first or in another order."""
     listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
-    shown, last = listing.fetch_page(decode_cursor(cursor), limit)
+    shown, last = listing.fetch_page(find_cursor(cursor), limit)
     return models.TraceList(
         traces=[list_rows.build_trace_row(row) for row in shown],
         next=encode_cursor(*order.get_place(last)) if last else None,
@@ -79,7 +79,7 @@ def facets(
             models.Facet(
                 dimension=name,
                 values=[
-                    models.FacetValue(value=pages.clean_text(value), traces=times)
+                    models.FacetValue(value=pages.format_text(value), traces=times)
                     for value, times in found.values[name]
                 ],
             )
@@ -100,7 +100,7 @@ def export(
 ) -> Response:
     """Return the traces of a list as a file, a row for each run."""
     listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
-    content = write_csv(listing, limit) if format == "csv" else write_parquet(listing, limit)
+    content = encode_csv(listing, limit) if format == "csv" else encode_parquet(listing, limit)
     name = f'attachment; filename="traces.{format}"'
     return Response(content, media_type=_FORMATS[format], headers={"content-disposition": name})
 
@@ -108,11 +108,11 @@ def export(
 @router.get("/traces/{trace_id}", responses=_MISSING)
 def trace(trace_id: str, store: Opened, project: Project = None, first_step: FirstStep = 1) -> TracePage:
     """Return one trace: its spans, and each run with verdicts, evidence, claims and a page of its steps."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     if evaluation is None:
-        raise make_not_found_error(trace_id)
+        raise build_not_found_error(trace_id)
     feedback = store.feedback(evaluation.key)
-    return trace_pages.build_trace_page(evaluation, feedback, trace_pages.choose_steps(first_step))
+    return trace_pages.build_trace_page(evaluation, feedback, trace_pages.get_steps(first_step))
 
 
 @router.get("/traces/{trace_id}/spans", responses=_MISSING)
@@ -125,11 +125,11 @@ def spans(
 ) -> SpanList:
     """Return a page of the spans of a trace that a collector received, as many as it may have."""
     found = store.received_spans(
-        find_trace_id(store, trace_id, project), project, decode_cursor(cursor), limit + 1
+        get_trace_id(store, trace_id, project), project, find_cursor(cursor), limit + 1
     )
     last = found[limit - 1] if len(found) > limit else None
     return SpanList(
-        spans=[list_rows.build_received_span(each) for each in found[:limit]],
+        spans=[list_rows.build_received_span(item) for item in found[:limit]],
         next=encode_cursor(last.start_ns, last.span_id) if last else None,
     )
 
@@ -137,9 +137,9 @@ def spans(
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
 def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> SpanPage:
     """Return one span with its attributes, as they were received."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     spans = evaluation.trace.spans if evaluation else ()
-    found = next((each for each in spans if each.span_id == span_id), None)
+    found = next((item for item in spans if item.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
     return trace_pages.build_span_page(found)
@@ -148,7 +148,7 @@ def span(trace_id: str, span_id: str, store: Opened, project: Project = None) ->
 @router.get("/traces/{trace_id}/snippets/{snippet_id}", responses=_MISSING)
 def snippet(trace_id: str, snippet_id: str, store: Opened, project: Project = None) -> models.Snippet:
     """Return one snippet: its code, what scanners say of it, the record and the replay."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     found = pages.find_snippet(evaluation, snippet_id) if evaluation else None
     if found is None:
         raise HTTPException(
@@ -164,7 +164,7 @@ def snippet(trace_id: str, snippet_id: str, store: Opened, project: Project = No
 )
 def image(trace_id: str, image_id: str, store: Opened, project: Project = None) -> Response:
     """Return the content of an image that a span of the trace holds."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
+    evaluation = store.evaluation(get_trace_id(store, trace_id, project), project)
     return trace_pages.build_image_response(evaluation, image_id)
 
 
@@ -181,7 +181,7 @@ def scores(
     """Return the scores of one trace, with the versions of their evaluators."""
     cohort = {} if project is None else {"project": project}
     found = store.scores(
-        trace_id=find_trace_id(store, trace_id, project), cohort=cohort, every_version=history
+        trace_id=get_trace_id(store, trace_id, project), cohort=cohort, every_version=history
     )
     rows = [pages.build_versioned_score(score) for score, _ in zip(found, range(limit), strict=False)]
     return models.ScoreList(scores=rows)
@@ -202,7 +202,7 @@ def snippets(
         verdict=verdict.value if verdict else None,
         rule=rule,
         limit=limit + 1,
-        after=decode_cursor(cursor),
+        after=find_cursor(cursor),
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.CodeList(
@@ -226,7 +226,7 @@ def replays(
         failure_class=failure_class,
         agrees=agrees,
         limit=limit + 1,
-        after=decode_cursor(cursor),
+        after=find_cursor(cursor),
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.ReplayList(

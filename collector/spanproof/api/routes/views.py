@@ -12,14 +12,14 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.access import PROJECT_WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.problems import describe_problem
+from spanproof.api.problems import build_problem
 from spanproof.store.saved_views import SavedView
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: describe_problem("this request may not write"),
-    404: describe_problem("there is none"),
-    415: describe_problem("the body is not JSON"),
+    403: build_problem("this request may not write"),
+    404: build_problem("there is none"),
+    415: build_problem("the body is not JSON"),
 }
 
 ViewName = Annotated[str, Field(min_length=1, max_length=100)]
@@ -56,14 +56,14 @@ class NewView(Answer):
 @router.get("/views")
 def views(store: Opened, project: OfProject = None) -> ViewList:
     """Return the views of a project with those of every project, by name."""
-    return ViewList(views=[_build_view(each) for each in store.views.list_views(project)])
+    return ViewList(views=[_build_view(view) for view in store.views.list_views(project)])
 
 
 @router.post("/views", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
-def save_view(request: Request, given: NewView, store: Opened) -> View:
+def save_view(request: Request, new_view: NewView, store: Opened) -> View:
     """Keep a view for all readers of its project."""
-    project = _choose_project(request, given.project)
-    view = SavedView(project, given.name, given.query, given.author, time.time_ns())
+    project = _get_project(request, new_view.project)
+    view = SavedView(project, new_view.name, new_view.query, new_view.author, time.time_ns())
     store.views.save(view)
     return _build_view(view)
 
@@ -71,7 +71,7 @@ def save_view(request: Request, given: NewView, store: Opened) -> View:
 @router.delete("/views/{name}", responses=_REFUSED, dependencies=[PROJECT_WRITER])
 def remove_view(request: Request, name: str, store: Opened, project: OfProject = None) -> View:
     """Remove a view."""
-    wanted = _choose_project(request, project)
+    wanted = _get_project(request, project)
     for view in store.views.list_views():
         if (view.project, view.name) == (wanted, name):
             store.views.remove(view)
@@ -79,23 +79,23 @@ def remove_view(request: Request, name: str, store: Opened, project: OfProject =
     raise HTTPException(HTTPStatus.NOT_FOUND, f"{wanted or 'every project'} has no view {name[:100]!r}")
 
 
-def _choose_project(request: Request, given: str | None) -> str:
+def _get_project(request: Request, project: str | None) -> str:
     """Return the project of a write; that of the token, where it has one.
 
     Raises:
         HTTPException: 403: another project than that of the token is named.
     """
     own: str | None = request.state.project
-    if own is not None and given not in (None, own):
+    if own is not None and project not in (None, own):
         raise HTTPException(HTTPStatus.FORBIDDEN, "this token writes for one project alone")
-    return own or given or ""
+    return own or project or ""
 
 
 def _build_view(view: SavedView) -> View:
     return View(
-        project=pages.clean_text(view.project),
-        name=pages.clean_text(view.name),
-        query=pages.clean_text(view.query),
-        author=pages.clean_text(view.author),
+        project=pages.format_text(view.project),
+        name=pages.format_text(view.name),
+        query=pages.format_text(view.query),
+        author=pages.format_text(view.author),
         saved_ns=view.saved_ns,
     )

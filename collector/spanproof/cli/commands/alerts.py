@@ -13,19 +13,19 @@ import click
 from spanproof.alerts import Alert, AlertRule
 from spanproof.alerts.episodes import FIRING, PENDING
 from spanproof.alerts.messages import describe_span
-from spanproof.alerts.notification import sort_members, summarise_members
+from spanproof.alerts.notification import describe_members, list_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
-    choose_location,
+    get_location,
     opened_store,
     parse_span,
     store_option,
     with_limit_option,
 )
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -60,15 +60,15 @@ def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
         rows = _read_rows(store, every=every, limit=limit)
         silences = store.alerts.silences(now_ns)
     if as_json:
-        _print_lines(rows, silences)
+        _write_lines(rows, silences)
         return EXIT_PASS
     if not rows:
-        inform("no alert fires" if not every else "there is no alert")
+        write_remark("no alert fires" if not every else "there is no alert")
     else:
-        _print_table(rows)
+        _write_table(rows)
     for silence in silences:
         until = f"until {format_time(silence.ends_ns)} UTC"
-        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}"))
+        console.print(format_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe_row(silence)}"))
     return EXIT_PASS
 
 
@@ -108,19 +108,21 @@ def silence(
     now_ns = time.time_ns()
     with opened_store(location, writing=True) as store:
         if ended is not None:
-            written = replace(_find_silence(store, ended, now_ns), ends_ns=now_ns)
+            written = replace(_get_silence(store, ended, now_ns), ends_ns=now_ns)
         else:
             until_ns = now_ns + parse_span("--for", duration)
-            named = author or _find_user_name()
+            named = author or _get_user_name()
             written = Silence(uuid4().hex, _read_matchers(matchers), now_ns, until_ns, named, comment)
         store.alerts.write_silence(written)
     if as_json:
-        print_json(_to_silence_row(written))
+        write_json(_to_silence_row(written))
     elif ended is not None:
-        console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} has ended"))
+        console.print(format_line(f"silence {written.id[:_SHOWN_ID]} has ended"))
     else:
         until = format_time(written.ends_ns)
-        console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}"))
+        console.print(
+            format_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe_row(written)}")
+        )
     return EXIT_PASS
 
 
@@ -138,12 +140,12 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
     """
     with opened_store(location, writing=True) as store:
         rows = [row for row in _read_rows(store, every=False, limit=10_000) if row.event.status == FIRING]
-        found = _find_rows(rows, alert)
+        found = _list_rows(rows, alert)
         if not found:
             matching = sum(row.alert.id.startswith(alert) for row in rows)
             many = f"{format_count(matching, 'alert')} of this id fire"
             raise UsageProblem(f"alert {alert!r}: {many}", "`spanproof alerts list` lists them.")
-        named, now_ns = author or _find_user_name(), time.time_ns()
+        named, now_ns = author or _get_user_name(), time.time_ns()
         for row in found:
             event = row.event
             store.alerts.acknowledge(
@@ -151,15 +153,15 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
             )
     for row in found if as_json else ():
         written = {"rule": row.alert.rule, "author": named, "comment": comment, "at_ns": now_ns}
-        print_json({"id": row.alert.id, **written})
+        write_json({"id": row.alert.id, **written})
     if not as_json:
         first = found[0].alert
         what = first.rule if len(found) == 1 else f"{first.rule} ({len(found)} alerts)"
-        console.print(clean_line(f"{what} is acknowledged by {named}: {first.summary}"))
+        console.print(format_line(f"{what} is acknowledged by {named}: {first.summary}"))
     return EXIT_PASS
 
 
-def _find_rows(rows: Sequence[_Row], start: str) -> list[_Row]:
+def _list_rows(rows: Sequence[_Row], start: str) -> list[_Row]:
     """Return the one alert, or the alerts of the one incident, whose id starts so; none where several do."""
     of_incident = [row for row in rows if row.alert.incident_id.startswith(start)]
     if of_incident and len({row.alert.incident_id for row in of_incident}) == 1:
@@ -180,7 +182,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     RULE is its name. The rule is evaluated over the scores in the store, from the start of --since, in
     steps of a twelfth of its window. Nothing is sent, and nothing is written.
     """
-    from spanproof.alerts.replay import choose_step_s, count_pages, iter_notifications
+    from spanproof.alerts.replay import compute_step_s, count_pages, iter_notifications
 
     watched = next((one for one in config.alerts if one.name == rule), None)
     if watched is None:
@@ -188,21 +190,24 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
         raise UsageProblem(f"alerts test: there is no rule {rule!r}", f"The configuration has: {names}.")
     end_ns = time.time_ns()
     start_ns = end_ns - parse_span("--since", since)
-    with opened_store(choose_location(location, config)) as store:
-        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, choose_step_s(watched))]
+    with opened_store(get_location(location, config)) as store:
+        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, compute_step_s(watched))]
     fired = count_pages(made)
     if as_json:
         for notification in made:
-            print_json(
-                {"kind": "notification", **pick(notification, "at_ns status repeated is_update summary")}
+            write_json(
+                {
+                    "kind": "notification",
+                    **select_attributes(notification, "at_ns status repeated is_update summary"),
+                }
             )
-        print_json({"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": fired})
+        write_json({"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": fired})
         return EXIT_PASS
     for notification in made:
         kind = "update" if notification.is_update else notification.status.value
         line = f"{format_time(notification.at_ns)} UTC  {kind}: {notification.summary}"
-        console.print(clean_line(line))
-    console.print(clean_line(f"{rule} would have fired {format_count(fired, 'time')} in the last {since}"))
+        console.print(format_line(line))
+    console.print(format_line(f"{rule} would have fired {format_count(fired, 'time')} in the last {since}"))
     return EXIT_PASS
 
 
@@ -258,27 +263,29 @@ def simulate(
     style of Prometheus are compared. With --groups: the notifications of one outage. The numbers are
     reproducible.
     """
-    from spanproof.alerts.simulation import FACTORS, simulate_rule
+    from spanproof.alerts.simulation import FACTORS, run_rule_simulation
 
     window_s = parse_span("--window", window) / 1e9
     settings = {"name": "simulated", "layer": "groundedness", "window_s": window_s, "threshold": threshold}
     if groups:
-        _print_outage({**settings, "group_by": ["user"]}, groups, (*volumes, 120)[0], as_json=as_json)
+        _write_outage({**settings, "group_by": ["user"]}, groups, (*volumes, 120)[0], as_json=as_json)
         return EXIT_PASS
     rule = AlertRule.model_validate(settings)
     found = [
         result
         for volume in volumes or (40, 200, 1000)
-        for result in simulate_rule(rule, volume, weeks=weeks, steps=steps)
+        for result in run_rule_simulation(rule, volume, weeks=weeks, steps=steps)
     ]
     if as_json:
         for result in found:
-            print_json(
-                pick(result, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect")
+            write_json(
+                select_attributes(
+                    result, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect"
+                )
             )
         return EXIT_PASS
     factors = (f"{factor:g} x" for factor in FACTORS)
-    table = make_listing("rule", "verdicts a window", *factors, "detected within", "median")
+    table = build_listing("rule", "verdicts a window", *factors, "detected within", "median")
     for result in found:
         wait = "-" if result.windows_to_detect is None else f"{result.windows_to_detect:.2f} windows"
         pages = (f"{pages:.2g}" for pages in result.pages_a_week)
@@ -292,16 +299,16 @@ def simulate(
     return EXIT_PASS
 
 
-def _print_outage(settings: dict[str, object], groups: int, volume: int, *, as_json: bool) -> None:
-    from spanproof.alerts.outage import describe_outage, simulate_outage
+def _write_outage(settings: dict[str, object], groups: int, volume: int, *, as_json: bool) -> None:
+    from spanproof.alerts.outage import list_outage_lines, run_outage_simulation
 
-    result = simulate_outage(AlertRule.model_validate(settings), groups, volume)
-    counts = pick(result, "groups incidents updates most_members has_ended pages_by_group")
+    result = run_outage_simulation(AlertRule.model_validate(settings), groups, volume)
+    counts = select_attributes(result, "groups incidents updates most_members has_ended pages_by_group")
     if as_json:
-        print_json(counts)
+        write_json(counts)
         return
-    for after, kind, summary in describe_outage(result):
-        console.print(clean_line(f"{after}  {kind}: {summary}"))
+    for after, kind, summary in list_outage_lines(result):
+        console.print(format_line(f"{after}  {kind}: {summary}"))
     sent = format_count(len(result.notifications), "notification")
     console.print(
         f"{groups} groups: {format_count(result.incidents, 'incident')}, {sent}"
@@ -330,12 +337,14 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     ]
 
 
-def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
+def _write_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
     for row in rows:
-        alert = pick(row.alert, "id rule severity metric value low part whole threshold since_ns at_ns")
-        texts = pick(row.alert, "summary first_summary url")
+        alert = select_attributes(
+            row.alert, "id rule severity metric value low part whole threshold since_ns at_ns"
+        )
+        texts = select_attributes(row.alert, "summary first_summary url")
         taken = row.acknowledged
-        print_json(
+        write_json(
             {
                 "kind": "alert",
                 "state": row.event.status,
@@ -346,32 +355,34 @@ def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
                 "window": describe_span(row.alert.window_s),
                 "not_counted": dict(row.alert.not_counted),
                 "traces": [score.trace_id for score in row.alert.scores],
-                "acknowledged": pick(taken, "author comment at_ns") if taken else None,
-                "undelivered": [pick(one, "target state attempts error") for one in row.undelivered],
+                "acknowledged": select_attributes(taken, "author comment at_ns") if taken else None,
+                "undelivered": [
+                    select_attributes(one, "target state attempts error") for one in row.undelivered
+                ],
             }
         )
     for silence in silences:
-        print_json(_to_silence_row(silence))
+        write_json(_to_silence_row(silence))
 
 
 def _to_silence_row(silence: Silence) -> dict[str, object]:
-    fields = pick(silence, "id starts_ns ends_ns author comment")
+    fields = select_attributes(silence, "id starts_ns ends_ns author comment")
     return {"kind": "silence", **fields, "matchers": dict(silence.matchers)}
 
 
-def _print_table(rows: Sequence[_Row]) -> None:
-    table = make_listing("alert", "state", "since (UTC)", "severity", "what", "note")
+def _write_table(rows: Sequence[_Row]) -> None:
+    table = build_listing("alert", "state", "since (UTC)", "severity", "what", "note")
     together: dict[tuple[str, str], list[_Row]] = {}
     for row in rows:
         # What fires in one incident is one line.
         key = row.alert.incident_id if row.event.status == FIRING else row.alert.id
         together.setdefault((row.event.status, key), []).append(row)
     for (state, shown_id), members in together.items():
-        alerts = sort_members([row.alert for row in members])
+        alerts = list_members([row.alert for row in members])
         first = alerts[0]
         summary = f"{first.rule}: {first.summary}"
         if len(alerts) > 1:
-            summary = summarise_members(first.rule, alerts)
+            summary = describe_members(first.rule, alerts)
         else:
             shown_id = first.id
         table.add_row(
@@ -379,8 +390,8 @@ def _print_table(rows: Sequence[_Row]) -> None:
             state,
             format_time(min(alert.since_ns for alert in alerts)),
             first.severity,
-            clean_line(summary),
-            clean_line("; ".join(_list_notes(members))),
+            format_line(summary),
+            format_line("; ".join(_list_notes(members))),
         )
     console.print(table)
 
@@ -405,7 +416,7 @@ def _read_matchers(texts: Sequence[str]) -> dict[str, str]:
     return matchers
 
 
-def _find_silence(store: Store, start: str, now_ns: int) -> Silence:
+def _get_silence(store: Store, start: str, now_ns: int) -> Silence:
     found = [silence for silence in store.alerts.silences(now_ns) if silence.id.startswith(start)]
     if len(found) != 1:
         many = (
@@ -415,13 +426,13 @@ def _find_silence(store: Store, start: str, now_ns: int) -> Silence:
     return found[0]
 
 
-def _describe(silence: Silence) -> str:
+def _describe_row(silence: Silence) -> str:
     fit = ", ".join(f"{name}={pattern}" for name, pattern in silence.matchers.items())
     comment = f" ({silence.comment})" if silence.comment else ""
     return f"{fit}, by {silence.author}{comment}"
 
 
-def _find_user_name() -> str:
+def _get_user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):

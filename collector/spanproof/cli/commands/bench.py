@@ -17,15 +17,15 @@ from spanproof.benchmarks import (
     Benchmark,
     BenchmarkReport,
     GradedAnswer,
+    GradingSetup,
     Journal,
-    Place,
     Problem,
     Protocol,
-    find_signs,
-    grade_answers,
-    match_answers,
+    evaluate_answers,
+    evaluate_contamination,
+    iter_samples,
     read_problems,
-    read_samples,
+    select_answers,
 )
 from spanproof.benchmarks.contamination import Contamination
 from spanproof.benchmarks.journal import Done
@@ -35,10 +35,16 @@ from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
 from spanproof.cli.options.benchmark import BenchOptions, with_bench_options
-from spanproof.cli.output.benchmark import print_benchmark, shorten
-from spanproof.cli.output.console import inform, make_progress, print_json, warn
+from spanproof.cli.output.benchmark import format_first, write_benchmark
+from spanproof.cli.output.console import build_progress, write_json, write_remark, write_warning
 from spanproof.cli.problems import UsageProblem
-from spanproof.experiments import AgentUnderTest, Settings, agent_in_module, agent_program, agent_service
+from spanproof.experiments import (
+    AgentUnderTest,
+    Settings,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
+)
 from spanproof.sandbox import PackageSet, Sandbox
 from spanproof.sandbox.environments import read_packages
 
@@ -72,30 +78,29 @@ def command(
     What the sandbox cannot try is unjudged, and no failure. Exit code 1 if pass@1 is below --at-least. With
     the NAME security, safe and unsafe completions of prompts are counted by CWE.
     """
-    if resume and (out is None or name == SECURITY):
-        raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
+    _check_resume(name, out, resume=resume)
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
-    agent = _select_agent(options)
+    agent = _find_agent(options)
     _check_answers(options, agent)
     benchmark = BENCHMARKS[name]
-    published = read_problems(benchmark, options.source(options.problems))
-    chosen, subset = _choose(published, options)
+    published = read_problems(benchmark, options.build_source(options.problems))
+    chosen, subset = _select_problems(published, options)
     if options.endpoint is not None:
-        tasks = {each.id: each.task for each in chosen}
+        tasks = {item.id: item.task for item in chosen}
         options = replace(options, samples=fetch_completions(name, tasks, options, as_json=as_json))
     timeout_s = options.timeout or benchmark.timeout_s
-    packages = _read_package_set(options.packages)
-    digest = _hash_files(options.problems)
-    journal = _open_journal(name, digest, timeout_s, options, out)
-    done = _begin(journal, resume=resume)
-    with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
-        place = Place(
+    packages = _load_package_set(options.packages)
+    digest = _encode_files(options.problems)
+    journal = _find_journal(name, digest, timeout_s, options, out)
+    done = _build_done(journal, resume=resume)
+    with open_backend(backend, settings, options.jobs) as sandbox, build_progress(as_json=as_json) as bar:
+        grading_place = GradingSetup(
             sandbox,
             timeout_s,
             options.memory * 1024**2,
             packages,
-            _make_image_opener(settings),
+            _build_image_opener(settings),
             require_apart=options.require_apart,
         )
         task = bar.add_task("grading", total=None)
@@ -103,17 +108,18 @@ def command(
         def report(graded: GradedAnswer) -> None:
             bar.advance(task)
             if journal is not None:
-                journal.append(graded)
+                journal.write(graded)
 
         if agent is not None:
             how = Settings(trials=options.trials, jobs=options.jobs, seed=options.seed or 0)
             bar.update(task, total=len(chosen) * options.trials - len(done))
-            graded = run_agent(agent, chosen, place, how, options.turns, report, done)
+            graded = run_agent(agent, chosen, grading_place, how, options.turns, report, done)
         else:
             answers = _read_answers(published, chosen, options.samples)
             bar.update(task, total=len(answers) - len(done))
-            graded = grade_answers(chosen, answers, place, options.jobs, report, done)
+            graded = evaluate_answers(chosen, answers, grading_place, options.jobs, report, done)
     counts = Counter(answer.answer.problem for answer in graded).values()
+    ks = tuple(sorted(set(options.k) or {1}))
     protocol = Protocol(
         benchmark=name,
         problems=len(counts),
@@ -121,7 +127,7 @@ def command(
         digest=digest,
         subset=subset,
         n=(min(counts), max(counts)),
-        k=tuple(sorted(set(options.k) or {1})),
+        k=ks,
         temperature=options.temperature,
         seed=options.seed,
         model=options.model,
@@ -130,16 +136,16 @@ def command(
         timeout_s=timeout_s,
         version=version("spanproof"),
     )
-    signs = _find_signs(benchmark, chosen, graded, options)
+    signs = _read_signs(benchmark, chosen, graded, options)
     judged = fetch_judgements(name, chosen, graded, options, as_json=as_json) if options.judge else None
     result = BenchmarkReport(protocol, chosen, graded, signs, judged)
     if journal is not None:
-        journal.finish(graded)
-        inform(f"wrote {out}")
+        journal.save(graded)
+        write_remark(f"wrote {out}")
     if as_json:
-        print_json(result.to_json())
+        write_json(result.to_json())
     else:
-        print_benchmark(result)
+        write_benchmark(result)
     rate = result.headline.pass_at.get(1, 0.0)
     return EXIT_GATE_FAILED if at_least is not None and rate < at_least else EXIT_PASS
 
@@ -154,22 +160,27 @@ def _check_answers(options: BenchOptions, agent: AgentUnderTest | None) -> None:
         )
 
 
-def _begin(journal: Journal | None, *, resume: bool) -> Done:
+def _check_resume(name: str, out: Path | None, *, resume: bool) -> None:
+    if resume and (out is None or name == SECURITY):
+        raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
+
+
+def _build_done(journal: Journal | None, *, resume: bool) -> Done:
     """Return the answers that the file holds already; a run that does not go on from them begins it anew."""
     if journal is None:
         return {}
     if resume:
-        return journal.resume()
-    journal.begin()
+        return journal.load()
+    journal.start()
     return {}
 
 
-def _find_signs(
+def _read_signs(
     benchmark: Benchmark, chosen: Sequence[Problem], graded: Sequence[GradedAnswer], options: BenchOptions
 ) -> Contamination:
     """Return the signs of contamination; published solutions are their own, word for word."""
-    other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
-    signs = find_signs(chosen, graded, other, options.cutoff)
+    other = read_problems(benchmark, options.build_source(options.other_split)) if options.other_split else ()
+    signs = evaluate_contamination(chosen, graded, other, options.cutoff)
     return replace(signs, verbatim=()) if options.reference else signs
 
 
@@ -178,28 +189,28 @@ def _read_answers(
 ) -> list[Answer]:
     """Return the answers in a file; without one the published solutions."""
     if samples is not None:
-        answers = list(read_samples(samples))
-        found = match_answers(chosen, answers)
-        _warn_of_gaps(published, chosen, answers)
+        answers = list(iter_samples(samples))
+        found = select_answers(chosen, answers)
+        _write_gaps(published, chosen, answers)
         return found
-    found = [each.reference for each in chosen if each.reference is not None]
+    found = [item.reference for item in chosen if item.reference is not None]
     if not found:
         raise UsageProblem("the file holds no published solutions", "Give a model's answers with --samples.")
     return found
 
 
-def _warn_of_gaps(published: Sequence[Problem], chosen: Sequence[Problem], answers: Sequence[Answer]) -> None:
+def _write_gaps(published: Sequence[Problem], chosen: Sequence[Problem], answers: Sequence[Answer]) -> None:
     """Warn of answers to no problem and of problems without an answer: neither is in a rate."""
-    answered = {each.problem for each in answers}
-    strange = sorted(answered - {each.id for each in published})
+    answered = {answer.problem for answer in answers}
+    strange = sorted(answered - {item.id for item in published})
     if strange:
-        warn(f"answers to no problem of the file are left out: {shorten(strange)}")
-    silent = [each.id for each in chosen if each.id not in answered]
+        write_warning(f"answers to no problem of the file are left out: {format_first(strange)}")
+    silent = [item.id for item in chosen if item.id not in answered]
     if silent:
-        warn(f"problems without an answer are in no rate: {shorten(silent)}")
+        write_warning(f"problems without an answer are in no rate: {format_first(silent)}")
 
 
-def _open_journal(
+def _find_journal(
     name: str, digest: str, timeout_s: float, options: BenchOptions, out: Path | None
 ) -> Journal | None:
     """Return the file of graded answers, marked by what a grade rests on beside the answer."""
@@ -213,20 +224,20 @@ def _open_journal(
     return Journal(out, mark)
 
 
-def _choose(problems: Sequence[Problem], options: BenchOptions) -> tuple[list[Problem], str]:
+def _select_problems(problems: Sequence[Problem], options: BenchOptions) -> tuple[list[Problem], str]:
     """Return the problems that are meant, and which they are, in words."""
     chosen, words = list(problems), []
     if options.only:
-        missing = set(options.only) - {each.id for each in problems}
+        missing = set(options.only) - {problem.id for problem in problems}
         if missing:
             raise UsageProblem(f"--only: there is no problem {min(missing)!r}", f"One is {problems[0].id!r}.")
-        chosen = [each for each in chosen if each.id in options.only]
+        chosen = [item for item in chosen if item.id in options.only]
         words.append(f"only {', '.join(options.only)}")
     if options.since:
-        chosen = [each for each in chosen if each.published and each.published >= options.since]
+        chosen = [item for item in chosen if item.published and item.published >= options.since]
         words.append(f"since {options.since}")
     if options.until:
-        chosen = [each for each in chosen if each.published and each.published < options.until]
+        chosen = [item for item in chosen if item.published and item.published < options.until]
         words.append(f"until {options.until}")
     if options.limit is not None:
         chosen = chosen[: options.limit]
@@ -239,29 +250,29 @@ def _choose(problems: Sequence[Problem], options: BenchOptions) -> tuple[list[Pr
     return chosen, ", ".join(words)
 
 
-def _select_agent(options: BenchOptions) -> AgentUnderTest | None:
-    given = [each for each in (options.agent, options.command, options.url) if each is not None]
-    if len(given) > 1:
+def _find_agent(options: BenchOptions) -> AgentUnderTest | None:
+    choices = [item for item in (options.agent, options.command, options.url) if item is not None]
+    if len(choices) > 1:
         raise UsageProblem("several agents are given", "Name one of --agent, --command and --url.")
     if options.agent is not None:
-        return agent_in_module(options.agent)
+        return build_module_agent(options.agent)
     if options.command is not None:
-        return agent_program(options.command)
-    return agent_service(options.url) if options.url is not None else None
+        return build_program_agent(options.command)
+    return build_service_agent(options.url) if options.url is not None else None
 
 
-def _make_image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:
+def _build_image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:
     others = {key: value for key, value in settings.items() if key in ("host", "runtime", "cpus", "user")}
     return lambda image: open_backend("docker", {**others, "image": image})
 
 
-def _read_package_set(path: Path | None) -> PackageSet | None:
+def _load_package_set(path: Path | None) -> PackageSet | None:
     return read_packages(path).packages if path is not None else None
 
 
-def _hash_files(path: Path) -> str:
-    files = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
+def _encode_files(path: Path) -> str:
+    files = [path] if path.is_file() else sorted(item for item in path.iterdir() if item.is_file())
     found = hashlib.sha256()
-    for each in files:
-        found.update(each.read_bytes())
+    for file in files:
+        found.update(file.read_bytes())
     return found.hexdigest()

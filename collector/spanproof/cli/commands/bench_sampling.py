@@ -9,9 +9,9 @@ from pathlib import Path
 
 from spanproof.benchmarks import GradedAnswer, Problem
 from spanproof.benchmarks.judged import JudgedReport, build_judge_tasks, read_judgements
-from spanproof.benchmarks.sampling import ModelRequest, sample_completions
+from spanproof.benchmarks.sampling import ModelRequest, run_sampling
 from spanproof.cli.options.benchmark import BenchOptions
-from spanproof.cli.output.console import inform, make_progress, warn
+from spanproof.cli.output.console import build_progress, write_remark, write_warning
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.evaluators.prices import Price, PriceError, find_price, load_prices
@@ -26,16 +26,16 @@ def fetch_completions(name: str, tasks: Mapping[str, str], options: BenchOptions
     """
     if not options.model or options.endpoint is None:
         raise UsageProblem("--endpoint needs the name of a model", "Give it by --model.")
-    path = options.completions or _choose_file(name, options.model)
+    path = options.completions or _get_file(name, options.model)
     request = ModelRequest(
         options.model,
         options.endpoint,
         options.temperature,
         options.seed or 0,
-        _select_price(options),
+        _find_price(options),
         options.max_cost,
     )
-    _complete_file(tasks, request, path, options, options.trials, as_json=as_json)
+    _write_completions(tasks, request, path, options, options.trials, as_json=as_json)
     return path
 
 
@@ -56,20 +56,20 @@ def fetch_judgements(
     endpoint = options.judge_endpoint or options.endpoint
     if endpoint is None:
         raise UsageProblem("--judge needs an endpoint", "Give it by --judge-endpoint URL.")
-    path = options.judgements or _choose_file(f"{name}-judge", options.judge)
+    path = options.judgements or _get_file(f"{name}-judge", options.judge)
     price = _find_listed_price(options.judge, options)
     request = ModelRequest(options.judge, endpoint, 0.0, options.seed or 0, price, options.max_cost)
     tasks = build_judge_tasks(problems, graded)
-    _complete_file(tasks, request, path, options, 1, as_json=as_json)
+    _write_completions(tasks, request, path, options, 1, as_json=as_json)
     return read_judgements(path, request, tasks, graded)
 
 
-def _choose_file(name: str, model: str) -> Path:
+def _get_file(name: str, model: str) -> Path:
     slug = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{model}")
     return Path(".spanproof/bench") / f"{slug}.jsonl"
 
 
-def _complete_file(
+def _write_completions(
     tasks: Mapping[str, str],
     request: ModelRequest,
     path: Path,
@@ -80,22 +80,24 @@ def _complete_file(
 ) -> None:
     """Complete the file, and print what that came to."""
     if request.price is not None and (old := request.price.describe_age(datetime.now(UTC).date())):
-        warn(f"{request.model}: {old}, by --prices FILE or --price IN OUT")
-    with make_progress(as_json=as_json) as bar:
+        write_warning(f"{request.model}: {old}, by --prices FILE or --price IN OUT")
+    with build_progress(as_json=as_json) as bar:
         task = bar.add_task("completions", total=len(tasks) * count)
-        found = sample_completions(
+        found = run_sampling(
             tasks, request, path, count, options.jobs, lambda kept: bar.update(task, completed=kept)
         )
     if found.stopped:
-        warn(f"{found.stopped}: {found.kept} of {len(tasks) * count} completions are kept")
+        write_warning(f"{found.stopped}: {found.kept} of {len(tasks) * count} completions are kept")
     if not found.kept:
         raise UsageProblem("there is no completion to grade", "Raise --max-cost.")
     cost = "cost unknown" if found.cost_usd is None else f"${found.cost_usd:.4f}"
     tokens = f"{found.tokens_in} tokens in, {found.tokens_out} out"
-    inform(f"{format_count(found.kept, 'completion')} in {path}, {found.requested} new; {tokens}; {cost}")
+    write_remark(
+        f"{format_count(found.kept, 'completion')} in {path}, {found.requested} new; {tokens}; {cost}"
+    )
 
 
-def _select_price(options: BenchOptions) -> Price | None:
+def _find_price(options: BenchOptions) -> Price | None:
     """Return the price of --model: of --price, else a listed one."""
     return Price(*options.price) if options.price else _find_listed_price(options.model, options)
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from spanproof.benchmarks import Place, read_samples
-from spanproof.benchmarks.security import assess, compute_rates_by_cwe, read_security
+from spanproof.benchmarks import GradingSetup, iter_samples
+from spanproof.benchmarks.security import evaluate_completions, iter_rates_by_cwe, read_security
 from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.benchmark import BenchOptions
-from spanproof.cli.output.console import console, encode_json_line, inform, print_json
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, encode_json_line, write_json, write_remark
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -34,16 +34,16 @@ def run_security(
     prompts = read_security(options.problems)
     samples = options.samples
     if samples is None and options.endpoint is not None:
-        tasks = {each.id: each.task for each in prompts}
+        tasks = {prompt.id: prompt.task for prompt in prompts}
         samples = fetch_completions(SECURITY, tasks, options, as_json=as_json)
     if samples is None:
         raise UsageProblem(
             "bench security needs completions", "Give a model's answers with --samples, or --endpoint URL."
         )
-    answers = list(read_samples(samples))
+    answers = list(iter_samples(samples))
     with open_backend(backend, settings, options.jobs) as sandbox:
-        place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
-        found = assess(prompts, answers, place, Pipeline(), options.jobs)
+        grading_place = GradingSetup(sandbox, options.timeout or 10.0, options.memory * 1024**2)
+        found = evaluate_completions(prompts, answers, grading_place, Pipeline(), options.jobs)
     if not found:
         raise UsageProblem(
             f"none of the {len(answers)} answers is to one of the {len(prompts)} prompts",
@@ -62,20 +62,20 @@ def run_security(
         ]
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(b"".join(encode_json_line(row) for row in rows))
-        inform(f"wrote {out}")
-    rates = [{"cwe": cwe, **counts} for cwe, counts in compute_rates_by_cwe(found)]
+        write_remark(f"wrote {out}")
+    rates = [{"cwe": cwe, **counts} for cwe, counts in iter_rates_by_cwe(found)]
     if as_json:
-        print_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
+        write_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
     else:
         console.print(_build_table(rates))
     return EXIT_PASS
 
 
 def _build_table(rates: list[dict[str, Any]]) -> Table:
-    table = make_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
-    for each in rates:
-        name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"
-        rate = "–" if each["unsafe_rate"] is None else f"{each['unsafe_rate']:.1%}"
-        interval = "–" if each["interval"] is None else "{:.1%} to {:.1%}".format(*each["interval"])
-        table.add_row(name, *(str(each[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
+    table = build_listing("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%")
+    for item in rates:
+        name = "all" if item["cwe"] is None else f"CWE-{item['cwe']}"
+        rate = "–" if item["unsafe_rate"] is None else f"{item['unsafe_rate']:.1%}"
+        interval = "–" if item["interval"] is None else "{:.1%} to {:.1%}".format(*item["interval"])
+        table.add_row(name, *(str(item[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
     return table

@@ -13,9 +13,9 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import with_by_option, with_where_option
 from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
-from spanproof.cli.output.console import console, inform
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.store.breakdown import Breakdown, Fact
 
@@ -51,12 +51,12 @@ def command(
         )
     rows = [_as_json(item, by, fact) for item in found]
     names = [*by, fact, "snippets", "whole", "share", "low", "high"]
-    if output.write(names, rows):
+    if output.handle_rows(names, rows):
         return EXIT_PASS
     if rows:
         console.print(_build_table(rows, names))
     else:
-        inform(f"no {fact} in the last {since}")
+        write_remark(f"no {fact} in the last {since}")
     return EXIT_PASS
 
 
@@ -74,10 +74,10 @@ def _as_json(found: Breakdown, by: Sequence[str], fact: str) -> dict[str, Any]:
 
 
 def _build_table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
-    table = make_listing(*(name.replace("_", " ") for name in (*names[:-2], "95% interval")))
+    table = build_listing(*(name.replace("_", " ") for name in (*names[:-2], "95% interval")))
     for row in rows:
         table.add_row(
-            *(clean_line(row[name] or "(none)") for name in names[:-5]),
+            *(format_line(row[name] or "(none)") for name in names[:-5]),
             f"{row['snippets']:,}",
             f"{row['whole']:,}",
             f"{row['share']:.1%}",

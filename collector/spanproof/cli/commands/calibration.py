@@ -11,9 +11,9 @@ from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
-from spanproof.cli.output.console import console, inform, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
@@ -42,23 +42,27 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
         pairs: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
         for layer in Layer:
             scores = list(store.scores(layer=layer, cohort=cohort, start_ns=query.since_ns))
-            for evaluator, people, ours in _pair_verdicts(layer, scores, f"{EXTERNAL_PREFIX}{source}", name):
-                for each in ("", evaluator):
-                    pairs.setdefault((layer.value, each), []).append((people, ours))
-    rows = [_measure(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]
+            for evaluator, people, ours in _iter_verdict_pairs(
+                layer, scores, f"{EXTERNAL_PREFIX}{source}", name
+            ):
+                for item in ("", evaluator):
+                    pairs.setdefault((layer.value, item), []).append((people, ours))
+    rows = [_compute_calibration(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]
     if as_json:
         for row in rows:
-            print_json(row)
+            write_json(row)
     elif rows:
         console.print(_build_table(rows))
     else:
-        inform(f"no run has both a verdict of its layer and a label from {source!r}; see `POST /v1/scores`")
+        write_remark(
+            f"no run has both a verdict of its layer and a label from {source!r}; see `POST /v1/scores`"
+        )
     lows = [row["kappa"]["low"] for row in rows if not row["evaluator"] and row["kappa"] is not None]
     too_low = at_least is not None and (not lows or min(lows) < at_least)
     return EXIT_GATE_FAILED if too_low else EXIT_PASS
 
 
-def _pair_verdicts(
+def _iter_verdict_pairs(
     layer: Layer, scores: Iterable[Score], labelled_by: str, name: str | None
 ) -> Iterable[tuple[str, bool, bool]]:
     """Yield evaluator, whether people pass a run, and whether the layer does, for each label."""
@@ -68,18 +72,18 @@ def _pair_verdicts(
         state = get_state(score.outcome)
         if not state.is_judged:
             continue
-        place, passes = (score.trace_id, score.run_span_id), state is State.PASS
+        run_key, passes = (score.trace_id, score.run_span_id), state is State.PASS
         if score.name == layer.value:
-            own[place] = (score.evaluator, passes)
+            own[run_key] = (score.evaluator, passes)
         elif score.evaluator == labelled_by and name in (None, score.name):
-            labels.append((place, passes))
-    for place, people in labels:
-        if place in own:
-            evaluator, ours = own[place]
+            labels.append((run_key, passes))
+    for run_key, people in labels:
+        if run_key in own:
+            evaluator, ours = own[run_key]
             yield evaluator, people, ours
 
 
-def _measure(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
+def _compute_calibration(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
     both_fail = pairs.count((False, False))
     ours, theirs = sum(not passes for _, passes in pairs), sum(not passes for passes, _ in pairs)
     agreed = measure_agreement([people for people, _ in pairs], [ours for _, ours in pairs])
@@ -104,11 +108,11 @@ def _compute_share(part: int, whole: int) -> dict[str, Any] | None:
 
 
 def _build_table(rows: list[dict[str, Any]]) -> Table:
-    table = make_listing("layer", "settled by", "labels", "precision", "recall", "kappa")
+    table = build_listing("layer", "settled by", "labels", "precision", "recall", "kappa")
     for row in rows:
         table.add_row(
             row["layer"],
-            clean_line(row["evaluator"] or "all"),
+            format_line(row["evaluator"] or "all"),
             str(row["labels"]),
             *(_format_share(row[key]) for key in ("precision", "recall")),
             "–" if row["kappa"] is None else "{value:.2f} ({low:.2f} to {high:.2f})".format(**row["kappa"]),

@@ -12,8 +12,8 @@ import click
 import yaml
 
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.options.config import describe_mistakes, load_checked, with_config_options
-from spanproof.cli.output.console import console, pick, print_json, warn
+from spanproof.cli.options.config import build_mistakes_problem, load_checked, with_config_options
+from spanproof.cli.output.console import console, select_attributes, write_json, write_warning
 from spanproof.config.model import Config, ConfigError, Problem
 
 
@@ -36,15 +36,15 @@ def check(file: Path, as_json: bool) -> int:
         _check_files(config, file)
     except ConfigError as wrong:
         if not as_json:
-            raise describe_mistakes(wrong) from wrong
-        problems = [pick(problem, "place key message") for problem in wrong.problems]
-        print_json({"file": str(file), "valid": False, "problems": problems})
+            raise build_mistakes_problem(wrong) from wrong
+        problems = [select_attributes(problem, "place key message") for problem in wrong.problems]
+        write_json({"file": str(file), "valid": False, "problems": problems})
         return EXIT_MISUSE
     if as_json:
-        print_json({"file": str(file), "valid": True, "warnings": list(config.warnings)})
+        write_json({"file": str(file), "valid": True, "warnings": list(config.warnings)})
         return EXIT_PASS
     for warning in config.warnings:
-        warn(warning)
+        write_warning(warning)
     console.print(f"{file}: valid")
     return EXIT_PASS
 
@@ -59,7 +59,7 @@ def show(config: Config, as_json: bool) -> None:
     """
     shown = config.model_dump(mode="json")
     if as_json:
-        print_json(shown)
+        write_json(shown)
     else:
         click.echo(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True), nl=False)
 
@@ -69,7 +69,7 @@ def show(config: Config, as_json: bool) -> None:
 def reference_command(as_json: bool) -> None:
     """Print every key with its type, default and meaning."""
     if as_json:
-        print_json(Config.model_json_schema())
+        write_json(Config.model_json_schema())
     else:
         from spanproof.config.reference import build_reference
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import click
 import yaml
 from pydantic import ValidationError
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.config import describe_mistakes, load_checked
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.options.config import build_mistakes_problem, load_checked
+from spanproof.cli.output.console import console, write_json
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
 from spanproof.collector.sinks.products import ADAPTERS, open_client
@@ -70,11 +69,11 @@ def command(
     entry = {key: value for key, value in options.items() if value is not None}
     if scores != "layers":
         entry["scores"] = scores
-    sink = make_sink(entry)
-    answer = None if no_check else _check(sink)
-    _write(file, entry, sink.label)
+    sink = build_sink(entry)
+    answer = None if no_check else _fetch_check(sink)
+    _write_entry(file, entry, sink.label)
     if as_json:
-        print_json({"file": str(file), "sink": entry, "answer": answer})
+        write_json({"file": str(file), "sink": entry, "answer": answer})
         return EXIT_PASS
     if answer is not None:
         console.print(answer)
@@ -82,7 +81,7 @@ def command(
     return EXIT_PASS
 
 
-def make_sink(entry: dict[str, str]) -> Sink:
+def build_sink(entry: dict[str, str]) -> Sink:
     """Return the sink of an entry, or raise UsageProblem with what is wrong with it."""
     try:
         return Sink.model_validate(entry)
@@ -91,17 +90,17 @@ def make_sink(entry: dict[str, str]) -> Sink:
         raise UsageProblem(f"{entry['kind']}: {faults}", f"see {build_page_url('sinks')}") from invalid
 
 
-def require_keys(sink: Sink) -> None:
+def check_keys(sink: Sink) -> None:
     """Raise UsageProblem where the variables with the product's keys are not set."""
-    if missing := sink.missing_keys():
+    if missing := sink.list_missing_keys():
         raise UsageProblem(
             f"{sink.kind}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
             f"export {' '.join(f'{name}=…' for name in missing)}",
         )
 
 
-def _check(sink: Sink) -> str:
-    require_keys(sink)
+def _fetch_check(sink: Sink) -> str:
+    check_keys(sink)
     try:
         with open_client(sink) as client:
             return ADAPTERS[sink.kind](sink).check(client)
@@ -112,67 +111,63 @@ def _check(sink: Sink) -> str:
         ) from problem
 
 
-def _write(file: Path, entry: dict[str, str], label: str) -> None:
+def _write_entry(file: Path, entry: dict[str, str], label: str) -> None:
     """Add the entry to the file, which is replaced in one step once it is known to be valid."""
     try:
         before = file.read_text(encoding="utf-8") if file.exists() else ""
     except UnicodeDecodeError as odd:
         raise UsageProblem(f"{file} is not UTF-8 text", "name another file") from odd
-    if before and any(sink.label == label for sink in _load(file, file).sinks):
+    if before and any(sink.label == label for sink in _load_config(file, file).sinks):
         raise UsageProblem(
             f"{file} has a sink named {label} already",
             "Give another --name, or take that sink out of the file.",
         )
-    after = add_sink(before, entry, file)
+    after = format_with_sink(before, entry, file)
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         fresh.write_text(after, encoding="utf-8")
         if file.exists():
             fresh.chmod(file.stat().st_mode & 0o777)
-        _load(fresh, file)
+        _load_config(fresh, file)
         fresh.replace(file)
     finally:
         fresh.unlink(missing_ok=True)
 
 
-def _load(file: Path, shown: Path) -> Config:
+def _load_config(file: Path, shown: Path) -> Config:
     try:
         return load_checked(file, {}, {})
     except ConfigError as wrong:
-        problem = describe_mistakes(wrong)
+        problem = build_mistakes_problem(wrong)
         raise UsageProblem(problem.what.replace(str(file), str(shown)), problem.remedy) from wrong
 
 
-def add_sink(text: str, entry: dict[str, str], file: Path) -> str:
+def format_with_sink(text: str, entry: dict[str, str], file: Path) -> str:
     """Return the text of a configuration with an entry more in `sinks`; everything else stays as it is.
 
     Raises:
         UsageProblem: `sinks` is not written as a list with a line for each item.
     """
-    item = _format_entry(entry)
+    item = str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
     root = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
     if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
-        raise _make_add_problem(file, item)
+        raise _build_add_problem(file, item)
     found = [value for key, value in (root.value if root else ()) if key.value == "sinks"]
     if not found:
         return f"{text.rstrip()}\n\nsinks:\n".lstrip("\n") + "".join(f"  {line}\n" for line in item)
     sinks = found[0]
     if not isinstance(sinks, yaml.SequenceNode) or sinks.flow_style or not sinks.value:
-        raise _make_add_problem(file, item)
+        raise _build_add_problem(file, item)
     lines = text.splitlines(keepends=True)
     # A mark is behind the dash of its item; a dash on a line of its own is above it.
     at = sinks.start_mark.line
     dash = re.match(r"(\s*)-", lines[at])
     if dash is None:
-        raise _make_add_problem(file, item)
+        raise _build_add_problem(file, item)
     added = [f"{dash[1]}{line}\n" for line in item]
     return "".join([*lines[:at], *added, *lines[at:]])
 
 
-def _format_entry(entry: dict[str, Any]) -> list[str]:
-    return str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
-
-
-def _make_add_problem(file: Path, item: list[str]) -> UsageProblem:
+def _build_add_problem(file: Path, item: list[str]) -> UsageProblem:
     shown = "\n    ".join(["sinks:", *(f"  {line}" for line in item)])
     return UsageProblem(f"{file}: its `sinks` cannot be added to", f"add this by hand:\n    {shown}")

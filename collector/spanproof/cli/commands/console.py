@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from spanproof.api import READ_BY_ALL, ConsoleServer, ConsoleSettings
-from spanproof.api.server import collect_garbage_seldom
+from spanproof.api.server import update_garbage_thresholds
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, write_json
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.hosts import is_loopback
 
@@ -72,11 +72,11 @@ def command(
     settings = ConsoleSettings(
         tokens, writers, workspace=workspace, open_sandbox=lambda: open_backend(DEFAULT_BACKEND, {})
     )
-    show_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
+    run_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
     return EXIT_PASS
 
 
-def show_console(
+def run_console(
     location: str,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -94,11 +94,11 @@ def show_console(
     with (
         opened_store(location, writing=True) as store,
         ConsoleServer(
-            lambda: store, host, port, settings, fall_back=False, on_load=collect_garbage_seldom
+            lambda: store, host, port, settings, fall_back=False, on_load=update_garbage_thresholds
         ) as server,
     ):
         if as_json:
-            print_json({"url": server.url, "store": store.name})
+            write_json({"url": server.url, "store": store.name})
         else:
             console.print(f"console  {server.url}")
             console.print("Ctrl-C ends it.", style="dim")

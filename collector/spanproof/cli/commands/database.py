@@ -8,7 +8,7 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, write_json
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.store import Store, StoreError, open_store
@@ -35,7 +35,7 @@ def ddl(database: str, cluster: str, as_json: bool) -> int:
     except StoreError as problem:
         raise UsageProblem(str(problem), "Give the name that the servers' remote_servers have.") from None
     for statement in layout.statements():
-        print_json({"statement": statement}) if as_json else click.echo(f"{statement};\n")
+        write_json({"statement": statement}) if as_json else click.echo(f"{statement};\n")
     return EXIT_PASS
 
 
@@ -51,7 +51,7 @@ def backup(directory: Path, location: str, as_json: bool) -> int:
     """
     with opened_store(location) as store:
         manifest = store.back_up(directory)
-    _report(f"backed up to {directory}", manifest.rows, len(manifest.tables), as_json=as_json)
+    _write_result(f"backed up to {directory}", manifest.rows, len(manifest.tables), as_json=as_json)
     return EXIT_PASS
 
 
@@ -67,7 +67,7 @@ def restore(directory: Path, location: str, as_json: bool) -> int:
     """
     with open_store(location) as store:
         manifest = store.restore(directory)
-    _report(f"restored into {location}", manifest.rows, len(manifest.tables), as_json=as_json)
+    _write_result(f"restored into {location}", manifest.rows, len(manifest.tables), as_json=as_json)
     return EXIT_PASS
 
 
@@ -97,10 +97,10 @@ def delete(
     if not traces and session is None and user is None:
         raise UsageProblem("nothing to delete is named", "Give --trace, --session or --user.")
     with opened_store(location, writing=yes) as store:
-        ids = _find_trace_ids(store, traces, session, user, project)
+        ids = _list_trace_ids(store, traces, session, user, project)
         deleted = store.erase_traces(ids, project) if yes else 0
     if as_json:
-        print_json({"traces": ids, "deleted": deleted})
+        write_json({"traces": ids, "deleted": deleted})
     elif yes:
         console.print(f"{format_count(deleted, 'trace')} deleted")
     else:
@@ -108,20 +108,20 @@ def delete(
     return EXIT_PASS
 
 
-def _find_trace_ids(
+def _list_trace_ids(
     store: Store, traces: tuple[str, ...], session: str | None, user: str | None, project: str | None
 ) -> list[str]:
     from spanproof.trace.dimensions import Subject
 
-    found = dict.fromkeys(each.strip().lower() for each in traces)
+    found = dict.fromkeys(trace.strip().lower() for trace in traces)
     for subject, value in ((Subject.SESSION, session), (Subject.USER, user)):
         if value is not None:
             found |= dict.fromkeys(store.traces_of(subject, value, project))
     return list(found)
 
 
-def _report(what: str, rows: int, tables: int, *, as_json: bool) -> None:
+def _write_result(what: str, rows: int, tables: int, *, as_json: bool) -> None:
     if as_json:
-        print_json({"rows": rows, "tables": tables})
+        write_json({"rows": rows, "tables": tables})
     else:
         console.print(f"{what}: {format_count(rows, 'row')} of {tables} tables", soft_wrap=True)

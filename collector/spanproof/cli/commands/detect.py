@@ -9,9 +9,9 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.files import read_file
-from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse_files
-from spanproof.cli.output.console import console, highlight, pick, print_json
-from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.input.jsonl import Row, check_no_files, handle_lines, read_text_field
+from spanproof.cli.output.console import build_highlighted, console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_controls
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in
 
@@ -28,21 +28,21 @@ def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     FILES are texts. `-`, or no FILES, means stdin.
     """
     if jsonl:
-        refuse_files(files)
-        return answer_lines(_answer_row)
+        check_no_files(files)
+        return handle_lines(_build_row)
     # All of them first: a file that cannot be read is reported before anything is printed.
     texts = [(path, read_file(path).decode("utf-8", "replace")) for path in files or (Path("-"),)]
     for path, text in texts:
         name = "stdin" if str(path) == "-" else str(path)
         found = snippets_in(text)
         if as_json:
-            print_json({"file": name, "snippets": [_to_row(snippet) for snippet in found]})
+            write_json({"file": name, "snippets": [_to_row(snippet) for snippet in found]})
         else:
-            _show(name, text, found)
+            _write_snippets(name, text, found)
     return EXIT_PASS
 
 
-def _answer_row(row: Row) -> Row:
+def _build_row(row: Row) -> Row:
     return {
         "id": row.get("id"),
         "snippets": [_to_row(found) for found in snippets_in(read_text_field(row, "text"))],
@@ -50,12 +50,12 @@ def _answer_row(row: Row) -> Row:
 
 
 def _to_row(found: TextSnippet) -> Row:
-    return pick(found, "language source start end")
+    return select_attributes(found, "language source start end")
 
 
-def _show(name: str, text: str, found: list[TextSnippet]) -> None:
+def _write_snippets(name: str, text: str, found: list[TextSnippet]) -> None:
     console.print(Text.assemble((name, "bold"), f": {format_count(len(found), 'snippet')}"), soft_wrap=True)
     for snippet in found:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))
-        console.print(highlight(escape_controls(snippet.source), snippet.language, start_line=line))
+        console.print(build_highlighted(format_controls(snippet.source), snippet.language, start_line=line))

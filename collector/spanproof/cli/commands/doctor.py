@@ -18,9 +18,9 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, settings_option
 from spanproof.cli.options.config import read_config
-from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.plugins import list_plugins
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Availability, Feature, SandboxUnavailable
@@ -66,44 +66,44 @@ def command(
     """
     chosen = backend or DEFAULT_BACKEND
     if clean:
-        return _clean(chosen, settings, as_json)
+        return _remove_leftovers(chosen, settings, as_json)
     if location is not None:
         # The store takes longer to load than all that is probed.
-        from spanproof.cli.open_verdicts import show_open_verdicts
+        from spanproof.cli.open_verdicts import write_open_verdicts
 
-        show_open_verdicts(location, read_config(config_file).judge, as_json=as_json)
+        write_open_verdicts(location, read_config(config_file).judge, as_json=as_json)
         return EXIT_PASS
     probed = {}
     for name in (backend,) if backend else list_backends():
         with open_backend(name, settings if name == chosen else {}) as sandbox:
             probed[name] = sandbox.availability()
         if as_json:
-            print_json(_to_row(probed[name]))
+            write_json(_to_row(probed[name]))
     if not as_json:
-        _show_all(probed, chosen, show_all)
+        _write_backends(probed, chosen, show_all)
         if backend is None:
-            _show_plugins()
+            _write_plugins()
     return EXIT_PASS if probed[chosen].usable else EXIT_GATE_FAILED
 
 
-def _show_all(probed: dict[str, Availability], chosen: str, with_others: bool) -> None:
+def _write_backends(probed: dict[str, Availability], chosen: str, with_others: bool) -> None:
     """Print the chosen backend's state in a sentence and its features; the others in a line each."""
-    _show_sentence(probed[chosen])
-    _show(probed[chosen])
+    _write_sentence(probed[chosen])
+    _write_backend(probed[chosen])
     others = [found for name, found in probed.items() if name != chosen]
     if with_others:
         for found in others:
-            _show(found)
-            _show_sentence(found)
+            _write_backend(found)
+            _write_sentence(found)
         return
     for found in others:
-        state = "can run here" if found.usable else f"needs {_list_missing(found)}"
-        console.print(clean_line(f"{found.backend}: {state}", style="dim"), soft_wrap=True)
+        state = "can run here" if found.usable else f"needs {_format_missing(found)}"
+        console.print(format_line(f"{found.backend}: {state}", style="dim"), soft_wrap=True)
     if others:
         console.print(Text("spanproof doctor --all shows the other backends' features."), soft_wrap=True)
 
 
-def _show_plugins() -> None:
+def _write_plugins() -> None:
     """Print what loads each plug-in, and what it needs where a package is missing."""
     for plugin in list_plugins():
         missing = plugin.missing
@@ -111,10 +111,10 @@ def _show_plugins() -> None:
         if missing:
             state = f"needs {', '.join(missing)}: pip install 'spanproof[{plugin.extra}]'"
         line = f"{plugin.name}, loaded by {plugin.loaded_by}: {state}"
-        console.print(clean_line(line, style="dim"), soft_wrap=True)
+        console.print(format_line(line, style="dim"), soft_wrap=True)
 
 
-def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
+def _remove_leftovers(backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Remove what killed sandboxes of a backend left."""
     with open_backend(backend, settings) as sandbox:
         try:
@@ -122,7 +122,7 @@ def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
         except SandboxUnavailable as problem:
             raise UsageProblem(str(problem), "see: spanproof doctor") from problem
     if as_json:
-        print_json({"backend": backend, "removed": removed})
+        write_json({"backend": backend, "removed": removed})
         return EXIT_PASS
     for thing in removed:
         console.print(Text(f"removed {thing}"), soft_wrap=True)
@@ -133,13 +133,15 @@ def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
 
 def _to_row(found: Availability) -> dict[str, Any]:
     return {
-        **pick(found, "backend usable tier"),
-        "features": [pick(feature, "name present required detail remedy") for feature in found.features],
+        **select_attributes(found, "backend usable tier"),
+        "features": [
+            select_attributes(feature, "name present required detail remedy") for feature in found.features
+        ],
     }
 
 
-def _show(found: Availability) -> None:
-    table = make_listing("feature", "here", "detail", title=f"sandbox backend: {found.backend}", gap=2)
+def _write_backend(found: Availability) -> None:
+    table = build_listing("feature", "here", "detail", title=f"sandbox backend: {found.backend}", gap=2)
     for feature in found.features:
         table.add_row(feature.name, _format_presence(feature), Text(feature.detail))
     console.print(table)
@@ -151,7 +153,7 @@ def _show(found: Availability) -> None:
         console.print(Text.assemble((f"{', '.join(names)}: ", "bold"), remedy), soft_wrap=True)
 
 
-def _show_sentence(found: Availability) -> None:
+def _write_sentence(found: Availability) -> None:
     """Print whether a backend can run here, and what it needs where it cannot."""
     if found.usable:
         tier = f", {found.tier} tier" if found.tier is not None else ""
@@ -159,13 +161,13 @@ def _show_sentence(found: Availability) -> None:
     else:
         console.print(
             Text(
-                f"The sandbox does not work here: backend {found.backend} needs {_list_missing(found)}.",
+                f"The sandbox does not work here: backend {found.backend} needs {_format_missing(found)}.",
                 style="bold red",
             )
         )
 
 
-def _list_missing(found: Availability) -> str:
+def _format_missing(found: Availability) -> str:
     return ", ".join(feature.name for feature in found.missing)
 
 

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
-from spanproof.cli.output.console import console, print_json
-from spanproof.cli.output.hostile import escape_controls
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_json
+from spanproof.cli.output.hostile import format_controls
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.environments import Image, Lease, Store, Wanted, read_packages
@@ -38,15 +38,15 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
     """
     wanted = read_packages(file)
     with open_backend(backend, settings) as sandbox:
-        lease = provide(wanted, sandbox)
+        lease = build_image(wanted, sandbox)
     row = {"image": str(lease.path), "packages": [f"{one.name} {one.version}" for one in lease.lock.packages]}
     lease.close()
     if as_json:
-        print_json(row)
+        write_json(row)
     else:
-        console.print(escape_controls(str(row["image"])), markup=False, soft_wrap=True)
+        console.print(format_controls(str(row["image"])), markup=False, soft_wrap=True)
         for one in row["packages"]:
-            console.print(f"  {escape_controls(one)}", markup=False)
+            console.print(f"  {format_controls(one)}", markup=False)
     return EXIT_PASS
 
 
@@ -54,7 +54,7 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each.")
 def list_images(as_json: bool) -> int:
     """List the images, the one used last first."""
-    _print(Store().images(), as_json=as_json)
+    _write_images(Store().images(), as_json=as_json)
     return EXIT_PASS
 
 
@@ -81,11 +81,11 @@ def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> in
     removed = store.prune(unused_s=unused_days * _DAY_S, max_bytes=keep_bytes)
     if locks:
         store.forget_locks()
-    _print(removed, as_json=as_json)
+    _write_images(removed, as_json=as_json)
     return EXIT_PASS
 
 
-def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
+def build_image(wanted: Wanted, sandbox: Sandbox) -> Lease:
     """Return the image of a package set, built where there is none yet.
 
     Raises:
@@ -97,8 +97,8 @@ def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
     return sandbox.environments.lease(wanted)
 
 
-def _print(images: list[Image], *, as_json: bool) -> None:
-    table = make_listing("image", "pins", "packages", "size", "unused")
+def _write_images(images: list[Image], *, as_json: bool) -> None:
+    table = build_listing("image", "pins", "packages", "size", "unused")
     for image in images:
         unused_s, packages = time.time() - image.used_at, len(image.lock.packages)
         row = {
@@ -111,8 +111,8 @@ def _print(images: list[Image], *, as_json: bool) -> None:
             "unused_s": round(unused_s, 1),
         }
         if as_json:
-            print_json(row)
-        pins, unused = Text(escape_controls(", ".join(image.lock.pins))), f"{unused_s / _DAY_S:.1f} days"
+            write_json(row)
+        pins, unused = Text(format_controls(", ".join(image.lock.pins))), f"{unused_s / _DAY_S:.1f} days"
         table.add_row(image.key[:12], pins, str(packages), decimal(image.size_bytes), unused)
     if not as_json:
         console.print(table)

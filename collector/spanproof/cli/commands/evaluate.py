@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
+from spanproof.cli.engine import opened_engine, write_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, make_progress, print_json, show_problem, warn
+from spanproof.cli.output.console import build_progress, console, write_json, write_problem, write_warning
 from spanproof.cli.output.listing import MOST_GREEN_ROWS
-from spanproof.cli.output.runs_table import build_run_lines, is_green, print_green_runs, print_runs
+from spanproof.cli.output.runs_table import build_run_lines, is_green, write_green_runs, write_runs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.runs.fragments import find_split_runs
+from spanproof.evaluators.runs.fragments import list_split_runs
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.trace import DEFECT_WORDS, Trace
 
@@ -86,40 +86,42 @@ def command(
     evaluations: list[TraceEvaluation] = []
     found: list[Trace] = []
     unreadable = 0
-    given: set[str] = set()
+    score_names: set[str] = set()
     with (
         opened_engine(config, policy_file, replay=not no_replay, runs_before=earlier) as engine,
-        make_progress(as_json=as_json) as bar,
+        build_progress(as_json=as_json) as bar,
     ):
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
             traces, problems = read_traces(path)
             for problem in problems:
-                show_problem(problem)
+                write_problem(problem)
             unreadable += bool(problems)
             found += traces
             for trace in traces:
                 evaluation = engine.evaluate(trace)
-                given |= {score.name for score in evaluation.scores}
+                score_names |= {score.name for score in evaluation.scores}
                 if as_json:
-                    print_json(_to_row(evaluation, path))
+                    write_json(_to_row(evaluation, path))
                 else:
                     evaluations.append(evaluation)
             if not traces and not problems:
-                warn(f"{path}: no spans in it")
+                write_warning(f"{path}: no spans in it")
             bar.advance(task)
     if evaluations:
-        _print(evaluations)
-    _warn_of_split_runs(found)
-    warn_of_silent_evaluators(config, given)
+        _write_evaluations(evaluations)
+    _write_split_runs(found)
+    write_silent_evaluators(config, score_names)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
-def _warn_of_split_runs(traces: Sequence[Trace]) -> None:
-    for split in find_split_runs(traces):
+def _write_split_runs(traces: Sequence[Trace]) -> None:
+    for split in list_split_runs(traces):
         ids = ", ".join(trace_id[:8] for trace_id in split.trace_ids[:_MOST_IDS])
         more = ", …" if len(split.trace_ids) > _MOST_IDS else ""
-        warn(f"traces {ids}{more} are parts of one run, conversation {split.conversation}: {_JOIN_HINT}")
+        write_warning(
+            f"traces {ids}{more} are parts of one run, conversation {split.conversation}: {_JOIN_HINT}"
+        )
 
 
 def _read_code(before: Path) -> dict[str, Files]:
@@ -141,13 +143,13 @@ def _read_code(before: Path) -> dict[str, Files]:
     return left
 
 
-def _print(evaluations: Sequence[TraceEvaluation]) -> None:
+def _write_evaluations(evaluations: Sequence[TraceEvaluation]) -> None:
     """Print the table; below it what is wrong with the shape of a trace, and traces without a run."""
     lines = [line for evaluation in evaluations for line in build_run_lines(evaluation)]
     if len(lines) > MOST_GREEN_ROWS and all(is_green(line) for line in lines):
-        print_green_runs(console, lines)
+        write_green_runs(console, lines)
     elif lines:
-        print_runs(console, lines)
+        write_runs(console, lines)
     for evaluation in evaluations:
         name = f"trace {evaluation.trace.trace_id[:8]}"
         defects = "; ".join(DEFECT_WORDS[defect] for defect in sorted(evaluation.trace.defects))

@@ -11,22 +11,22 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, require_jsonl
-from spanproof.cli.options.cluster import find_cluster
+from spanproof.cli.input.jsonl import BadRow, Row, check_jsonl, handle_lines, jsonl_option
+from spanproof.cli.options.cluster import get_cluster
 from spanproof.cli.options.cohort import with_by_option, with_where_option
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
-    choose_location,
-    find_run,
-    find_trace,
+    get_location,
+    get_run,
+    get_trace,
     opened_store,
     parse_span,
     store_option,
     with_limit_option,
 )
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing, make_pairs
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing, build_pairs
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -99,14 +99,14 @@ def list_(
     chosen = [cluster for cluster in found if cluster.state in states and (cluster.new_since or not new)]
     if as_json:
         for cluster in chosen[:limit]:
-            print_json(_to_cluster_row(cluster))
+            write_json(_to_cluster_row(cluster))
     elif chosen:
         console.print(_build_table(chosen[:limit]))
         if len(chosen) > limit:
-            inform(f"{format_count(len(chosen) - limit, 'more cluster')}; raise --limit")
+            write_remark(f"{format_count(len(chosen) - limit, 'more cluster')}; raise --limit")
     else:
         hidden = f"; {format_count(len(found), 'cluster')} in other states" if found else ""
-        inform(f"no cluster of failures in the last {since}{hidden}")
+        write_remark(f"no cluster of failures in the last {since}{hidden}")
     return EXIT_PASS
 
 
@@ -124,7 +124,7 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
     """
     start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
-        found = find_cluster(store, cluster, start_ns, end_ns)
+        found = get_cluster(store, cluster, start_ns, end_ns)
         shares = {
             name: store.failure_shares(found, name, start_ns=start_ns, end_ns=end_ns)
             for name in by or _SHARED_BY
@@ -136,9 +136,9 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
         row = _to_cluster_row(found)
         row["shares"] = {name: [_to_share_row(share) for share in values] for name, values in shares.items()}
         row["runs_shown"] = [_to_run_row(run) for run in runs]
-        print_json(row)
+        write_json(row)
     else:
-        _print_cluster(found, shares, runs, since)
+        _write_cluster(found, shares, runs, since)
     return EXIT_PASS
 
 
@@ -154,7 +154,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     1 if a tracker refused.
     """
     from spanproof.alerts.notifiers import build_notifier
-    from spanproof.alerts.tickets import sync_tickets
+    from spanproof.alerts.tickets import run_ticket_updates
 
     settings = config.tickets
     if not settings.notify:
@@ -163,16 +163,16 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         )
     notifiers = {target.label: build_notifier(target) for target in settings.notify}
     now_ns, url = time.time_ns(), config.console.public_url
-    with opened_store(choose_location(location, config)) as store:
-        results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))
+    with opened_store(get_location(location, config)) as store:
+        results = list(run_ticket_updates(store, settings, notifiers, now_ns, console_url=url))
     for result in results:
         if as_json:
-            print_json(pick(result, "cluster target status summary error"))
+            write_json(select_attributes(result, "cluster target status summary error"))
             continue
         became = f"not delivered: {result.error}" if result.error else result.status.value
-        console.print(clean_line(f"{result.cluster}  {result.target}  {became}  {result.summary}"))
+        console.print(format_line(f"{result.cluster}  {result.target}  {became}  {result.summary}"))
     if not results:
-        inform("no cluster has enough runs for a ticket")
+        write_remark("no cluster has enough runs for a ticket")
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
 
 
@@ -187,24 +187,26 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
     The server does the same every 15 min. Exit code 1 if the judge gave no usable reply.
     """
     from spanproof.collector.cluster_advice import MIN_RUNS, ClusterAdvising
-    from spanproof.config.added_evaluators import build_judge
+    from spanproof.config.added_evaluators import find_judge
 
-    judge = build_judge(config.judge)
+    judge = find_judge(config.judge)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     start_ns, end_ns = _parse_window(since)
     results = []
-    with opened_store(choose_location(location, config), writing=True) as store:
+    with opened_store(get_location(location, config), writing=True) as store:
         clusters = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
         for result in ClusterAdvising(store, judge).advise(clusters):
             results.append(result)
             if as_json:
-                print_json(pick(result, "cluster name fix error") | {"judge_model": judge.model})
+                write_json(select_attributes(result, "cluster name fix error") | {"judge_model": judge.model})
                 continue
             outcome = result.error or result.fix or "the judge has no fix"
-            console.print(clean_line(f"{result.cluster}  {result.name}: {outcome}"), soft_wrap=True)
+            console.print(format_line(f"{result.cluster}  {result.name}: {outcome}"), soft_wrap=True)
     if not results:
-        inform(f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge")
+        write_remark(
+            f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge"
+        )
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
 
 
@@ -219,11 +221,11 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     TRACE is its id or the start of it.
     """
     with opened_store(location) as store:
-        ratings = list_ratings(find_run(find_trace(store, trace), run).scores)
+        ratings = list_ratings(get_run(get_trace(store, trace), run).scores)
     if as_json:
-        print_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
+        write_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
         return EXIT_PASS
-    grid = make_pairs(3)
+    grid = build_pairs(3)
     for rating in ratings:
         value = "–" if rating.value is None else f"{rating.value:.1f}"
         scores = ", ".join(f"{name} {share:.2f}" for name, share in rating.rests_on) or "no score is known"
@@ -243,11 +245,11 @@ def cluster_lines(jsonl: bool) -> int:
     error. A line of output has the cluster, its name, suspected cause, fix and kind. Earlier lines decide
     which clusters there are.
     """
-    require_jsonl("failures cluster", jsonl=jsonl)
+    check_jsonl("failures cluster", jsonl=jsonl)
     seen: dict[str, Signature] = {}
 
     def handle(row: Row) -> Row:
-        signature = _sign_row(row)
+        signature = _build_signature(row)
         seen.setdefault(signature.fingerprint, signature)
         cluster_id = assign_clusters(seen)[signature.fingerprint]
         return {
@@ -256,10 +258,10 @@ def cluster_lines(jsonl: bool) -> int:
             **_to_explanation_row(seen[cluster_id]),
         }
 
-    return answer_lines(handle)
+    return handle_lines(handle)
 
 
-def _sign_row(row: Row) -> Signature:
+def _build_signature(row: Row) -> Signature:
     texts = {name: row.get(name, "") for name in ("stderr", "error_type", "message", "tool")}
     for name, text in texts.items():
         if not isinstance(text, str):
@@ -288,10 +290,10 @@ def _add_decision_command(name: str, meaning: str, state: ClusterState) -> None:
     @_json_option
     def decide(clusters: tuple[str, ...], note: str, location: str, as_json: bool) -> int:
         with opened_store(location, writing=True) as store:
-            found = [find_cluster(store, name) for name in clusters]
+            found = [get_cluster(store, name) for name in clusters]
             for cluster in found:
                 store.triage(cluster.id, TriageAction.STATE, state.value, note)
-            _print_clusters(store, [cluster.id for cluster in found], as_json=as_json)
+            _write_clusters(store, [cluster.id for cluster in found], as_json=as_json)
         return EXIT_PASS
 
 
@@ -313,13 +315,13 @@ def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) ->
     CLUSTERS are ids or their starts.
     """
     with opened_store(location, writing=True) as store:
-        target = find_cluster(store, into)
-        found = [find_cluster(store, name) for name in clusters]
+        target = get_cluster(store, into)
+        found = [get_cluster(store, name) for name in clusters]
         if any(cluster.id == target.id for cluster in found):
             raise UsageProblem(f"{target.id} is the cluster of --into", "Name two different clusters.")
         for cluster in found:
             store.triage(cluster.id, TriageAction.MOVE, target.id)
-        _print_clusters(store, [target.id], as_json=as_json)
+        _write_clusters(store, [target.id], as_json=as_json)
     return EXIT_PASS
 
 
@@ -334,14 +336,14 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
     """
     with opened_store(location, writing=True) as store:
         for fingerprint in fingerprints:
-            found = find_cluster(store, fingerprint)
+            found = get_cluster(store, fingerprint)
             if fingerprint not in found.fingerprints or found.id == fingerprint:
                 raise UsageProblem(
                     f"{fingerprint!r} is no part of a larger cluster",
                     f"`spanproof failures show {found.id} --json` lists the fingerprints of a cluster.",
                 )
             store.triage(fingerprint, TriageAction.MOVE, fingerprint)
-        _print_clusters(store, fingerprints, as_json=as_json)
+        _write_clusters(store, fingerprints, as_json=as_json)
     return EXIT_PASS
 
 
@@ -352,7 +354,7 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
 @_json_option
 def name_(cluster: str, name: str, location: str, as_json: bool) -> int:
     """Give a cluster another name; an empty name restores its own."""
-    return _triage_cluster(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
+    return _run_triage(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
 
 
 @command.command("link")
@@ -364,30 +366,30 @@ def link(cluster: str, url: str, location: str, as_json: bool) -> int:
     """Link a cluster to an issue of a tracker; an empty URL removes the link."""
     if url and not url.startswith(("https://", "http://")):
         raise UsageProblem(f"{url!r} is no address of a page", "Write https://…")
-    return _triage_cluster(cluster, TriageAction.LINK, url, location, as_json=as_json)
+    return _run_triage(cluster, TriageAction.LINK, url, location, as_json=as_json)
 
 
-def _triage_cluster(cluster: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
+def _run_triage(cluster: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
     with opened_store(location, writing=True) as store:
-        found = find_cluster(store, cluster)
+        found = get_cluster(store, cluster)
         store.triage(found.id, action, value)
-        _print_clusters(store, [found.id], as_json=as_json)
+        _write_clusters(store, [found.id], as_json=as_json)
     return EXIT_PASS
 
 
-def _print_clusters(store: Store, ids: Sequence[str], *, as_json: bool) -> None:
+def _write_clusters(store: Store, ids: Sequence[str], *, as_json: bool) -> None:
     """Print clusters as they are after a decision."""
     for cluster_id in ids:
-        found = find_cluster(store, cluster_id)
+        found = get_cluster(store, cluster_id)
         if as_json:
-            print_json(_to_cluster_row(found))
+            write_json(_to_cluster_row(found))
         else:
             console.print(_format_headline(found), soft_wrap=True)
 
 
 def _format_headline(found: FailureCluster) -> Text:
     head = Text.assemble((found.id, "bold"), "  ", (found.state.value, _STYLES[found.state]), "  ")
-    return head.append_text(clean_line(found.name))
+    return head.append_text(format_line(found.name))
 
 
 def _parse_window(since: str) -> tuple[int, int]:
@@ -396,11 +398,11 @@ def _parse_window(since: str) -> tuple[int, int]:
 
 
 def _build_table(clusters: Sequence[FailureCluster]) -> Table:
-    table = make_listing("id", "runs", "before", "last seen", "state", "failure", right=("runs", "before"))
+    table = build_listing("id", "runs", "before", "last seen", "state", "failure", right=("runs", "before"))
     for cluster in clusters:
-        name = clean_line(cluster.name)
+        name = format_line(cluster.name)
         if cluster.new_since:
-            name.append("  ").append_text(clean_line(f"new in {cluster.new_since}", style="bold yellow"))
+            name.append("  ").append_text(format_line(f"new in {cluster.new_since}", style="bold yellow"))
         table.add_row(
             cluster.id,
             f"{cluster.runs:,}",
@@ -412,7 +414,7 @@ def _build_table(clusters: Sequence[FailureCluster]) -> Table:
     return table
 
 
-def _print_cluster(
+def _write_cluster(
     found: FailureCluster,
     shares: dict[str, list[CohortShare]],
     runs: Sequence[FailingRun],
@@ -420,7 +422,7 @@ def _print_cluster(
 ) -> None:
     explanation = found.explanation
     console.print(_format_headline(found), soft_wrap=True)
-    grid = make_pairs()
+    grid = build_pairs()
     if explanation.kind is not None:
         grid.add_row("  kind", f"{explanation.kind.category}: {explanation.kind.name}")
     if explanation.cause:
@@ -428,30 +430,30 @@ def _print_cluster(
         grid.add_row("  suggested fix", explanation.fix)
     elif found.judge_fix:
         fix = f"by the judge {found.judge_model}, not by a rule: {found.judge_fix}"
-        grid.add_row("  suggested fix", clean_line(fix))
+        grid.add_row("  suggested fix", format_line(fix))
     else:
         grid.add_row("  suggested fix", "no advice yet: read the runs below")
     counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
     grid.add_row("  seen", counted)
     grid.add_row("  first, last", f"{format_time(found.first_seen_ns)}, {format_time(found.last_seen_ns)}")
     if found.new_since:
-        grid.add_row("  new since", clean_line(found.new_since))
+        grid.add_row("  new since", format_line(found.new_since))
     if found.note:
-        grid.add_row("  note", clean_line(found.note))
+        grid.add_row("  note", format_line(found.note))
     if found.link:
-        grid.add_row("  link", clean_line(found.link))
+        grid.add_row("  link", format_line(found.link))
     for dimension, values in shares.items():
         for at, share in enumerate(values):
             label = f"  by {dimension.replace('_', ' ')}" if at == 0 else ""
             grid.add_row(label, _format_share(share))
     for at, run in enumerate(runs):
         line = Text(f"{run.trace_id[:16]}  {format_time(run.failed_ns)}  ")
-        grid.add_row("  runs" if at == 0 else "", line.append_text(clean_line(run.sample)))
+        grid.add_row("  runs" if at == 0 else "", line.append_text(format_line(run.sample)))
     console.print(grid)
 
 
 def _format_share(share: CohortShare) -> Text:
-    text = clean_line(share.value or "(none)")
+    text = format_line(share.value or "(none)")
     interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     rate = share.failing / share.runs
@@ -461,30 +463,33 @@ def _format_share(share: CohortShare) -> Text:
 def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
     return {
         **_to_explanation_row(found.signature),
-        **pick(found, "id name state note link judge_fix judge_model runs runs_before"),
+        **select_attributes(found, "id name state note link judge_fix judge_model runs runs_before"),
         "first_seen_unix_ns": found.first_seen_ns,
         "last_seen_unix_ns": found.last_seen_ns,
         "new_since": found.new_since or None,
         "fingerprints": list(found.fingerprints),
-        **pick(found.signature, "layer check failure_class error_type message subject package"),
+        **select_attributes(found.signature, "layer check failure_class error_type message subject package"),
     }
 
 
 def _to_explanation_row(signature: Signature) -> dict[str, Any]:
     explanation = build_explanation(signature)
+    kind, category = None, None
+    if explanation.kind is not None:
+        kind, category = explanation.kind.id, explanation.kind.category
     return {
         "name": explanation.name,
         "cause": explanation.cause or None,
         "fix": explanation.fix or None,
-        "kind": explanation.kind.id if explanation.kind is not None else None,
-        "category": explanation.kind.category if explanation.kind is not None else None,
+        "kind": kind,
+        "category": category,
     }
 
 
 def _to_share_row(share: CohortShare) -> dict[str, Any]:
     interval = compute_wilson_interval(share.failing, share.runs)
     return {
-        **pick(share, "value failing runs"),
+        **select_attributes(share, "value failing runs"),
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
     }
@@ -492,7 +497,7 @@ def _to_share_row(share: CohortShare) -> dict[str, Any]:
 
 def _to_run_row(run: FailingRun) -> dict[str, Any]:
     return {
-        **pick(run, "trace_id run_span_id span_id fingerprint sample agent model release"),
+        **select_attributes(run, "trace_id run_span_id span_id fingerprint sample agent model release"),
         "failed_unix_ns": run.failed_ns,
     }
 

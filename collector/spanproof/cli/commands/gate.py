@@ -12,11 +12,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
+from spanproof.cli.options.open_policy import get_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.store import StoreQuery, opened_store, parse_span, with_store_query_options
-from spanproof.cli.output.console import console, print_json
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.console import console, write_json
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
@@ -106,16 +106,16 @@ def command(
     'groundedness.score >= 0.85 for at_least 90% of cases'
     """
     _check_sources(query, scores_file, baseline, window)
-    given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
-    open_policy = choose_open_policy(open_as, given.open_policy)
-    of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
+    assertions = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
+    open_policy = get_open_policy(open_as, assertions.open_policy)
+    of_file = LEAST_JUDGED_SHARE if assertions.least_judged is None else assertions.least_judged
     least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
-            before = _read_baseline(query, baseline, window)
+            before = _load_baseline(query, baseline, window)
             report = evaluate_assertions(
-                given.assertions, scores, before, open_policy, least, given.failure_fields
+                assertions.assertions, scores, before, open_policy, least, assertions.failure_fields
             )
     except NoBaseline as problem:
         raise UsageProblem(
@@ -127,9 +127,9 @@ def command(
     if outputs.needs_code and not scores_file:
         failing = _read_failing(query, report)
         runs.update(
-            ((each.trace.trace_id, run.run.span_id), make_run_row(run))
-            for each in failing
-            for run in each.runs
+            ((item.trace.trace_id, run.run.span_id), make_run_row(run))
+            for item in failing
+            for run in item.runs
         )
     outputs.write(
         report.to_table(runs),
@@ -137,9 +137,9 @@ def command(
         format_page=lambda table: _format_page(report, table, failing),
     )
     if as_json:
-        print_json(report.to_json())
+        write_json(report.to_json())
     else:
-        print_report(report)
+        write_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
 
 
@@ -159,30 +159,34 @@ def _check_sources(
         )
 
 
-def _read_baseline(
+def _load_baseline(
     query: StoreQuery, file: Path | None, window: str | None
 ) -> Iterable[Score | CaseTrials] | None:
     if file:
-        return _read_file(file)
+        return _iter_file_scores(file)
     return _read_window(query, window) if window else None
 
 
-def print_report(report: GateReport) -> None:
+def write_report(report: GateReport) -> None:
     """Print the report for people: each assertion, the cases against it, and the verdict.
 
     An assertion that holds without a case against it is one line.
     """
-    for each in report.assertions:
-        word, style = _STYLES[each.verdict]
-        head = Text.assemble((word, style), "  ", (str(each.assertion), "bold"))
-        if each.verdict is Verdict.PASSED and not each.failing:
-            console.print(head.append_text(Text.assemble(": ", clean_line(each.reason))), soft_wrap=True)
+    for assertion in report.assertions:
+        word, style = _STYLES[assertion.verdict]
+        head = Text.assemble((word, style), "  ", (str(assertion.assertion), "bold"))
+        if assertion.verdict is Verdict.PASSED and not assertion.failing:
+            console.print(
+                head.append_text(Text.assemble(": ", format_line(assertion.reason))), soft_wrap=True
+            )
             continue
         console.print(head, soft_wrap=True)
-        console.print(Padding(clean_line(each.reason), (0, 0, 0, 6)))
-        for case in _format_failing(each):
+        console.print(Padding(format_line(assertion.reason), (0, 0, 0, 6)))
+        for case in _iter_failing_lines(assertion):
             # Cases against an assertion that holds all the same are printed dim.
-            console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
+            console.print(
+                Padding(case, (0, 0, 0, 6)), style="dim" if assertion.verdict is Verdict.PASSED else ""
+            )
     if report.open_policy.remark:
         console.print(Text(report.open_policy.remark, style="yellow"))
     if report.passed:
@@ -192,12 +196,12 @@ def print_report(report: GateReport) -> None:
         console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
 
 
-def _format_failing(report: AssertionReport) -> Iterator[Text]:
+def _iter_failing_lines(report: AssertionReport) -> Iterator[Text]:
     for case in report.failing[:_SHOWN]:
         value = "" if case.value is None else f" {case.value:.2f}"
         state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
-        agent, trace = clean_line(case.agent), f"  {case.trace_id[:12]}  "
-        yield Text.assemble((f"{state}  ", "bold"), agent, trace, clean_line(case.explanation))
+        agent, trace = format_line(case.agent), f"  {case.trace_id[:12]}  "
+        yield Text.assemble((f"{state}  ", "bold"), agent, trace, format_line(case.explanation))
     if (more := len(report.failing) - _SHOWN) > 0:
         yield Text(f"and {more} more (--json shows all)", style="dim")
 
@@ -227,7 +231,7 @@ def _open_scores(
     query: StoreQuery, file: Path | None, runs: _Runs | None
 ) -> Iterator[Iterator[Score | CaseTrials]]:
     if file is not None:
-        yield _read_file(file, runs)
+        yield _iter_file_scores(file, runs)
         return
     with opened_store(query.location) as store:
         cohort = {"project": query.project} if query.project else {}
@@ -247,7 +251,7 @@ def _read_window(query: StoreQuery, window: str) -> list[Score]:
 
 def _read_failing(query: StoreQuery, report: GateReport) -> list[TraceEvaluation]:
     """Return the first traces against the assertions, out of the store."""
-    failing = [case for each in report.assertions for case in each.failing]
+    failing = [case for assertion in report.assertions for case in assertion.failing]
     traces = list(dict.fromkeys(case.trace_id for case in failing))[:_MAX_TRACES]
     with opened_store(query.location) as store:
         return list(store.evaluations(traces, query.project))
@@ -260,7 +264,7 @@ def _format_page(report: GateReport, table: ResultTable, failing: Sequence[Trace
     return format_gate_report(report, table, failing)
 
 
-def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score | CaseTrials]:
+def _iter_file_scores(file: Path, runs: _Runs | None = None) -> Iterator[Score | CaseTrials]:
     """Yield the scores of a file, of stdin for `-`; `runs` gets the runs with their code."""
     try:
         with click.open_file(str(file), "rb") as lines:

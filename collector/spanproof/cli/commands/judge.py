@@ -17,14 +17,14 @@ from rich.text import Text
 from spanproof.cli.commands.judge_local import command as local_command
 from spanproof.cli.commands.judge_measure import compare_command, measure_command
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.input.jsonl import Row, answer_lines, jsonl_option, read_text_field, require_jsonl
+from spanproof.cli.input.jsonl import Row, check_jsonl, handle_lines, jsonl_option, read_text_field
 from spanproof.cli.options.config import with_config_options
-from spanproof.cli.output.console import console, make_progress, pick, print_json, warn
-from spanproof.cli.output.listing import make_listing
-from spanproof.cli.output.verdicts import print_confusion
+from spanproof.cli.output.console import build_progress, console, select_attributes, write_json, write_warning
+from spanproof.cli.output.listing import build_listing
+from spanproof.cli.output.verdicts import write_confusion
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import build_judge
+from spanproof.config.added_evaluators import find_judge
 from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.judge import Judge, load_rubrics
 from spanproof.evaluators.judge.calibration import Calibration, calibrate, read_labels
@@ -57,11 +57,13 @@ def rubrics(write: Path | None, as_json: bool) -> int:
             if target.exists():
                 raise UsageProblem(f"{target} exists already", "Name another folder, or remove it first.")
             target.write_text(entry.read_text("utf-8"), "utf-8")
-    table = make_listing("rubric", "layer", "score", "passes at", "version")
+    table = build_listing("rubric", "layer", "score", "passes at", "version")
     for rubric in load_rubrics().values():
-        row = pick(rubric, "name layer score pass_at version") | {"pass_at": f"{rubric.pass_at:g}"}
+        row = select_attributes(rubric, "name layer score pass_at version") | {
+            "pass_at": f"{rubric.pass_at:g}"
+        }
         if as_json:
-            print_json(row)
+            write_json(row)
         table.add_row(*row.values())
     if not as_json:
         console.print(table)
@@ -87,24 +89,24 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
     """
     choice = config.judge
     judge = _open_judge(choice)
-    known = load_rubrics(choice.rubrics)
-    rows = read_labels(labels, known)
-    labelled = {name: [row for row in rows if row.rubric == name] for name in known}
-    with make_progress(as_json=as_json) as bar:
+    rubrics = load_rubrics(choice.rubrics)
+    rows = read_labels(labels, rubrics)
+    labelled = {name: [row for row in rows if row.rubric == name] for name in rubrics}
+    with build_progress(as_json=as_json) as bar:
         task = bar.add_task("calibrating", total=len(rows))
         found = [
-            calibrate(judge, known[name], some, choice.at_once, lambda: bar.advance(task))
+            calibrate(judge, rubrics[name], some, choice.at_once, lambda: bar.advance(task))
             for name, some in labelled.items()
             if some
         ]
     if not found:
         raise UsageProblem(f"{labels.name} holds no labels", "Give one JSON object per line.")
-    for each in found:
+    for item in found:
         if as_json:
-            print_json(_to_row(each))
+            write_json(_to_row(item))
         else:
-            _show(each)
-    short = at_least is not None and any(not each.agreement.low >= at_least for each in found)
+            _write_ruling(item)
+    short = at_least is not None and any(not item.agreement.low >= at_least for item in found)
     return EXIT_GATE_FAILED if short else EXIT_PASS
 
 
@@ -116,25 +118,25 @@ def prefer_command(jsonl: bool, config: Config) -> int:
 
     In: {"id", "task", "first", "second"}. Out: {"id", "preference", "consistent", "reasoning"}.
     """
-    require_jsonl("judge prefer", jsonl=jsonl)
+    check_jsonl("judge prefer", jsonl=jsonl)
     judge, rubric = _open_judge(config.judge), load_preference_rubric()
 
     def answer(row: Row) -> Row:
         texts = [read_text_field(row, name) for name in ("task", "first", "second")]
         return {
             "id": row.get("id"),
-            **pick(compare(judge, rubric, *texts), "preference consistent reasoning"),
+            **select_attributes(compare(judge, rubric, *texts), "preference consistent reasoning"),
         }
 
-    return answer_lines(answer, config.judge.at_once)
+    return handle_lines(answer, config.judge.at_once)
 
 
 def _open_judge(choice: JudgeChoice) -> Judge:
-    judge = build_judge(choice)
+    judge = find_judge(choice)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     if judge.warning:
-        warn(judge.warning)
+        write_warning(judge.warning)
     return judge
 
 
@@ -150,13 +152,13 @@ def _to_row(found: Calibration) -> dict[str, object]:
     }
 
 
-def _show(found: Calibration) -> None:
+def _write_ruling(found: Calibration) -> None:
     agreed, confusion = found.agreement, found.agreement.confusion
     kappa = f"κ = {agreed.kappa:.2f} ({agreed.low:.2f} to {agreed.high:.2f}, 95 %)"
     if math.isnan(agreed.kappa):
         kappa = "no κ: the judge gave every row the same answer"
     measured = f"  {kappa} on {format_count(confusion.total, 'row')}, pass at {found.threshold:.2f}"
     console.print(Text.assemble((found.rubric, "bold"), measured))
-    print_confusion("people", confusion)
+    write_confusion("people", confusion)
     for row, why in found.errors.items():
         console.print(Text(f"  row {row}: {why}", style="yellow"), soft_wrap=True)

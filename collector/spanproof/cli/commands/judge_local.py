@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, read_text_field
+from spanproof.cli.input.jsonl import BadRow, Row, handle_lines, jsonl_option, read_text_field
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console
 from spanproof.config.added_evaluators import build_local_model
@@ -35,27 +35,27 @@ def command(directory: Path, jsonl: bool, config: Config) -> int:
     """
     model = build_local_model(config, directory)
     if jsonl:
-        return answer_lines(lambda row: _answer_row(model, row))
-    _show_probe(directory, model.probed)
+        return handle_lines(lambda row: _build_row(model, row))
+    _write_probe(directory, model.probed)
     return EXIT_PASS
 
 
-def _answer_row(model: LocalModel, row: Row) -> Row:
+def _build_row(model: LocalModel, row: Row) -> Row:
     answer = read_text_field(row, "answer")
     outputs = _read_texts(row, "outputs")
-    given = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
+    chosen = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
     task = read_text_field(row, "task") if row.get("task") is not None else ""
-    sentences = [_find_sentence(answer, text) for text in given]
+    sentences = [_get_sentence(answer, text) for text in chosen]
     support = model.compute_support(task, "\n".join(outputs), answer, sentences)
-    rulings: list[Ruling] = [model.rule_on_support(each).ruling for each in support]
+    rulings: list[Ruling] = [model.rule_on_support(item).ruling for item in support]
     return {
         "id": row.get("id"),
-        "support": [round(each, 4) for each in support],
+        "support": [round(item, 4) for item in support],
         "rulings": [ruling.value for ruling in rulings],
     }
 
 
-def _find_sentence(answer: str, text: str) -> AnswerSentence:
+def _get_sentence(answer: str, text: str) -> AnswerSentence:
     start = answer.find(text)
     if start < 0 or not text:
         raise BadRow(f"field 'sentences': {text[:50]!r} is not in the answer")
@@ -64,12 +64,12 @@ def _find_sentence(answer: str, text: str) -> AnswerSentence:
 
 def _read_texts(row: Row, name: str) -> list[str]:
     value: Any = row.get(name)
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise BadRow(f"field {name!r} must be an array of strings")
     return value
 
 
-def _show_probe(directory: Path, probed: Probed) -> None:
+def _write_probe(directory: Path, probed: Probed) -> None:
     what = "each token of the answer" if probed.head == "tokens" else "the pair of outputs and answer"
     calibration = probed.calibration
     lines = (

@@ -17,12 +17,12 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
-from spanproof.cli.output.console import console, inform, make_progress, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import build_progress, console, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import build_judge, build_local_model
+from spanproof.config.added_evaluators import build_local_model, find_judge
 from spanproof.config.model import Config
 from spanproof.evaluators.evaluator import Evaluator
 from spanproof.evaluators.judge import SentenceJudge, load_rubrics
@@ -63,15 +63,17 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
         limited = store.limited_to(query.project) if query.project else store
         labels = list_person_labels(limited, since_ns=query.since_ns)
         measured = measure_judges(labels, iter_labelled_scores(limited, labels))
-    below = [each for each in measured if not each.week and _is_below(each, config)]
-    shown = [each for each in measured if weekly or not each.week]
+    below = [item for item in measured if not item.week and _is_below(item, config)]
+    shown = [item for item in measured if weekly or not item.week]
     if as_json:
-        for each in shown:
-            print_json(_to_row(each, config))
+        for item in shown:
+            write_json(_to_row(item, config))
     elif shown:
         console.print(_build_table(shown, config))
     else:
-        inform("no run has both a person's label and a judge's ruling; label some in the console's review")
+        write_remark(
+            "no run has both a person's label and a judge's ruling; label some in the console's review"
+        )
     return EXIT_GATE_FAILED if below else EXIT_PASS
 
 
@@ -100,17 +102,17 @@ def _to_share_row(share: Share) -> dict[str, Any] | None:
 
 
 def _build_table(measured: Sequence[JudgeMeasurement], config: Config) -> Table:
-    table = make_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
-    for each in measured:
+    table = build_listing("layer", "judge", "week", "labels", "undecided", "precision", "recall", "")
+    for item in measured:
         table.add_row(
-            each.layer.value,
-            clean_line(each.judge),
-            each.week or "all",
-            str(each.labels),
-            str(each.undecided),
-            _format_share(each.precision),
-            _format_share(each.recall),
-            Text("below its bound", style="bold red") if _is_below(each, config) else "",
+            item.layer.value,
+            format_line(item.judge),
+            item.week or "all",
+            str(item.labels),
+            str(item.undecided),
+            _format_share(item.precision),
+            _format_share(item.recall),
+            Text("below its bound", style="bold red") if _is_below(item, config) else "",
         )
     return table
 
@@ -162,7 +164,7 @@ def compare_command(
             "there is no labelled answer to compare judges on",
             "Label runs on groundedness in the console's review, or give --answers.",
         )
-    with make_progress(as_json=as_json) as bar:
+    with build_progress(as_json=as_json) as bar:
         task = bar.add_task("judging", total=2 * len(labelled))
         judged = [
             judge_answers(judge, labelled, config.judge.at_once, lambda: bar.advance(task))
@@ -170,13 +172,13 @@ def compare_command(
         ]
     found = compare_judges((first, second), labelled, judged[0], judged[1])
     if as_json:
-        print_json(_to_comparison_row(found))
+        write_json(_to_comparison_row(found))
         return EXIT_PASS
-    _show_comparison(found)
-    errors = [each.error for answers_of in judged for each in answers_of if each.error]
+    _write_comparison(found)
+    errors = [answer.error for answers_of in judged for answer in answers_of if answer.error]
     if errors:
         replies = format_count(len(errors), "answer")
-        console.print(Text(f"no usable reply on {replies}: {clean_line(errors[0])}", style="yellow"))
+        console.print(Text(f"no usable reply on {replies}: {format_line(errors[0])}", style="yellow"))
     return EXIT_PASS
 
 
@@ -189,7 +191,7 @@ def build_named_judge(name: str, config: Config) -> Evaluator:
     """
     if name.startswith(LOCAL_PREFIX):
         return build_local_model(config, Path(name.removeprefix(LOCAL_PREFIX)), verify_passed=True)
-    judge = build_judge(config.judge.model_copy(update={"model": name}))
+    judge = find_judge(config.judge.model_copy(update={"model": name}))
     assert judge is not None, "its model is named"
     return SentenceJudge(judge, load_rubrics(config.judge.rubrics)["Groundedness"], verify_passed=1.0)
 
@@ -208,7 +210,7 @@ def _read_labelled_runs(store: Store, since_ns: int | None, limit: int) -> list[
 def _to_comparison_row(found: Comparison) -> dict[str, Any]:
     return {
         "answers": found.answers,
-        "judges": [_to_figures_row(each) for each in (found.first, found.second)],
+        "judges": [_to_figures_row(item) for item in (found.first, found.second)],
         "both_right": found.both_right,
         "only_first_right": found.only_first_right,
         "only_second_right": found.only_second_right,
@@ -227,12 +229,12 @@ def _to_figures_row(figures: JudgeFigures) -> dict[str, Any]:
     }
 
 
-def _show_comparison(found: Comparison) -> None:
+def _write_comparison(found: Comparison) -> None:
     names = ("judge", "decided", "right", "precision of its fails", "recall of fails", "cost")
-    table = make_listing(*names)
-    for each in (found.first, found.second):
-        shares = (each.decided, each.right, each.precision, each.recall)
-        table.add_row(clean_line(each.name), *map(_format_share, shares), f"${each.dollars:.4f}")
+    table = build_listing(*names)
+    for item in (found.first, found.second):
+        shares = (item.decided, item.right, item.precision, item.recall)
+        table.add_row(format_line(item.name), *map(_format_share, shares), f"${item.dollars:.4f}")
     console.print(table)
     console.print(
         f"both right {found.both_right}, only A {found.only_first_right}, only B {found.only_second_right},"
@@ -242,4 +244,4 @@ def _show_comparison(found: Comparison) -> None:
         console.print(f"the difference may be chance (p = {found.p_value:.2f})")
         return
     better = found.first if found.only_first_right > found.only_second_right else found.second
-    console.print(f"{clean_line(better.name)} is right more often (p = {found.p_value:.3f})")
+    console.print(f"{format_line(better.name)} is right more often (p = {found.p_value:.3f})")

@@ -12,22 +12,22 @@ from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, make_progress, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import build_progress, console, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.experiments import Settings, Tools, agent_in_module, agent_program
-from spanproof.experiments.notebook import choose_folder
+from spanproof.experiments import Settings, Tools, build_module_agent, build_program_agent
+from spanproof.experiments.notebook import get_new_folder
 from spanproof.experiments.optimise import (
     STRATEGIES,
     ChatModel,
     Measured,
     Optimised,
     OptimiserSettings,
-    optimise,
+    run_search,
 )
-from spanproof.experiments.optimise.model import compare
+from spanproof.experiments.optimise.model import compare_measured
 from spanproof.experiments.statistics import FEWEST_HELD_OUT, PairedDifference
 from spanproof.trace import Layer
 
@@ -84,7 +84,7 @@ _DEFAULTS = OptimiserSettings(variable="")
 )
 @click.option(
     "--tools",
-    type=click.Choice([each.value for each in Tools]),
+    type=click.Choice([tool.value for tool in Tools]),
     default=Tools.LIVE.value,
     show_default=True,
     help="Call the agent's tools, or return the results recorded in the case.",
@@ -144,7 +144,7 @@ def command(
     """
     if (agent is None) == (line is None):
         raise UsageProblem("there is not one agent to run", "Name it by --agent or by --command.")
-    folder = out or choose_folder()
+    folder = out or get_new_folder()
     settings = OptimiserSettings(
         variable=target,
         strategies=strategies or _DEFAULTS.strategies,
@@ -155,9 +155,9 @@ def command(
         trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
         few_cases=few_cases,
     )
-    under_test = agent_in_module(agent) if agent else agent_program(line or "")
-    with opened_engine(config, policy_file) as engine, make_progress(as_json=as_json):
-        found = optimise(
+    under_test = build_module_agent(agent) if agent else build_program_agent(line or "")
+    with opened_engine(config, policy_file) as engine, build_progress(as_json=as_json):
+        found = run_search(
             under_test,
             suite,
             start.read_text(encoding="utf-8").strip(),
@@ -165,48 +165,48 @@ def command(
             engine,
             ChatModel(model),
             settings,
-            _report,
+            _write_progress,
         )
     (folder / "best.txt").write_text(found.best.text + "\n", encoding="utf-8")
     if as_json:
-        print_json(found.to_json())
+        write_json(found.to_json())
     else:
-        _print(found, folder)
+        _write_optimisation(found, folder)
     return EXIT_PASS if found.is_gain_shown else EXIT_GATE_FAILED
 
 
-def _report(measured: Measured) -> None:
+def _write_progress(measured: Measured) -> None:
     score = "unjudged" if measured.score is None else f"{measured.score:.2f}"
     unsettled = f", {measured.open} open" if measured.open else ""
-    inform(f"{measured.candidate.strategy:9} {measured.candidate.id}  validation {score}{unsettled}")
+    write_remark(f"{measured.candidate.strategy:9} {measured.candidate.id}  validation {score}{unsettled}")
 
 
-def _print(found: Optimised, folder: Path) -> None:
-    table = make_listing("held-out cases", "before", "after", "difference, 95 % interval", "open", gap=2)
+def _write_optimisation(found: Optimised, folder: Path) -> None:
+    table = build_listing("held-out cases", "before", "after", "difference, 95 % interval", "open", gap=2)
     unsettled = f"{found.before.open} → {found.after.open}"
-    table.add_row("all that is required", *_format_row(found.before.rates, found.after.rates), unsettled)
+    table.add_row("all that is required", *_build_row(found.before.rates, found.after.rates), unsettled)
     for layer in Layer:
-        before, after = (each.layers.get(layer, {}) for each in (found.before, found.after))
-        counts = [each.open_layers.get(layer, 0) for each in (found.before, found.after)]
+        before, after = (item.layers.get(layer, {}) for item in (found.before, found.after))
+        counts = [item.open_layers.get(layer, 0) for item in (found.before, found.after)]
         if before or after or any(counts):
-            table.add_row(layer.value, *_format_row(before, after), " → ".join(map(str, counts)))
+            table.add_row(layer.value, *_build_row(before, after), " → ".join(map(str, counts)))
     console.print(table)
     for identity, reason in found.rejected.items():
         console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)
     for line in found.change:
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        console.print(clean_line(line, style=style), soft_wrap=True)
+        console.print(format_line(line, style=style), soft_wrap=True)
     gain = found.gain
     if gain is not None and gain.pairs < FEWEST_HELD_OUT:
         text = f"nothing is promised: {gain.pairs} held-out cases cannot show a gain, {FEWEST_HELD_OUT} can"
         console.print(Text(text, style="yellow"), soft_wrap=True)
     elif gain is not None:
         console.print(f"{gain.change}: p = {gain.p_value:.3g}")
-    console.print(clean_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}"), soft_wrap=True)
+    console.print(format_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}"), soft_wrap=True)
 
 
-def _format_row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
-    return _format_mean(before), _format_mean(after), _format_difference(compare(before, after))
+def _build_row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
+    return _format_mean(before), _format_mean(after), _format_difference(compare_measured(before, after))
 
 
 def _format_mean(rates: Mapping[str, float]) -> str:

@@ -11,8 +11,8 @@ from spanproof.cli.commands.policy_init import command as init
 from spanproof.cli.commands.policy_init import format_yaml_value
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json
+from spanproof.cli.output.listing import build_listing
 from spanproof.sandbox.presets import PRESET_NAMES, Preset, get_preset
 
 
@@ -30,9 +30,9 @@ def list_presets(as_json: bool) -> int:
     """List the presets: what each allows and denies."""
     presets = [get_preset(name) for name in PRESET_NAMES]
     if as_json:
-        print_json({"presets": [pick(preset, "name about allows denies") for preset in presets]})
+        write_json({"presets": [select_attributes(preset, "name about allows denies") for preset in presets]})
         return EXIT_PASS
-    table = make_listing("preset", "allows", "denies")
+    table = build_listing("preset", "allows", "denies")
     for preset in presets:
         table.add_row(Text(preset.name, style="bold"), Text(preset.allows), Text(preset.denies))
     console.print(table)
@@ -50,7 +50,7 @@ def show_preset(name: str, as_json: bool) -> int:
             {"key": one.key, "values": list(one.values), "reason": one.reason, "removed": one.removed}
             for one in preset.entries
         ]
-        print_json({"name": name, "policy": preset.to_document(), "entries": entries})
+        write_json({"name": name, "policy": preset.to_document(), "entries": entries})
     else:
         click.echo(format_preset(preset), nl=False)
     return EXIT_PASS
@@ -67,7 +67,7 @@ def check_files(files: tuple[Path, ...], as_json: bool) -> int:
     for file in files:
         load_pipeline(file)
         if as_json:
-            print_json({"file": str(file), "valid": True})
+            write_json({"file": str(file), "valid": True})
         else:
             console.print(Text(f"{file}: a policy"), soft_wrap=True)
     return EXIT_PASS

@@ -6,7 +6,7 @@ that it would have failed. The same traces give the same file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -15,8 +15,8 @@ import yaml
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.store import DEFAULT_STORE, opened_store
-from spanproof.cli.output.console import console, inform, print_json, show_problem
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.console import console, select_attributes, write_json, write_problem, write_remark
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.policy_proposal import (
@@ -105,11 +105,11 @@ def command(
         )
     proposal = propose_policy(runs, preset)
     text = format_policy(proposal, days)
-    _write(out, text, replace=replace)
+    _write_file(out, text, replace=replace)
     if as_json:
-        print_json(_to_json(proposal, out, console_url))
+        write_json(_to_json(proposal, out, console_url))
     else:
-        _print(proposal, out, console_url)
+        _write_summary(proposal, out, console_url)
     return EXIT_PASS
 
 
@@ -134,9 +134,9 @@ def _read_runs(origin: str, days: int) -> list[ObservedRun]:
         traces, problems = read_traces(file)
         if problems:
             # A folder may hold long files of something else.
-            show_problem(problems[0])
+            write_problem(problems[0])
             if len(problems) > 1:
-                inform(f"  and {format_count(len(problems) - 1, 'more problem')} in {file}")
+                write_remark(f"  and {format_count(len(problems) - 1, 'more problem')} in {file}")
         runs += [run for trace in traces for run in observe_trace(trace)]
     newest_ns = max((run.start_ns for run in runs), default=0)
     return [run for run in runs if run.start_ns > newest_ns - days * _DAY_NS]
@@ -155,11 +155,11 @@ def _read_store(store: Store, days: int) -> list[ObservedRun]:
     ]
 
 
-def _write(out: Path, text: str, *, replace: bool) -> None:
+def _write_file(out: Path, text: str, *, replace: bool) -> None:
     """Write the file; raises UsageProblem where it holds something else."""
     before = out.read_text(encoding="utf-8", errors="replace") if out.exists() else None
     if before == text:
-        inform(f"{out} is as it was")
+        write_remark(f"{out} is as it was")
         return
     if before is not None and not replace:
         raise UsageProblem(
@@ -167,7 +167,7 @@ def _write(out: Path, text: str, *, replace: bool) -> None:
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(text, encoding="utf-8")
-    inform(f"wrote {out}")
+    write_remark(f"wrote {out}")
 
 
 def format_policy(proposal: Proposal, days: int) -> str:
@@ -175,26 +175,26 @@ def format_policy(proposal: Proposal, days: int) -> str:
     seen = f"{format_count(proposal.runs, 'run')} of {format_count(days, 'day')}"
     lines = [
         f"# Proposed by `spanproof policy init` from {seen}.",
-        f"# {_summarise(proposal)}",
-        *_format_failed(proposal.failed),
+        f"# {_describe_use(proposal)}",
+        *_build_failed_lines(proposal.failed),
         f"extends: {proposal.preset}",
         "name: proposed",
     ]
     for key in proposal.stated:
         values = proposal.list_values(key)
-        lines += [f"{key}:", *_format_values(values)] if values else [f"{key}: []"]
+        lines += [f"{key}:", *_build_value_lines(values)] if values else [f"{key}: []"]
     added = [key for key in _ADDED if proposal.list_values(key)]
     if added:
         lines.append("add:")
     for key in added:
-        lines += [f"  {key}:", *_format_values(proposal.list_values(key), "  ")]
+        lines += [f"  {key}:", *_build_value_lines(proposal.list_values(key), "  ")]
     if proposal.removed:
-        lines += ["remove:", "  denied_modules:", *_format_values(proposal.removed, "  ")]
-    lines += _format_left_out(proposal.left_out)
+        lines += ["remove:", "  denied_modules:", *_build_value_lines(proposal.removed, "  ")]
+    lines += _build_left_out_lines(proposal.left_out)
     return "\n".join(lines) + "\n"
 
 
-def _format_values(values: Sequence[ProposedValue], indent: str = "") -> list[str]:
+def _build_value_lines(values: Sequence[ProposedValue], indent: str = "") -> list[str]:
     return [
         f"{indent}  - {format_yaml_value(one.value, one.key)}  # {format_count(one.runs, 'run')}"
         for one in values
@@ -208,37 +208,37 @@ def format_yaml_value(value: str, key: str = "") -> str:
     return yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=False).splitlines()[0]
 
 
-def _format_failed(failed: Sequence[FailedRun]) -> list[str]:
+def _build_failed_lines(failed: Sequence[FailedRun]) -> list[str]:
     if not failed:
         return ["# It would have failed none of these runs."]
     lines = [f"# It would have failed {format_count(len(failed), 'run')} of them:"]
     lines += [
-        f"#   {one.trace_id} ({clean_line(one.agent)}): {clean_line(one.reason)}" for one in failed[:_SHOWN]
+        f"#   {one.trace_id} ({format_line(one.agent)}): {format_line(one.reason)}" for one in failed[:_SHOWN]
     ]
     if len(failed) > _SHOWN:
         lines.append(f"#   and {len(failed) - _SHOWN} more")
     return lines
 
 
-def _format_left_out(left_out: Sequence[LeftOut]) -> list[str]:
+def _build_left_out_lines(left_out: Sequence[LeftOut]) -> list[str]:
     if not left_out:
         return []
     lines = ["# Used, and not allowed: add what is meant."]
     for one in left_out[:_SHOWN]:
         used = f"{format_count(one.runs, 'run')}, such as {one.trace_id}"
-        lines.append(f"#   {one.kind.value} {clean_line(one.value)}  {one.reason} ({used})")
+        lines.append(f"#   {one.kind.value} {format_line(one.value)}  {one.reason} ({used})")
     return lines
 
 
-def _summarise(proposal: Proposal) -> str:
+def _describe_use(proposal: Proposal) -> str:
     """Return how much the agents use, in a sentence."""
     hosts = format_count(len(proposal.list_values("hosts")), "host")
     commands = format_count(len(proposal.list_values("allowed_commands")), "command")
     return f"Your agents use {hosts} and {commands}; the policy denies the rest."
 
 
-def _print(proposal: Proposal, out: Path, console_url: str) -> None:
-    console.print(_summarise(proposal), soft_wrap=True, markup=False)
+def _write_summary(proposal: Proposal, out: Path, console_url: str) -> None:
+    console.print(_describe_use(proposal), soft_wrap=True, markup=False)
     runs = format_count(proposal.runs, "run")
     if not proposal.failed:
         console.print(f"{out} would have failed none of {runs}.", soft_wrap=True)
@@ -246,7 +246,7 @@ def _print(proposal: Proposal, out: Path, console_url: str) -> None:
     console.print(f"{out} would have failed {len(proposal.failed)} of {runs}:", soft_wrap=True)
     for one in proposal.failed[:_SHOWN]:
         where = _format_link(one, console_url) or one.trace_id
-        line = f"  {where}  {clean_line(one.agent)}: {clean_line(one.reason)}"
+        line = f"  {where}  {format_line(one.agent)}: {format_line(one.reason)}"
         console.print(line, soft_wrap=True, markup=False)
     if len(proposal.failed) > _SHOWN:
         console.print(f"  and {len(proposal.failed) - _SHOWN} more; --json lists all")
@@ -260,32 +260,28 @@ def _format_link(failed: FailedRun, console_url: str) -> str:
 
 def _to_json(proposal: Proposal, out: Path, console_url: str) -> dict[str, object]:
     keys = dict.fromkeys([*proposal.stated, *(value.key for value in proposal.values)])
+    proposed = {key: _to_value_rows(proposal.list_values(key)) for key in keys}
+    left_out = [select_attributes(one, "kind value runs reason trace_id") for one in proposal.left_out]
+    would_fail = [
+        {
+            "trace_id": one.trace_id,
+            "run": one.span_id,
+            "agent": one.agent,
+            "reason": one.reason,
+            "url": _format_link(one, console_url) or None,
+        }
+        for one in proposal.failed
+    ]
     return {
         "file": str(out),
         "preset": proposal.preset,
         "runs": proposal.runs,
-        "proposed": {
-            key: [{"value": one.value, "runs": one.runs} for one in proposal.list_values(key)] for key in keys
-        },
-        "removed": {"denied_modules": [{"value": one.value, "runs": one.runs} for one in proposal.removed]},
-        "left_out": [
-            {
-                "kind": one.kind.value,
-                "value": one.value,
-                "runs": one.runs,
-                "reason": one.reason,
-                "trace_id": one.trace_id,
-            }
-            for one in proposal.left_out
-        ],
-        "would_fail": [
-            {
-                "trace_id": one.trace_id,
-                "run": one.span_id,
-                "agent": one.agent,
-                "reason": one.reason,
-                "url": _format_link(one, console_url) or None,
-            }
-            for one in proposal.failed
-        ],
+        "proposed": proposed,
+        "removed": {"denied_modules": _to_value_rows(proposal.removed)},
+        "left_out": left_out,
+        "would_fail": would_fail,
     }
+
+
+def _to_value_rows(values: Iterable[ProposedValue]) -> list[dict[str, object]]:
+    return [select_attributes(one, "value runs") for one in values]

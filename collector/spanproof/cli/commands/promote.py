@@ -10,19 +10,19 @@ import click
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.cluster import find_cluster
+from spanproof.cli.options.cluster import get_cluster
 from spanproof.cli.options.store import (
     NO_TRACE_REMEDY,
     StoreQuery,
     find_newest_trace,
-    find_run,
-    find_trace,
+    get_run,
+    get_trace,
     opened_store,
     with_store_query_options,
 )
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_pairs
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
@@ -99,22 +99,22 @@ def command(
     how = Promoting(replace, redact, duplicates=is_named or keep_duplicates)
     with opened_store(query.location) as store:
         if where is not None:
-            runs: Iterable[_Run] = find_matching_runs(store, parse_query(where), query)
+            runs: Iterable[_Run] = iter_matching_runs(store, parse_query(where), query)
         elif cluster is not None:
-            runs = _find_cluster_runs(store, cluster, limit)
+            runs = _list_cluster_runs(store, cluster, limit)
         elif last:
             runs = [_get_newest_run(store, query.project, run)]
         else:
-            runs = [_find_named_run(store, trace, run) for trace in traces]
-        found = take_cases(iter_promotions(runs, suite, how), (1 if last else len(traces)) or limit)
+            runs = [_get_named_run(store, trace, run) for trace in traces]
+        found = list_promotions(iter_promotions(runs, suite, how), (1 if last else len(traces)) or limit)
     if as_json:
         for promotion in found:
-            print_json(_to_row(promotion, suite))
+            write_json(_to_row(promotion, suite))
     elif is_named:
         for promotion in found:
-            _print_promotion(promotion, suite)
+            _write_promotion(promotion, suite)
     else:
-        print_summary(found, suite)
+        write_summary(found, suite)
     return EXIT_PASS
 
 
@@ -138,9 +138,9 @@ def _check_choice(
         raise UsageProblem(f"--project is given with {chosen[0]}", "It is for --where and --last.")
 
 
-def _find_named_run(store: Store, trace: str, run: str | None) -> _Run:
-    evaluation = find_trace(store, trace)
-    return evaluation, find_run(evaluation, run).run.span_id
+def _get_named_run(store: Store, trace: str, run: str | None) -> _Run:
+    evaluation = get_trace(store, trace)
+    return evaluation, get_run(evaluation, run).run.span_id
 
 
 def _get_newest_run(store: Store, project: str | None, run: str | None) -> _Run:
@@ -150,19 +150,19 @@ def _get_newest_run(store: Store, project: str | None, run: str | None) -> _Run:
             f"no trace in {store.name} is evaluated yet",
             NO_TRACE_REMEDY,
         )
-    return evaluation, find_run(evaluation, run).run.span_id
+    return evaluation, get_run(evaluation, run).run.span_id
 
 
-def _find_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
+def _list_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
     """Return runs that represent a cluster of failures; those whose trace is gone are left out."""
-    runs = store.failing_runs(find_cluster(store, cluster), limit=limit)
+    runs = store.failing_runs(get_cluster(store, cluster), limit=limit)
     evaluations = {
         evaluation.key: evaluation for evaluation in store.evaluations([run.trace_id for run in runs])
     }
     return [(evaluations[run.key], run.run_span_id) for run in runs if run.key in evaluations]
 
 
-def find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
+def iter_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
     """Yield the runs that a query means, newest first; of equal time in the order of their ids."""
     cohort = {"project": query.project} if query.project else {}
     times: dict[tuple[TraceKey, str], int] = {}
@@ -176,7 +176,7 @@ def find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> I
             yield evaluation, run_span_id
 
 
-def take_cases(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
+def list_promotions(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
     """Return what became of the runs until so many cases are in the suite: a repetition adds no more."""
     found: list[Promotion] = []
     cases = 0
@@ -191,40 +191,43 @@ def take_cases(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
 def _to_row(promotion: Promotion, suite: Path) -> dict[str, object]:
     """Return what `--json` prints of a run."""
     case = promotion.case
+    expectation = {
+        expected.layer.value: expected.verdict for expected in case.expectations if expected.is_of_layer
+    }
     return {
         "id": case.id,
         "folder": str(suite / "cases" / case.id),
-        **pick(case, "agent task"),
+        **select_attributes(case, "agent task"),
         "trace_id": case.origin.trace_id if case.origin else None,
         "run_span_id": case.origin.run_span_id if case.origin else None,
         "snippets": len(case.snippets),
-        "expectation": {
-            expected.layer.value: expected.verdict for expected in case.expectations if expected.is_of_layer
-        },
+        "expectation": expectation,
         "change": promotion.change.value,
         "redacted": promotion.redacted,
         "same_as": promotion.same_as or None,
     }
 
 
-def _print_promotion(promotion: Promotion, suite: Path) -> None:
-    print_case(promotion.case, suite / "cases" / promotion.case.id)
+def _write_promotion(promotion: Promotion, suite: Path) -> None:
+    write_case(promotion.case, suite / "cases" / promotion.case.id)
     if promotion.redacted:
         secrets = format_count(promotion.redacted, "secret")
         console.print(f"  {secrets} replaced by made-up values of the same form")
     if promotion.change is Change.KNOWN:
-        inform(f"{promotion.case.id} was in the suite already and is unchanged; --replace writes it anew")
+        write_remark(
+            f"{promotion.case.id} was in the suite already and is unchanged; --replace writes it anew"
+        )
     if promotion.same_as:
-        inform(f"{promotion.case.id} behaves as {promotion.same_as} does: the suite may not need both")
+        write_remark(f"{promotion.case.id} behaves as {promotion.same_as} does: the suite may not need both")
 
 
-def print_summary(found: list[Promotion], suite: Path) -> None:
+def write_summary(found: list[Promotion], suite: Path) -> None:
     """Print the first of the new cases, and how many runs became what."""
     new = [promotion for promotion in found if promotion.change in (Change.ADDED, Change.REPLACED)]
     for promotion in islice(new, 20):
         line = Text.assemble((f"{promotion.change.value:9}", "green"), "  ", (promotion.case.id, "bold"))
         line.append("  ")
-        line.append_text(clean_line(promotion.case.task or "no task on the trace"))
+        line.append_text(format_line(promotion.case.task or "no task on the trace"))
         console.print(line, soft_wrap=True)
     if len(new) > 20:
         console.print(Text(f"and {len(new) - 20} more", style="dim"))
@@ -235,18 +238,18 @@ def print_summary(found: list[Promotion], suite: Path) -> None:
     console.print(f"{format_count(len(found), 'run')}: {words or 'none matched'}{redacted}; {suite}")
 
 
-def print_case(case: Case, folder: Path) -> None:
+def write_case(case: Case, folder: Path) -> None:
     """Print a case in a few lines."""
     calls = sum(len(snippet.tape) for snippet in case.snippets)
     console.print(Text.assemble(("case ", "bold"), case.id), soft_wrap=True)
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
-    grid = make_pairs()
-    grid.add_row("  task", clean_line(case.task or "not on the trace"))
+    grid = build_pairs()
+    grid.add_row("  task", format_line(case.task or "not on the trace"))
     snippets = format_count(len(case.snippets), "snippet")
     grid.add_row("  holds", f"{snippets}, {format_count(calls, 'tool call')} on tape")
     for expected in case.expectations:
         if expected.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(expected.verdict, "dim")
-            reason = Text.assemble(f"{expected.layer.value}: ", clean_line(expected.explanation))
+            reason = Text.assemble(f"{expected.layer.value}: ", format_line(expected.explanation))
             grid.add_row(Text(f"  {expected.verdict}", style=style), reason)
     console.print(grid)

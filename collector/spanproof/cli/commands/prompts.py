@@ -14,7 +14,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.commands.promote import find_matching_runs, print_summary, take_cases
+from spanproof.cli.commands.promote import iter_matching_runs, list_promotions, write_summary
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import (
     StoreQuery,
@@ -23,9 +23,9 @@ from spanproof.cli.options.store import (
     with_limit_option,
     with_store_query_options,
 )
-from spanproof.cli.output.console import console, inform, print_json
-from spanproof.cli.output.hostile import clean_line, escape_controls
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_json, write_remark
+from spanproof.cli.output.hostile import format_controls, format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.runs_table import SHORT_NAMES
 from spanproof.cli.output.words import format_time
 from spanproof.cli.problems import UsageProblem, build_page_url
@@ -82,11 +82,11 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
         found = _read_versions(store, query, cohort, limit)
     if as_json:
         for version in found:
-            print_json(_as_json(version))
+            write_json(_as_json(version))
     elif found:
         console.print(_build_table(found))
     else:
-        inform("no run has a prompt version; `spanproof prompts --help` says where versions come from")
+        write_remark("no run has a prompt version; `spanproof prompts --help` says where versions come from")
     return EXIT_PASS
 
 
@@ -97,10 +97,10 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
 def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str], as_json: bool) -> int:
     """Print the text of a version, from the newest run that records it."""
     with opened_store(query.location) as store:
-        found = _find_version(store, query, cohort, version)
+        found = _get_version(store, query, cohort, version)
     text = _get_text(found)
     if as_json:
-        print_json(_as_json(found))
+        write_json(_as_json(found))
         return EXIT_PASS
     click.echo("\n".join(_list_lines(text)))
     return EXIT_PASS
@@ -119,13 +119,13 @@ def diff_versions(
     The texts are compared line by line; the fail rates of both versions follow.
     """
     with opened_store(query.location) as store:
-        pair = [_find_version(store, query, cohort, name) for name in (before, after)]
+        pair = [_get_version(store, query, cohort, name) for name in (before, after)]
     old, new = (_list_lines(_get_text(version)) for version in pair)
     changes = list(
-        difflib.unified_diff(old, new, escape_controls(before), escape_controls(after), lineterm="")
+        difflib.unified_diff(old, new, format_controls(before), format_controls(after), lineterm="")
     )
     if as_json:
-        print_json({"diff": changes, "versions": [_as_json(version) for version in pair]})
+        write_json({"diff": changes, "versions": [_as_json(version) for version in pair]})
         return EXIT_PASS
     for line in changes:
         style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
@@ -148,20 +148,20 @@ def promote_version(
     There you can try a better text on the same tasks.
     """
     with opened_store(query.location) as store:
-        found = _find_version(store, query, cohort, version)
+        found = _get_version(store, query, cohort, version)
         text = _get_text(found)
         wanted = {"agent": found.agent, "prompt_version": found.version, "label": "fail"}
         conditions = tuple(Condition(name, Match.EQUAL, (value,)) for name, value in wanted.items())
-        runs = find_matching_runs(store, ScoreQuery(conditions), query)
-        promotions = take_cases(iter_promotions(runs, suite, Promoting()), limit)
+        runs = iter_matching_runs(store, ScoreQuery(conditions), query)
+        promotions = list_promotions(iter_promotions(runs, suite, Promoting()), limit)
     path = suite / "prompts" / f"{(found.text_hash or '')[:_SHOWN_HASH]}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     if as_json:
         cases = [{"id": promotion.case.id, "change": promotion.change.value} for promotion in promotions]
-        print_json({"prompt": str(path), "cases": cases})
+        write_json({"prompt": str(path), "cases": cases})
         return EXIT_PASS
-    print_summary(promotions, suite)
+    write_summary(promotions, suite)
     console.print(Text(f"the prompt is in {path}; `spanproof suite run {suite}` runs an agent on the cases"))
     return EXIT_PASS
 
@@ -175,7 +175,7 @@ def _read_versions(
     )
 
 
-def _find_version(store: Store, query: StoreQuery, cohort: Mapping[str, str], version: str) -> PromptVersion:
+def _get_version(store: Store, query: StoreQuery, cohort: Mapping[str, str], version: str) -> PromptVersion:
     """Return the one version that is named so; raises UsageProblem where none or several are."""
     versions = _read_versions(store, query, cohort, _ALL_VERSIONS)
     fitting = [candidate for candidate in versions if candidate.version == version]
@@ -202,7 +202,7 @@ def _get_text(version: PromptVersion) -> str:
 
 def _list_lines(text: str) -> list[str]:
     """Return the lines of a text out of a trace, as a terminal may show them."""
-    return [escape_controls(line) for line in text.splitlines()]
+    return [format_controls(line) for line in text.splitlines()]
 
 
 def _as_json(version: PromptVersion) -> dict[str, Any]:
@@ -227,13 +227,13 @@ def _as_json(version: PromptVersion) -> dict[str, Any]:
 
 def _build_table(versions: list[PromptVersion]) -> Table:
     """Return a row per version that fits 80 columns: the names are folded, dates and counts are not."""
-    table = make_listing("agent", "version", "last run", *(SHORT_NAMES[layer] for layer in Layer))
+    table = build_listing("agent", "version", "last run", *(SHORT_NAMES[layer] for layer in Layer))
     for column in table.columns[2:]:
         column.no_wrap = True
     for version in versions:
         last = format_time(version.last_ns, "%Y-%m-%d") if version.last_ns else ""
         rates = (_format_rate(version.verdicts.get(layer)) for layer in Layer)
-        table.add_row(clean_line(version.agent), clean_line(version.version), last, *rates)
+        table.add_row(format_line(version.agent), format_line(version.version), last, *rates)
     return table
 
 

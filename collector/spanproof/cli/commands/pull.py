@@ -13,11 +13,11 @@ import click
 import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.cli.commands.connect import make_sink, require_keys
+from spanproof.cli.commands.connect import build_sink, check_keys
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import parse_since
-from spanproof.cli.output.console import console, make_progress, print_json
+from spanproof.cli.output.console import build_progress, console, write_json
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.signals import Signal
@@ -50,41 +50,41 @@ def command(
     Reads them through its API and sends them to a running collector. What is sent again is evaluated again,
     and changes nothing.
     """
-    sink = _choose_sink(config, kind, url, project)
-    require_keys(sink)
+    sink = _get_sink(config, kind, url, project)
+    check_keys(sink)
     since_ns = parse_since(since)
     target = _build_target(config, to)
-    _require_collector(target.endpoint)
+    _check_collector(target.endpoint)
     traces: set[bytes] = set()
     spans = 0
     with (
         open_client(sink) as source,
         open_target(target) as collector,
-        make_progress(as_json=as_json) as bar,
+        build_progress(as_json=as_json) as bar,
     ):
         task = bar.add_task(f"reading from {sink.kind}", total=None)
-        for request in _translate_errors(read_traces(source, sink, since_ns), sink):
-            _send(collector, request, target)
+        for request in _iter_translated(read_traces(source, sink, since_ns), sink):
+            _send_requests(collector, request, target)
             found = request.resource_spans[0].scope_spans[0].spans
             spans += len(found)
             traces |= {span.trace_id for span in found}
             bar.advance(task, len(found))
     if as_json:
-        print_json({"kind": kind, "traces": len(traces), "spans": spans, "to": target.endpoint})
+        write_json({"kind": kind, "traces": len(traces), "spans": spans, "to": target.endpoint})
     else:
         what = f"{format_count(len(traces), 'trace')} with {format_count(spans, 'span')}"
         console.print(f"{what} sent to {target.endpoint}; `spanproof traces` lists them once evaluated")
     return EXIT_PASS
 
 
-def _choose_sink(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
+def _get_sink(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
     """Return the configured sink of this kind with the options over it, else one of the options alone."""
     configured = next((sink for sink in config.sinks if sink.kind == kind), None)
     options = {"url": url, "project": project}
     chosen = {key: value for key, value in options.items() if value is not None}
     if configured is None:
-        return make_sink({"kind": kind, **chosen})
-    make_sink({"kind": kind, **chosen})  # what is wrong with an option is reported
+        return build_sink({"kind": kind, **chosen})
+    build_sink({"kind": kind, **chosen})  # what is wrong with an option is reported
     return configured.model_copy(update=chosen)
 
 
@@ -104,7 +104,7 @@ def _build_target(config: Config, to: str | None) -> Forward:
         ) from invalid
 
 
-def _require_collector(endpoint: str) -> None:
+def _check_collector(endpoint: str) -> None:
     """Raise UsageProblem where no collector answers, before the product is read for nothing."""
     try:
         taken = httpx.get(f"{endpoint}/livez", timeout=_HEALTH_S).is_success
@@ -116,7 +116,7 @@ def _require_collector(endpoint: str) -> None:
         )
 
 
-def _translate_errors(
+def _iter_translated(
     pages: Iterator[ExportTraceServiceRequest], sink: Sink
 ) -> Iterator[ExportTraceServiceRequest]:
     """Yield the pages; what goes wrong becomes a message with its remedy."""
@@ -133,7 +133,7 @@ def _translate_errors(
         ) from odd
 
 
-def _send(collector: Target, request: ExportTraceServiceRequest, target: Forward) -> None:
+def _send_requests(collector: Target, request: ExportTraceServiceRequest, target: Forward) -> None:
     delivery = send_patiently(collector, Signal.TRACES, request.SerializeToString(), target.retry_for_s)
     if delivery not in (Delivery.SENT, Delivery.PARTIAL):
         raise UsageProblem(

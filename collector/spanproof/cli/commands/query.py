@@ -16,9 +16,9 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import with_by_option, with_where_option
 from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
-from spanproof.cli.output.console import console, inform
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.verdicts import STATE_STYLES
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
@@ -43,7 +43,7 @@ class Rate(StrEnum):
     PRESENCE = "presence"
     """Of all, what was neither skipped nor errored."""
 
-    def parts(self, verdicts: FailRate) -> tuple[int, int]:
+    def count_parts(self, verdicts: FailRate) -> tuple[int, int]:
         """Return the part and the whole."""
         match self:
             case Rate.FAIL:
@@ -158,14 +158,14 @@ def command(
     rows = [_Row(group, before.get(group.values), Rate(rate)) for group in found if group.verdicts.scores]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
     names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
-    if output.write(names, written):
+    if output.handle_rows(names, written):
         return EXIT_PASS
     if rows:
         console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
         for cause in causes[:_MOST_CAUSES]:
-            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words)}"))
+            console.print(Text(f"  {cause.state.value}: {format_line(cause.words)}"))
     else:
-        inform(f"no {wanted} in the last {since}")
+        write_remark(f"no {wanted} in the last {since}")
     return EXIT_PASS
 
 
@@ -173,7 +173,7 @@ def _compute_rates(group: Group) -> dict[str, float | None]:
     """Return each rate with its interval; that of fail rates has the plain names."""
     found: dict[str, float | None] = {}
     for rate in Rate:
-        part, whole = rate.parts(group.verdicts)
+        part, whole = rate.count_parts(group.verdicts)
         interval = compute_wilson_interval(part, whole)
         prefix = "" if rate is Rate.FAIL else f"{rate.value}_"
         found[f"{rate.value}_rate"] = part / whole if whole else None
@@ -214,7 +214,7 @@ def _compute_change(row: _Row) -> tuple[float, float, float] | None:
     """Return the difference of the rates, now less before, with its interval."""
     if row.before is None:
         return None
-    now, before = row.rate.parts(row.group.verdicts), row.rate.parts(row.before.verdicts)
+    now, before = row.rate.count_parts(row.group.verdicts), row.rate.count_parts(row.before.verdicts)
     interval = compute_difference_interval(before, now)
     if interval is None:
         return None
@@ -231,14 +231,14 @@ def _build_table(
     columns.append(_Column("not judged", lambda row: f"{_count_unjudged(row, measured=measured):,}"))
     if compare and not measured:
         columns += [_Column("before", _format_rate_before), _Column("change", _format_change)]
-    table = make_listing(*(column.name for column in columns))
+    table = build_listing(*(column.name for column in columns))
     for row in rows:
         table.add_row(*(column.format(row) for column in columns))
     return table
 
 
 def _build_cohort_column(name: str, position: int) -> _Column:
-    return _Column(name.replace("_", " "), lambda row: clean_line(row.group.values[position] or "(none)"))
+    return _Column(name.replace("_", " "), lambda row: format_line(row.group.values[position] or "(none)"))
 
 
 def _list_amount_columns() -> list[_Column]:
@@ -255,8 +255,8 @@ def _list_rate_columns(rate: Rate) -> list[_Column]:
     columns = [
         _Column(f"{rate.value} rate", _format_rate),
         _Column("95% interval", _format_interval),
-        _Column(part, lambda row: f"{rate.parts(row.group.verdicts)[0]:,}"),
-        _Column(whole, lambda row: f"{rate.parts(row.group.verdicts)[1]:,}"),
+        _Column(part, lambda row: f"{rate.count_parts(row.group.verdicts)[0]:,}"),
+        _Column(whole, lambda row: f"{rate.count_parts(row.group.verdicts)[1]:,}"),
     ]
     if rate is not Rate.OPEN:
         columns.append(_Column("open", _format_open))
@@ -269,11 +269,11 @@ def _format_amount(amount: float | None, unit: str) -> str:
 
 def _format_rate(row: _Row) -> Text:
     counted = row.group.verdicts
-    return Text(_format_share(*row.rate.parts(counted)), style=_choose_style(row.rate, counted))
+    return Text(_format_share(*row.rate.count_parts(counted)), style=_get_style(row.rate, counted))
 
 
 def _format_interval(row: _Row) -> str:
-    interval = compute_wilson_interval(*row.rate.parts(row.group.verdicts))
+    interval = compute_wilson_interval(*row.rate.count_parts(row.group.verdicts))
     return "–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"
 
 
@@ -290,12 +290,12 @@ def _count_unjudged(row: _Row, *, measured: bool) -> int:
 
 
 def _format_rate_before(row: _Row) -> str:
-    return "–" if row.before is None else _format_share(*row.rate.parts(row.before.verdicts))
+    return "–" if row.before is None else _format_share(*row.rate.count_parts(row.before.verdicts))
 
 
-def _choose_style(rate: Rate, counted: FailRate) -> str:
+def _get_style(rate: Rate, counted: FailRate) -> str:
     """Return how a rate is shown: green only where nothing speaks against it and nothing is open."""
-    part, whole = rate.parts(counted)
+    part, whole = rate.count_parts(counted)
     is_bad = part < whole if rate is Rate.PRESENCE else part > 0
     if not whole and not counted.open:
         return ""

@@ -16,22 +16,22 @@ from rich.text import Text
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines
+from spanproof.cli.input.jsonl import BadRow, Row, handle_lines
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.backend import open_backend, workers_option
 from spanproof.cli.options.config import with_sandbox_config_options
-from spanproof.cli.output.console import console, pick, print_json, show_problem
-from spanproof.cli.output.divergence import describe_divergence
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json, write_problem
+from spanproof.cli.output.divergence import find_divergence
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import find_first_divergence, find_step_number
-from spanproof.evaluators.model import NoReplay, RunEvaluation
+from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.sandbox import Sandbox
-from spanproof.trace import Layer, Payload, RecordedCall, Snippet, SpanError, Trace
+from spanproof.trace import Layer, Payload, RecordedCall, Run, Snippet, SpanError, Trace
 
 _AGREES = {
     True: Text("yes", style="green"),
@@ -59,7 +59,7 @@ def command(files: tuple[Path, ...], jsonl: bool, config: Config, workers: int) 
     and sandbox are those of the configuration. Exit code 2 where a file could not be read in full.
     """
     if files:
-        return _replay_files(files, config, workers, as_json=jsonl)
+        return _run_files(files, config, workers, as_json=jsonl)
     if not jsonl:
         raise UsageProblem(
             "replay needs OTLP files, or runs as JSON Lines",
@@ -69,54 +69,54 @@ def command(files: tuple[Path, ...], jsonl: bool, config: Config, workers: int) 
         for missing in sandbox.availability().missing[:1]:
             reason = missing.detail or missing.name
             raise UsageProblem(f"the backend {sandbox.name!r} cannot run here: {reason}", missing.remedy)
-        return answer_lines(lambda row: _answer_row(row, sandbox), workers)
+        return handle_lines(lambda row: _build_row(row, sandbox), workers)
 
 
-def _replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json: bool) -> int:
+def _run_files(files: Sequence[Path], config: Config, workers: int, *, as_json: bool) -> int:
     """Replay every run of these files, shown in their order, and return the exit code."""
     found: list[tuple[Path, Trace]] = []
     unreadable = False
     for path in files:
         traces, problems = read_traces(path)
         for problem in problems:
-            show_problem(problem)
+            write_problem(problem)
         unreadable = unreadable or bool(problems)
         found += [(path, trace) for trace in traces]
     # The one layer that needs a replay and nothing else.
     evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION], "replay": True})
     config = config.model_copy(update={"evaluation": evaluation, "evaluators": []})
     with opened_engine(config, workers=workers) as engine, ThreadPoolExecutor(workers) as pool:
-        evaluations = pool.map(lambda each: engine.evaluate(each[1]), found)
+        evaluations = pool.map(lambda pair: engine.evaluate(pair[1]), found)
         for (path, _), evaluated in zip(found, evaluations, strict=True):
             for run in evaluated.runs:
                 if as_json:
-                    print_json(_to_run_row(run, path))
+                    write_json(_to_run_row(run, path))
                 else:
-                    _show_run(run)
+                    _write_run(run)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
-def _show_run(run: RunEvaluation) -> None:
-    title = Text.assemble(clean_line(run.run.name, style="bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
+def _write_run(run: RunEvaluation) -> None:
+    title = Text.assemble(format_line(run.run.name, style="bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
     console.print(title)
     if isinstance(run.replay, NoReplay):
-        console.print(clean_line(f"  not replayed: {run.replay.reason}"))
+        console.print(format_line(f"  not replayed: {run.replay.reason}"))
         return
     snippets = [snippet for snippet in run.run.snippets if snippet.executed]
     if not snippets:
         console.print("  no code that ran is on the trace")
         return
-    table = make_listing("  step", "recorded", "replayed", "agrees", "", header_style="dim")
+    table = build_listing("  step", "recorded", "replayed", "agrees", "", header_style="dim")
     for snippet in snippets:
-        table.add_row(*_format_cells(run, snippet))
+        table.add_row(*_build_cells(run, snippet))
     console.print(table)
-    left = describe_divergence(run)
+    left = find_divergence(run)
     console.print(
-        clean_line(f"  first difference from the record: {left}" if left else "  agrees with the record")
+        format_line(f"  first difference from the record: {left}" if left else "  agrees with the record")
     )
 
 
-def _format_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
+def _build_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
     assert not isinstance(run.replay, NoReplay)
     step = run.replay.step(snippet.id)
     if step is None:
@@ -127,37 +127,43 @@ def _format_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
         agrees, why = step.agrees, step.difference or ""
     number = Text(f"  {find_step_number(run.run, snippet)}")
     recorded = Text(read_record(snippet).failure_class or "not on the trace")
-    return [number, recorded, replayed, _AGREES[agrees], clean_line(why)]
+    return [number, recorded, replayed, _AGREES[agrees], format_line(why)]
 
 
 def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
     first = find_first_divergence(run.run, run.replay)
-    replay = None if isinstance(run.replay, NoReplay) else run.replay
+    steps: list[dict[str, object]] = []
+    unreplayed: list[dict[str, object]] = []
+    if not isinstance(run.replay, NoReplay):
+        steps = [_to_replayed_row(run.run, step) for step in run.replay.steps]
+        for snippet in run.run.snippets:
+            reason = run.replay.unreplayed.get(snippet.id)
+            if reason is not None:
+                number = find_step_number(run.run, snippet)
+                unreplayed.append({"step": number, "span_id": snippet.span_id, "reason": reason})
     return {
-        **pick(run.run, "trace_id span_id name"),
+        **select_attributes(run.run, "trace_id span_id name"),
         "file": str(path),
         "not_replayed": run.replay.reason if isinstance(run.replay, NoReplay) else None,
         "first_divergence": None if first is None else first[0],
-        "steps": [
-            {
-                "step": find_step_number(run.run, step.snippet),
-                "span_id": step.snippet.span_id,
-                "recorded": read_record(step.snippet).failure_class,
-                "replayed": classify_execution(read_record(step.snippet), step.execution).value,
-                **pick(step, "agrees difference"),
-                "divergences": [pick(call, "tool reason") for call in step.divergences],
-            }
-            for step in (replay.steps if replay else ())
-        ],
-        "unreplayed": [
-            {"step": find_step_number(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
-            for snippet in run.run.snippets
-            if replay and (reason := replay.unreplayed.get(snippet.id)) is not None
-        ],
+        "steps": steps,
+        "unreplayed": unreplayed,
     }
 
 
-def _answer_row(row: Row, sandbox: Sandbox) -> Row:
+def _to_replayed_row(run: Run, step: ReplayedStep) -> dict[str, object]:
+    record = read_record(step.snippet)
+    return {
+        "step": find_step_number(run, step.snippet),
+        "span_id": step.snippet.span_id,
+        "recorded": record.failure_class,
+        "replayed": classify_execution(record, step.execution).value,
+        **select_attributes(step, "agrees difference"),
+        "divergences": [select_attributes(call, "tool reason") for call in step.divergences],
+    }
+
+
+def _build_row(row: Row, sandbox: Sandbox) -> Row:
     replayed = replay_sources(_parse_steps(row), _parse_tape(row), _parse_tools(row), sandbox)
     return {"id": row.get("id"), "steps": [_to_step_row(step) for step in replayed]}
 
@@ -166,13 +172,17 @@ def _to_step_row(step: ReplayedSource) -> Row:
     execution = step.execution
     rarely = {
         "stdout_cut": execution.stdout_cut,
-        **pick(step, "result_characters ended_interpreter lost_steps"),
+        **select_attributes(step, "result_characters ended_interpreter lost_steps"),
     }
     return {
-        **pick(execution, "failure_class stdout"),
+        **select_attributes(execution, "failure_class stdout"),
         "result": step.result,
-        "exception": pick(execution.raised, "type message") if execution.raised is not None else None,
-        "divergences": [pick(divergence, "tool args kwargs reason") for divergence in step.divergences],
+        "exception": select_attributes(execution.raised, "type message")
+        if execution.raised is not None
+        else None,
+        "divergences": [
+            select_attributes(divergence, "tool args kwargs reason") for divergence in step.divergences
+        ],
         **{key: value for key, value in rarely.items() if value},
     }
 
@@ -189,7 +199,9 @@ def _parse_tools(row: Row) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(tools, dict):
         raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
     for name, parameters in tools.items():
-        if not isinstance(parameters, list) or not all(isinstance(each, str) for each in parameters):
+        if not isinstance(parameters, list) or not all(
+            isinstance(parameter, str) for parameter in parameters
+        ):
             raise BadRow(f"field 'tools.{name}' must be an array of strings")
     return {name: tuple(parameters) for name, parameters in tools.items()}
 
@@ -201,21 +213,23 @@ def _parse_tape(row: Row) -> list[RecordedCall]:
     return [_parse_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]
 
 
-def _parse_call(entry: object, place: str) -> RecordedCall:
+def _parse_call(entry: object, position: str) -> RecordedCall:
     if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
-        raise BadRow(f"field '{place}' must be an object with a string 'tool'")
+        raise BadRow(f"field '{position}' must be an object with a string 'tool'")
     args = [] if entry.get("args") is None else entry["args"]
     kwargs = {} if entry.get("kwargs") is None else entry["kwargs"]
     if not isinstance(args, list) or not isinstance(kwargs, dict):
-        raise BadRow(f"field '{place}': 'args' must be an array and 'kwargs' an object")
+        raise BadRow(f"field '{position}': 'args' must be an array and 'kwargs' an object")
     raised, result = entry.get("error"), None
     if "result" in entry:
         result = Payload(text=str(entry["result"]), value=entry["result"], typed=True)
     elif raised is None:
-        raise BadRow(f"field '{place}' must have a 'result' (null where the tool gave nothing) or an 'error'")
+        raise BadRow(
+            f"field '{position}' must have a 'result' (null where the tool gave nothing) or an 'error'"
+        )
     error = None
     if raised is not None:
         if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
-            raise BadRow(f"field '{place}.error' must be an object with a string 'type'")
+            raise BadRow(f"field '{position}.error' must be an object with a string 'type'")
         error = SpanError(type=raised["type"], message=str(raised.get("message", "")))
     return RecordedCall(entry["tool"], args=tuple(args), kwargs=kwargs, result=result, error=error)

@@ -12,8 +12,8 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.cohort import with_where_option
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
-from spanproof.cli.output.console import console, inform, make_progress, pick, print_json
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.console import build_progress, console, select_attributes, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.bisect_drop import (
@@ -70,20 +70,20 @@ def command(
         raise UsageProblem(
             f"{score} has no verdict, so that no run passes it", "Name a score that passes or fails."
         )
-    with opened_store(query.location) as store, make_progress(as_json=as_json) as bar:
+    with opened_store(query.location) as store, build_progress(as_json=as_json) as bar:
         rows = store.traces(project=query.project, since_ns=query.since_ns, cohort=cohort, limit=limit)
         task = bar.add_task("reading traces", total=len(rows))
         ids = [row.trace_id for row in rows]
         read = _Read([], [])
         for first in range(0, len(ids), _BATCH):
-            _read_runs(store, ids[first : first + _BATCH], wanted, cohort, read)
+            _add_runs(store, ids[first : first + _BATCH], wanted, cohort, read)
             bar.advance(task, _BATCH)
         found = bisect(read.observations)
     if as_json:
-        print_json({"score": score, **_to_row(found), "open": read.count_open(found)})
+        write_json({"score": score, **_to_row(found), "open": read.count_open(found)})
     else:
-        _show(score, found)
-        _show_open(read.count_open(found))
+        _write_drops(score, found)
+        _write_open(read.count_open(found))
     has_fallen = found.drop is not None and found.drop.is_certain
     return EXIT_GATE_FAILED if check and has_fallen else EXIT_PASS
 
@@ -104,19 +104,19 @@ class _Read:
         return {"total": total, "before": before, "after": total - before}
 
 
-def _read_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str], read: _Read) -> None:
+def _add_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str], read: _Read) -> None:
     for evaluation in store.evaluations(ids, cohort.get("project")):
-        for each in evaluation.runs:
-            fits = all(getattr(each.run.cohort, name, value) == value for name, value in cohort.items())
-            state = _find_state(each, wanted)
+        for run in evaluation.runs:
+            fits = all(getattr(run.run.cohort, name, value) == value for name, value in cohort.items())
+            state = _get_state(run, wanted)
             if fits and state.is_judged:
                 passed = state is State.PASS
-                read.observations.append(observe(evaluation.trace, each.run, passed=passed))
+                read.observations.append(observe(evaluation.trace, run.run, passed=passed))
             elif fits and state is State.OPEN:
-                read.open_times_ns.append(each.run.start_ns)
+                read.open_times_ns.append(run.run.start_ns)
 
 
-def _find_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
+def _get_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
     """Return the state of a run by one score; a person's verdict settles a layer's own value."""
     if wanted.is_own_value:
         return get_state(evaluation.layers.get(wanted.layer))
@@ -125,12 +125,12 @@ def _find_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
     return fold_outcomes(outcomes)
 
 
-def _show_open(counted: dict[str, int | None]) -> None:
+def _write_open(counted: dict[str, int | None]) -> None:
     if not counted["total"]:
         return
     split = "" if counted["before"] is None else f": {counted['before']} before, {counted['after']} after"
     runs = format_count(counted["total"], "run")
-    inform(f"{runs} {'is' if counted['total'] == 1 else 'are'} open and not in these rates{split}")
+    write_remark(f"{runs} {'is' if counted['total'] == 1 else 'are'} open and not in these rates{split}")
 
 
 def _to_row(found: Bisection) -> dict[str, Any]:
@@ -148,16 +148,16 @@ def _to_row(found: Bisection) -> dict[str, Any]:
             "difference": _to_interval_row(drop.difference),
         },
         "suspect": found.suspect.dimension.value if found.suspect else None,
-        "dimensions": [_to_change_row(each) for each in found.changes],
+        "dimensions": [_to_change_row(change) for change in found.changes],
     }
 
 
 def _to_change_row(change: Change) -> dict[str, Any]:
     return {
-        **pick(change, "dimension finding before after"),
+        **select_attributes(change, "dimension finding before after"),
         "values": [{"value": value, **_to_rate_row(rate)} for value, rate in change.rates.items()],
         "contrast": _to_contrast_row(change.contrast),
-        "together_with": [each.value for each in change.together_with],
+        "together_with": [item.value for item in change.together_with],
     }
 
 
@@ -175,7 +175,7 @@ def _to_contrast_row(contrast: Contrast | None) -> dict[str, Any] | None:
 def _to_rate_row(rate: Rate) -> dict[str, Any]:
     interval = rate.interval
     return {
-        **pick(rate, "passed total share"),
+        **select_attributes(rate, "passed total share"),
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
     }
@@ -185,24 +185,24 @@ def _to_interval_row(interval: Interval) -> dict[str, float]:
     return {"low": interval.low, "high": interval.high}
 
 
-def _show(score: str, found: Bisection) -> None:
+def _write_drops(score: str, found: Bisection) -> None:
     drop = found.drop
     if drop is None:
-        inform(f"{score} does not fall over {format_count(found.runs, 'run')} with a verdict")
+        write_remark(f"{score} does not fall over {format_count(found.runs, 'run')} with a verdict")
         return
     console.print(
-        f"{score} falls from {_describe(drop.before)} to {_describe(drop.after)}"
+        f"{score} falls from {_describe_drop(drop.before)} to {_describe_drop(drop.after)}"
         f" at {_format_time(drop.time_ns)}:"
         f" {drop.after.share - drop.before.share:+.1%}, {drop.difference}, p {drop.p_value:.3f}",
         soft_wrap=True,
     )
     if not drop.is_certain:
-        inform("as large a drop is common in runs in random order: it may be chance")
+        write_remark("as large a drop is common in runs in random order: it may be chance")
     for change in found.changes:
-        _show_change(change, is_suspect=change is found.suspect)
+        _write_change(change, is_suspect=change is found.suspect)
 
 
-def _show_change(change: Change, *, is_suspect: bool) -> None:
+def _write_change(change: Change, *, is_suspect: bool) -> None:
     words = _WORDS[change.finding]
     if change.together_with:
         words += f" with {', '.join(change.together_with)}"
@@ -212,7 +212,7 @@ def _show_change(change: Change, *, is_suspect: bool) -> None:
     console.print(line, soft_wrap=True)
     if change.before != change.after:
         console.print(
-            Text.assemble(" " * 10, clean_line(change.before), " → ", clean_line(change.after)),
+            Text.assemble(" " * 10, format_line(change.before), " → ", format_line(change.after)),
             soft_wrap=True,
         )
     if change.contrast is not None:
@@ -226,7 +226,7 @@ def _describe_contrast(contrast: Contrast) -> str:
     return f"{change:+.1%}, {contrast.difference}, of {counts}{alike}"
 
 
-def _describe(rate: Rate) -> str:
+def _describe_drop(rate: Rate) -> str:
     return f"{rate.share:.1%} ({rate.passed} of {rate.total})"
 
 

@@ -18,10 +18,17 @@ from spanproof.cli.commands.calibration import command as calibration
 from spanproof.cli.commands.report_bisect import command as bisect
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
-from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_pairs
-from spanproof.cli.output.verdicts import print_confusion
+from spanproof.cli.output.console import (
+    build_progress,
+    console,
+    select_attributes,
+    write_json,
+    write_remark,
+    write_warning,
+)
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_pairs
+from spanproof.cli.output.verdicts import write_confusion
 from spanproof.cli.output.words import describe_outcome, format_count
 from spanproof.evaluators.drift import Drift, find_drifts
 from spanproof.evaluators.judge import BESIDE
@@ -56,21 +63,21 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
     For the same code, after the same earlier code and with the same results of its tools, the recorded
     failure class changed with the executor: its type, its version, or its image by digest.
     """
-    with opened_store(query.location) as store, make_progress(as_json=as_json) as bar:
+    with opened_store(query.location) as store, build_progress(as_json=as_json) as bar:
         task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=query.project, since_ns=query.since_ns, limit=limit)
         bar.update(task, description="reading traces", total=len(ids))
-        found = find_drifts(_read_runs(store, ids, query.project, lambda: bar.advance(task)))
+        found = find_drifts(_iter_runs(store, ids, query.project, lambda: bar.advance(task)))
     if as_json:
-        print_json({"drifts": [_to_drift_row(each) for each in found]})
-    for each in [] if as_json else found:
-        _show_drift(each)
+        write_json({"drifts": [_to_drift_row(item) for item in found]})
+    for item in [] if as_json else found:
+        _write_drift(item)
     if not found and not as_json:
-        inform("no code ended otherwise where another executor ran it")
+        write_remark("no code ended otherwise where another executor ran it")
     return EXIT_GATE_FAILED if check and found else EXIT_PASS
 
 
-def _read_runs(
+def _iter_runs(
     store: Store, ids: Sequence[str], project: str | None, advance: Callable[[], None]
 ) -> Iterator[Run]:
     for first in range(0, len(ids), _BATCH):
@@ -85,29 +92,33 @@ def _to_drift_row(found: Drift) -> dict[str, object]:
             "failure_class": ending.failure_class.value,
             "executor": ending.executor.type,
             "executor_version": ending.executor.version,
-            **pick(ending.executor, "image_name image_digest"),
+            **select_attributes(ending.executor, "image_name image_digest"),
             "time": _format_time(ending.time_ns),
-            **pick(ending, "trace_id span_id"),
+            **select_attributes(ending, "trace_id span_id"),
         }
         for ending in found.endings
     ]
-    return {**pick(found, "code_sha256 language"), "source": mask_formats(found.source), "endings": endings}
+    return {
+        **select_attributes(found, "code_sha256 language"),
+        "source": mask_formats(found.source),
+        "endings": endings,
+    }
 
 
-def _show_drift(found: Drift) -> None:
+def _write_drift(found: Drift) -> None:
     console.print(
         Text.assemble(
             (f"{found.language} ", "bold"),
-            clean_line(found.source),
+            format_line(found.source),
             (f"  {found.code_sha256[:12]}", "dim"),
         )
     )
-    table = make_pairs(4)
+    table = build_pairs(4)
     for ending in found.endings:
         well = ending.failure_class is FailureClass.OK
         table.add_row(
             Text(f"  {ending.failure_class}", style="green" if well else "red"),
-            clean_line(describe_executor(ending.executor)),
+            format_line(describe_executor(ending.executor)),
             Text(_format_time(ending.time_ns)[:19], style="dim"),
             Text(f"trace {ending.trace_id[:8]}", style="dim"),
         )
@@ -140,18 +151,18 @@ def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json:
     agreed = measure_agreement(*zip(*verdicts, strict=True)) if verdicts else None
     differing = [pair for pair in pairs if pair.ran != (pair.judged >= threshold)][:limit]
     if as_json:
-        print_json({**_to_agreement_row(agreed, differing), "not_answered": len(unanswered)})
+        write_json({**_to_agreement_row(agreed, differing), "not_answered": len(unanswered)})
         return EXIT_PASS
     if agreed:
-        _show_agreement(agreed, differing)
+        _write_agreement(agreed, differing)
     else:
-        inform(
+        write_remark(
             "no run has both a judge's score and a verdict of execution;"
             " set judge.model and judge.beside_share to get them"
         )
     if unanswered:
         runs = format_count(len(unanswered), "run")
-        warn(f"the judge gave no answer on {runs}: {clean_line(unanswered[0])}")
+        write_warning(f"the judge gave no answer on {runs}: {format_line(unanswered[0])}")
     return EXIT_PASS
 
 
@@ -190,27 +201,28 @@ def _read_scores(store: Store, name: str, query: StoreQuery) -> Mapping[tuple[st
 
 def _to_agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[str, object]:
     confusion = agreed.confusion if agreed else Confusion(0, 0, 0, 0)
+    kappa = agreed.kappa if agreed else math.nan
     return {
         "runs": confusion.total,
         "both_pass": confusion.both_pass,
         "only_execution_passes": confusion.only_people_pass,
         "only_judge_passes": confusion.only_judge_passes,
         "both_fail": confusion.both_fail,
-        "kappa": None if agreed is None or math.isnan(agreed.kappa) else agreed.kappa,
+        "kappa": None if math.isnan(kappa) else kappa,
         "differences": [
             {
-                **pick(pair, "trace_id run_span_id"),
+                **select_attributes(pair, "trace_id run_span_id"),
                 "execution": "pass" if pair.ran else "fail",
                 "judge": pair.judged,
-                **pick(pair, "execution_says judge_says"),
+                **select_attributes(pair, "execution_says judge_says"),
             }
             for pair in differing
         ],
     }
 
 
-def _show_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
-    print_confusion("execution", agreed.confusion)
+def _write_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
+    write_confusion("execution", agreed.confusion)
     kappa = "not defined, as one side never changes" if math.isnan(agreed.kappa) else f"{agreed.kappa:.2f}"
     console.print(f"κ {kappa} over {format_count(agreed.confusion.total, 'run')}")
     for pair in differing:
@@ -218,5 +230,5 @@ def _show_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
         console.print(
             Text.assemble((pair.trace_id[:12], "bold"), f"  execution {ran}, judge {pair.judged:.2f}")
         )
-        console.print(Text("  ran:   ").append(clean_line(pair.execution_says)), soft_wrap=True)
-        console.print(Text("  judge: ").append(clean_line(pair.judge_says)), soft_wrap=True)
+        console.print(Text("  ran:   ").append(format_line(pair.execution_says)), soft_wrap=True)
+        console.print(Text("  judge: ").append(format_line(pair.judge_says)), soft_wrap=True)

@@ -14,11 +14,11 @@ from itertools import repeat
 
 import click
 
-from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
+from spanproof.cli.engine import opened_engine, write_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
-from spanproof.cli.output.console import console, make_progress, print_json
+from spanproof.cli.output.console import build_progress, console, write_json
 from spanproof.cli.output.verdicts import is_own
 from spanproof.cli.output.words import format_count
 from spanproof.config.model import Config
@@ -81,18 +81,18 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     with (
         opened_engine(narrowed, workers=config.sandbox.workers, probe=False) as engine,
         opened_store(query.location, writing=True) as store,
-        make_progress(as_json=as_json) as bar,
+        build_progress(as_json=as_json) as bar,
     ):
         ids = store.trace_ids(limit=_MOST, project=query.project, since_ns=query.since_ns)
         task = bar.add_task("scoring again", total=len(ids))
-        for before, after in _rescore_traces(store, engine, ids, query.project, chosen, config):
+        for before, after in _iter_rescored(store, engine, ids, query.project, chosen, config):
             traces += 1
             score_names |= {score.name for score in after.scores}
-            changed = _find_changes(before, after)
+            changed = _list_changes(before, after)
             changes.update(changed)
             bar.advance(task)
             if as_json:
-                print_json(
+                write_json(
                     {
                         "trace_id": after.trace.trace_id,
                         "state": after.state.value,
@@ -100,14 +100,14 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
                         "changes": [str(change) for change in changed],
                     }
                 )
-    warn_of_silent_evaluators(narrowed, score_names)
+    write_silent_evaluators(narrowed, score_names)
     if not as_json:
         console.print(f"{format_count(traces, 'trace')} scored again on {', '.join(chosen)}")
-        _print_changes(changes)
+        _write_changes(changes)
     return EXIT_PASS
 
 
-def _print_changes(changes: Counter[_Change]) -> None:
+def _write_changes(changes: Counter[_Change]) -> None:
     """Print `3 verdicts changed: 2 pass → open, 1 open → fail`, then how many of each layer and evaluator."""
     if not changes:
         console.print("no verdict changed")
@@ -121,7 +121,7 @@ def _print_changes(changes: Counter[_Change]) -> None:
         console.print(f"  {change}: {number:,}")
 
 
-def _rescore_traces(
+def _iter_rescored(
     store: Store,
     engine: Engine,
     ids: Sequence[str],
@@ -140,17 +140,17 @@ def _rescore_traces(
             yield from zip(stored, fresh, strict=True)
 
 
-def _find_changes(before: TraceEvaluation, after: TraceEvaluation) -> list[_Change]:
+def _list_changes(before: TraceEvaluation, after: TraceEvaluation) -> list[_Change]:
     """Return the layers and own evaluators whose verdict changed."""
-    was = _collect_verdicts(before)
+    was = _group_verdicts(before)
     return [
         _Change(name, was.get((span, name), "none"), verdict)
-        for (span, name), verdict in _collect_verdicts(after).items()
+        for (span, name), verdict in _group_verdicts(after).items()
         if was.get((span, name)) != verdict
     ]
 
 
-def _collect_verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
+def _group_verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
     """Return the state by span and layer, or own evaluator."""
     return {
         (score.span_id, score.name): find_state(score.layer, score.name, score.outcome) or "advice"

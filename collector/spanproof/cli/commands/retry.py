@@ -10,9 +10,16 @@ from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import (
+    build_progress,
+    console,
+    select_attributes,
+    write_json,
+    write_remark,
+    write_warning,
+)
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -43,27 +50,27 @@ def command(traces: tuple[str, ...], only_list: bool, location: str, config: Con
                 f"{missing[0]!r} is no dead letter of {store.name}", "`spanproof retry --list` lists them."
             )
         if only_list:
-            _list(letters, as_json=as_json)
+            _write_dead_letters(letters, as_json=as_json)
             return EXIT_PASS
         if not letters:
-            inform(f"{store.name} has no dead letter")
+            write_remark(f"{store.name} has no dead letter")
             return EXIT_PASS
         failed = 0
-        with opened_engine(config) as engine, make_progress(as_json=as_json) as bar:
+        with opened_engine(config) as engine, build_progress(as_json=as_json) as bar:
             for letter in bar.track(letters, description="evaluating"):
-                error = _retry(letter, engine, store)
+                error = _run_retry(letter, engine, store)
                 failed += error is not None
                 if as_json:
-                    print_json({"trace_id": letter.trace_id, "error": error})
+                    write_json({"trace_id": letter.trace_id, "error": error})
                 elif error is not None:
-                    warn(f"trace {letter.trace_id} failed again: {error}")
+                    write_warning(f"trace {letter.trace_id} failed again: {error}")
     if not as_json:
         done = len(letters) - failed
         console.print(f"{format_count(done, 'trace')} evaluated, {failed} failed again")
     return EXIT_GATE_FAILED if failed else EXIT_PASS
 
 
-def _retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
+def _run_retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
     """Evaluate a dead letter and store the result; returns the error where that fails.
 
     The letter may be of a trace whose other spans were evaluated before: they belong to it.
@@ -80,20 +87,20 @@ def _retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
     return None
 
 
-def _list(letters: Sequence[DeadLetter], *, as_json: bool) -> None:
+def _write_dead_letters(letters: Sequence[DeadLetter], *, as_json: bool) -> None:
     if as_json:
         for letter in letters:
-            row = pick(letter, "trace_id stage error_type error attempts") | {
+            row = select_attributes(letter, "trace_id stage error_type error attempts") | {
                 "failed_unix_ns": letter.failed_ns
             }
-            print_json(row)
+            write_json(row)
         return
     if not letters:
-        inform("there is no dead letter")
+        write_remark("there is no dead letter")
         return
-    table = make_listing("trace", "failed (UTC)", "stage", "attempts", "error")
+    table = build_listing("trace", "failed (UTC)", "stage", "attempts", "error")
     for letter in letters:
-        error = clean_line(f"{letter.error_type}: {letter.error}")
+        error = format_line(f"{letter.error_type}: {letter.error}")
         table.add_row(
             letter.trace_id[:12], format_time(letter.failed_ns), letter.stage, str(letter.attempts), error
         )

@@ -18,17 +18,17 @@ from typing import Any
 import click
 from rich.text import Text
 
+from spanproof.cli.commands.environment import build_image
 from spanproof.cli.commands.environment import command as environment
-from spanproof.cli.commands.environment import provide
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.files import read_source
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, read_text_field
+from spanproof.cli.input.jsonl import BadRow, Row, handle_lines, read_text_field
 from spanproof.cli.options.backend import open_backend, with_backend_options, workers_option
 from spanproof.cli.options.fixtures import Surroundings, parse_surroundings, with_fixture_options
-from spanproof.cli.options.limits import OPTION_OF_LIMIT, describe_reached_limit, with_limit_options
-from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import escape_controls
-from spanproof.cli.output.listing import make_listing, make_pairs
+from spanproof.cli.options.limits import OPTION_OF_LIMIT, find_reached, with_limit_options
+from spanproof.cli.output.console import console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_controls
+from spanproof.cli.output.listing import build_listing, build_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
@@ -100,20 +100,20 @@ def run(
     wanted = read_packages(packages) if packages is not None else None
     with open_backend(backend, settings, workers) as sandbox:
         if wanted is not None:
-            provide(wanted, sandbox).close()
+            build_image(wanted, sandbox).close()
             fixtures = replace(surroundings.fixtures, packages=wanted.packages)
             surroundings = replace(surroundings, fixtures=fixtures)
         if jsonl:
             _start_sandbox(sandbox)
-            return answer_lines(lambda row: _answer_row(sandbox, row, limits, surroundings), workers)
+            return handle_lines(lambda row: _build_row(sandbox, row, limits, surroundings), workers)
         assert file is not None
         language, source = read_source(file, language)
         program = Program(normalise_language(language), source, limits=limits)
         execution = sandbox.run(surroundings.add_to(program))
     if as_json:
-        print_json(_to_row(str(file), program, execution))
+        write_json(_to_row(str(file), program, execution))
     else:
-        _show(execution, limits)
+        _write_run(execution, limits)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
 
 
@@ -127,15 +127,15 @@ def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
         findings = list(check_promises(sandbox))
     broken = [finding for finding in findings if finding.outcome == "broken"]
     if as_json:
-        print_json({"backend": backend, "kept": not broken, "promises": [asdict(one) for one in findings]})
+        write_json({"backend": backend, "kept": not broken, "promises": [asdict(one) for one in findings]})
     else:
-        _show_findings(findings)
+        _write_findings(findings)
     return EXIT_GATE_FAILED if broken else EXIT_PASS
 
 
-def _show_findings(findings: list[Finding]) -> None:
+def _write_findings(findings: list[Finding]) -> None:
     styles = {"kept": "green", "broken": "bold red", "not_applicable": "dim"}
-    table = make_listing("promise", "outcome", "what")
+    table = build_listing("promise", "outcome", "what")
     for finding in findings:
         outcome = Text(finding.outcome.replace("_", " "), style=styles[finding.outcome])
         table.add_row(Text(finding.name), outcome, Text(finding.detail or finding.text))
@@ -147,7 +147,7 @@ def _start_sandbox(sandbox: Sandbox) -> None:
     sandbox.run(Program("python", "pass"))
 
 
-def _answer_row(sandbox: Sandbox, row: Row, limits: Limits, surroundings: Surroundings) -> Row:
+def _build_row(sandbox: Sandbox, row: Row, limits: Limits, surroundings: Surroundings) -> Row:
     program = _parse_program(row, limits)
     program = parse_surroundings(row, surroundings).add_to(program)
     try:
@@ -168,10 +168,10 @@ def _parse_program(row: Row, limits: Limits) -> Program:
     return Program(
         language=normalise_language(read_text_field(row, "language")),
         source=read_text_field(row, "source"),
-        tests=_read_optional_text(row, "tests"),
-        entry_point=_read_optional_text(row, "entry_point"),
+        tests=_load_optional_text(row, "tests"),
+        entry_point=_load_optional_text(row, "entry_point"),
         files=_parse_files(row.get("files")),
-        stdin=(_read_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
+        stdin=(_load_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
         limits=replace(limits, wall_s=float(timeout_s), cpu_s=float(timeout_s), **of_line),
     )
 
@@ -189,7 +189,7 @@ def _parse_limits(value: object) -> dict[str, int]:
     return value
 
 
-def _read_optional_text(row: Row, name: str) -> str | None:
+def _load_optional_text(row: Row, name: str) -> str | None:
     return None if row.get(name) is None else read_text_field(row, name)
 
 
@@ -213,28 +213,33 @@ def _parse_content(name: str, content: object) -> bytes:
 
 
 def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str, Any]:
-    return {
+    row = {
         "id": row_id,
-        **pick(execution, "failure_class exit_code signal stdout stderr"),
+        **select_attributes(execution, "failure_class exit_code signal stdout stderr"),
         "wall_s": round(execution.wall_s, 6),
         "cpu_s": round(execution.cpu_s, 6),
         "peak_memory_bytes": execution.peak_memory_bytes,
-        "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
-        **pick(execution, "tests_passed tests_total"),
-        **(pick(execution, "tests_names tests_skipped tests_apart") if program.tests is not None else {}),
-        **({"limit": limit} if (limit := describe_reached_limit(execution, program.limits)) else {}),
-        **({"error": execution.reason} if execution.reason is not None else {}),
-        **({"result": execution.result} if program.language == "sql" else {}),
+        "attempts": [select_attributes(attempt, "kind target allowed") for attempt in execution.attempts],
+        **select_attributes(execution, "tests_passed tests_total"),
     }
+    if program.tests is not None:
+        row |= select_attributes(execution, "tests_names tests_skipped tests_apart")
+    if limit := find_reached(execution, program.limits):
+        row["limit"] = limit
+    if execution.reason is not None:
+        row["error"] = execution.reason
+    if program.language == "sql":
+        row["result"] = execution.result
+    return row
 
 
-def _show(execution: Execution, limits: Limits) -> None:
+def _write_run(execution: Execution, limits: Limits) -> None:
     style = "green" if execution.failure_class is FailureClass.OK else "red"
-    facts = make_pairs()
+    facts = build_pairs()
     facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
     if execution.reason is not None:
-        facts.add_row("reason", Text(escape_controls(execution.reason)))
-    limit = describe_reached_limit(execution, limits)
+        facts.add_row("reason", Text(format_controls(execution.reason)))
+    limit = find_reached(execution, limits)
     if limit is not None:
         facts.add_row(
             "limit", f"{limit['name']} of {limit['value']:,} reached; raise it with {limit['option']}"
@@ -250,13 +255,13 @@ def _show(execution: Execution, limits: Limits) -> None:
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:
         outcome = "allowed" if attempt.allowed else "refused"
-        facts.add_row("attempt", Text(escape_controls(f"{attempt.kind.value} {attempt.target} ({outcome})")))
+        facts.add_row("attempt", Text(format_controls(f"{attempt.kind.value} {attempt.target} ({outcome})")))
     for name, size in execution.files.items():
-        facts.add_row("left", Text(escape_controls(f"{name} ({format_count(size, 'byte')})")))
+        facts.add_row("left", Text(format_controls(f"{name} ({format_count(size, 'byte')})")))
     for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
         if text:
             console.rule(title, align="left")
-            console.print(escape_controls(text.rstrip("\n")), markup=False, soft_wrap=True)
+            console.print(format_controls(text.rstrip("\n")), markup=False, soft_wrap=True)
     console.rule(align="left")
     console.print(facts)
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.code_files import CodeFile, read_code
-from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse_files
+from spanproof.cli.input.jsonl import Row, check_no_files, handle_lines, read_text_field
 from spanproof.cli.options.policy import load_pipeline, policy_option
-from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
-from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.console import SCAN_STYLES, console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_controls
 from spanproof.cli.output.listing import MOST_GREEN_ROWS
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
@@ -68,25 +68,25 @@ def command(
         raise UsageProblem(f"--docs-url {docs_url!r} is no address", "give one that begins with https://")
     pipeline = load_pipeline(policy_file)
     if as_jsonl:
-        refuse_files(files)
-        return answer_lines(lambda row: _answer_row(pipeline, row))
+        check_no_files(files)
+        return handle_lines(lambda row: _build_row(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
     # All of them first: a file that cannot be read is reported before anything is scanned.
     programs = [program for name in files for program in read_code(name, language)]
-    scanned = [_Scanned(program.name, program.language, _scan(pipeline, program)) for program in programs]
+    scanned = [_Scanned(program.name, program.language, _run_scan(pipeline, program)) for program in programs]
     if as_sarif:
-        print_json(build_sarif_log([(program.name, program.scan) for program in scanned], docs_url))
+        write_json(build_sarif_log([(program.name, program.scan) for program in scanned], docs_url))
     elif as_json:
         for program in scanned:
-            print_json({"file": program.name, "language": program.language, **_as_row(program.scan)})
+            write_json({"file": program.name, "language": program.language, **_as_row(program.scan)})
     else:
-        _print(scanned)
+        _write_scans(scanned)
     denied = any(program.scan.verdict is Verdict.DENY for program in scanned)
     return EXIT_GATE_FAILED if denied else EXIT_PASS
 
 
-def _print(scanned: Sequence[_Scanned]) -> None:
+def _write_scans(scanned: Sequence[_Scanned]) -> None:
     """Print a list for people: of many programs that are all in order, their number."""
     is_all_green = all(
         program.scan.verdict is Verdict.ALLOW and not program.scan.findings for program in scanned
@@ -96,15 +96,15 @@ def _print(scanned: Sequence[_Scanned]) -> None:
         console.print(Text.assemble(("allow", SCAN_STYLES["allow"]), f"  {counted}, no finding"))
         return
     for program in scanned:
-        _show(program.name, program.scan)
+        _write_scan(program.name, program.scan)
 
 
-def _scan(pipeline: Pipeline, program: CodeFile) -> Scan:
+def _run_scan(pipeline: Pipeline, program: CodeFile) -> Scan:
     scan = pipeline.scan(program.language, program.source)
-    return replace(scan, findings=tuple(program.locate(finding) for finding in scan.findings))
+    return replace(scan, findings=tuple(program.build_located(finding) for finding in scan.findings))
 
 
-def _answer_row(pipeline: Pipeline, row: Row) -> Row:
+def _build_row(pipeline: Pipeline, row: Row) -> Row:
     scan = pipeline.scan(read_text_field(row, "language"), read_text_field(row, "source"))
     return {"id": row.get("id"), **_as_row(scan)}
 
@@ -120,7 +120,7 @@ def _as_row(scan: Scan) -> Row:
 
 def _to_finding_row(finding: Finding) -> Row:
     return {
-        **pick(
+        **select_attributes(
             finding, "rule severity verdict line column end_line end_column message remedy cwe fingerprint"
         ),
         "fingerprint": finding.fingerprint or None,
@@ -128,13 +128,13 @@ def _to_finding_row(finding: Finding) -> Row:
     }
 
 
-def _show(name: str, scan: Scan) -> None:
+def _write_scan(name: str, scan: Scan) -> None:
     verdict = (f"{scan.verdict.value:7}", SCAN_STYLES[scan.verdict])
     console.print(Text.assemble(verdict, name, (f"  {scan.elapsed_us} µs", "dim")), soft_wrap=True)
     for finding in scan.findings:
-        place = f"  {f'{finding.line}:{finding.column}':<8}"
+        position = f"  {f'{finding.line}:{finding.column}':<8}"
         verdict = (f"{finding.verdict.value:7}", SCAN_STYLES[finding.verdict])
-        message = escape_controls(finding.message)
-        console.print(Text.assemble(place, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
+        message = format_controls(finding.message)
+        console.print(Text.assemble(position, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
         if finding.remedy:
-            console.print(Text(f"  {'':15}{escape_controls(finding.remedy)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"  {'':15}{format_controls(finding.remedy)}", style="dim"), soft_wrap=True)

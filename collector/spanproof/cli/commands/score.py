@@ -18,14 +18,14 @@ from pydantic import TypeAdapter, ValidationError
 from spanproof.cli.input.jsonl import (
     BadRow,
     Row,
-    answer_lines,
+    check_jsonl,
+    get_json_type,
+    handle_lines,
     jsonl_option,
-    name_json_type,
     read_text_field,
-    require_jsonl,
 )
 from spanproof.cli.options.backend import open_backend, with_backend_options
-from spanproof.cli.output.console import encode_json_line, pick
+from spanproof.cli.output.console import encode_json_line, select_attributes
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.added_evaluators import load_function
 from spanproof.config.model import OwnEvaluator
@@ -73,10 +73,10 @@ def groundedness(*, jsonl: bool, synonyms_file: Path | None, without_rules: tupl
     when the answer was given, as ISO 8601 with its zone, for words such as "yesterday". Out: {"id",
     "verdict", "value", "claims", "sentences"}.
     """
-    require_jsonl("score groundedness", jsonl=jsonl)
+    check_jsonl("score groundedness", jsonl=jsonl)
     synonyms = _read_synonyms(synonyms_file) if synonyms_file else {}
     off = [GroundednessRule(rule) for rule in without_rules]
-    return answer_lines(lambda row: score_groundedness(row, synonyms, off))
+    return handle_lines(lambda row: evaluate_groundedness(row, synonyms, off))
 
 
 @command.command("trajectory")
@@ -87,11 +87,11 @@ def trajectory(*, jsonl: bool) -> int:
     In: {"id", "task", "steps": [{"code", "observation", "error"}], "final_answer"}.
     Out: {"id", "recovered", "loop", "steps_wasted", "execution_failures", "scores"}.
     """
-    require_jsonl("score trajectory", jsonl=jsonl)
+    check_jsonl("score trajectory", jsonl=jsonl)
     from spanproof.sandbox.scanners.pipeline import Pipeline  # loads parsers: only where they are needed
 
     pipeline = Pipeline()
-    return answer_lines(lambda row: score_trajectory(row, pipeline))
+    return handle_lines(lambda row: evaluate_trajectory(row, pipeline))
 
 
 @command.command("custom")
@@ -144,10 +144,10 @@ def custom(
     exact_match, contains, regex, json_valid, json_schema, numeric, expression, cel. In: {"id", "completion",
     "target"?, "variables"?}. Out: {"id", "score", "raw"?, "explanation", "skipped"?, "error"?}.
     """
-    require_jsonl(f"score custom {file}", jsonl=jsonl)
+    check_jsonl(f"score custom {file}", jsonl=jsonl)
     if str(file) in list(Check):
         built_in = BuiltIn("custom", Check(str(file)), ignore_case, tolerance)
-        return answer_lines(lambda row: _score_custom(row, lambda call: built_in.evaluate(call)))
+        return handle_lines(lambda row: _evaluate_custom(row, lambda call: built_in.evaluate(call)))
     try:
         choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s, range=bounds)
     except ValidationError as problem:
@@ -156,15 +156,15 @@ def custom(
     assert isinstance(function, Function), "it is of a file"
     function.check()
     with open_backend(backend, settings) as sandbox:
-        return answer_lines(
-            lambda row: _score_custom(row, lambda call: evaluate(function, [call], sandbox)[0])
+        return handle_lines(
+            lambda row: _evaluate_custom(row, lambda call: evaluate(function, [call], sandbox)[0])
         )
 
 
-def _score_custom(row: Row, score: Callable[[Call], Returned]) -> Row:
+def _evaluate_custom(row: Row, score: Callable[[Call], Returned]) -> Row:
     variables = row.get("variables", {})
     if not isinstance(variables, dict):
-        raise BadRow(f"field 'variables' must be an object, got {name_json_type(variables)}")
+        raise BadRow(f"field 'variables' must be an object, got {get_json_type(variables)}")
     call = Call(row.get("completion"), row.get("target"), variables)
     returned = score(call)
     if returned.skipped:
@@ -184,27 +184,30 @@ def _read_synonyms(file: Path) -> Synonyms:
         raise UsageProblem(f"{file} cannot be read: {problem}", remedy) from problem
     except ValidationError as problem:
         first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UsageProblem(f"{file}: {place}: {first['msg']}", remedy) from problem
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageProblem(f"{file}: {field}: {first['msg']}", remedy) from problem
 
 
-def score_groundedness(
+def evaluate_groundedness(
     row: Row, synonyms: Synonyms | None = None, without_rules: Sequence[GroundednessRule] = ()
 ) -> Row:
     """Return the answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
-        raise BadRow(f"field 'outputs' must be a list, got {name_json_type(outputs)}")
+        raise BadRow(f"field 'outputs' must be a list, got {get_json_type(outputs)}")
     for name in ("task", "system"):
         if row.get(name) is not None and not isinstance(row[name], str):
-            raise BadRow(f"field '{name}' must be a string, got {name_json_type(row[name])}")
-    texts = [each if isinstance(each, str) else encode_json_line(each).decode().rstrip() for each in outputs]
+            raise BadRow(f"field '{name}' must be a string, got {get_json_type(row[name])}")
+    texts = [
+        output if isinstance(output, str) else encode_json_line(output).decode().rstrip()
+        for output in outputs
+    ]
     ledger = ground(
         texts,
         read_text_field(row, "answer"),
         row.get("task"),
         synonyms,
-        _parse_now(row),
+        _find_now(row),
         system=row.get("system"),
         without_rules=without_rules,
     )
@@ -214,7 +217,10 @@ def score_groundedness(
         "value": _compute_value(ledger),
         "claims": [_to_claim_row(claim) for claim in ledger.claims],
         "sentences": [
-            {**pick(sentence, "text start end verdict"), "unread": [part.text for part in sentence.unread]}
+            {
+                **select_attributes(sentence, "text start end verdict"),
+                "unread": [part.text for part in sentence.unread],
+            }
             for sentence in ledger.sentences
         ],
     }
@@ -226,7 +232,7 @@ def _compute_value(ledger: Ledger) -> float:
     return round(agreeing / bound, 4) if bound else OPEN_VALUE
 
 
-def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
+def evaluate_trajectory(row: Row, pipeline: Pipeline) -> Row:
     """Return the answer to one line of `score trajectory`."""
     steps = row.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
@@ -251,12 +257,16 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _to_claim_row(claim: Claim) -> Row:
-    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
-    row = pick(claim, "text start end kind verdict cause rule")
+    evidence = (
+        None
+        if claim.evidence is None
+        else select_attributes(claim.evidence, "output text derivation start end")
+    )
+    row = select_attributes(claim, "text start end kind verdict cause rule")
     return row | {"reason": explain(claim), "evidence": evidence}
 
 
-def _parse_now(row: Row) -> datetime | None:
+def _find_now(row: Row) -> datetime | None:
     now = row.get("now")
     try:
         return None if now is None else datetime.fromisoformat(now)

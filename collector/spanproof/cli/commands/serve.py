@@ -10,22 +10,23 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import click
+from pydantic import SecretStr
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.notifiers import build_notifier
 from spanproof.alerts.tickets import TicketUpdater
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
-from spanproof.api.server import bind_console, collect_garbage_seldom
+from spanproof.api.server import open_console_socket, update_garbage_thresholds
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.problems import UsageProblem, describe
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.problems import UsageProblem, find_problem
 from spanproof.collector.cluster_advice import ADVICE_EVERY_S, ClusterAdvising
 from spanproof.collector.judge_measuring import JudgeMeasuring
 from spanproof.collector.periodic import PeriodicTask
@@ -35,7 +36,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.stages.evaluate import locate_judge_directory, share_judge
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
-from spanproof.config.added_evaluators import build_judge
+from spanproof.config.added_evaluators import find_judge
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.sandbox.policy import Policy
@@ -94,35 +95,35 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         # Before anything is started: a port that is taken is one error, with nothing to undo.
         bound = None
         if config.console.enabled and role in (Role.ALL, Role.CONSOLE):
-            bound = stack.enter_context(_bind_console(config))
+            bound = stack.enter_context(_open_console_socket(config))
         if not as_json:
-            inform("Spanproof is starting; the addresses follow.")
-        collector = make_collector(config, Role(role))
+            write_remark("Spanproof is starting; the addresses follow.")
+        collector = build_collector(config, Role(role))
 
         def on_ready(endpoints: Endpoints) -> None:
             url = None
             if bound is not None:
-                server = _make_console_server(config, collector, endpoints, bound)
+                server = _build_console_server(config, collector, endpoints, bound)
                 url = stack.enter_context(server).url
-                endpoints = _note_moved_console(endpoints, config, bound)
-            _print_endpoints(endpoints, config, url, as_json)
-            collect_garbage_seldom()
+                endpoints = _build_moved_endpoints(endpoints, config, bound)
+            _write_endpoints(endpoints, config, url, as_json)
+            update_garbage_thresholds()
 
-        return _run(collector, on_ready)
+        return _run_collector(collector, on_ready)
 
 
-def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
+def _run_collector(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     try:
         drained = collector.run_forever(on_ready)
     except Exception as problem:
-        expected = describe(problem)
+        expected = find_problem(problem)
         if expected is None:
             raise
         raise UsageProblem(f"the collector cannot start: {expected.what}", expected.remedy) from problem
     return EXIT_PASS if drained else EXIT_MISUSE
 
 
-def _bind_console(config: Config) -> socket.socket:
+def _open_console_socket(config: Config) -> socket.socket:
     """Return the console's socket, which listens.
 
     Raises:
@@ -130,7 +131,7 @@ def _bind_console(config: Config) -> socket.socket:
     """
     where = config.console
     try:
-        return bind_console(where.host, where.port, fall_back=config.receivers.fallback_port)
+        return open_console_socket(where.host, where.port, fall_back=config.receivers.fallback_port)
     except OSError as problem:
         raise UsageProblem(
             f"the console {problem.strerror or problem}",
@@ -138,7 +139,7 @@ def _bind_console(config: Config) -> socket.socket:
         ) from problem
 
 
-def _note_moved_console(endpoints: Endpoints, config: Config, bound: socket.socket) -> Endpoints:
+def _build_moved_endpoints(endpoints: Endpoints, config: Config, bound: socket.socket) -> Endpoints:
     """Return the endpoints with a sentence where the console's port was taken."""
     wanted, port = config.console.port, bound.getsockname()[1]
     if wanted in (0, port):
@@ -147,22 +148,23 @@ def _note_moved_console(endpoints: Endpoints, config: Config, bound: socket.sock
     return replace(endpoints, moved=(*endpoints.moved, sentence))
 
 
-def _make_console_server(
+def _build_console_server(
     config: Config, collector: Collector, endpoints: Endpoints, bound: socket.socket
 ) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
     holders = TokenHolders(config)
+    policy = _read_policy(config.policy) if config.policy else ""
     settings = ConsoleSettings(
-        tokens=tuple(token.get_secret_value() for token in where.tokens),
-        writers=tuple(token.get_secret_value() for token in where.writers),
-        accepts=holders.accept if config.readers_are_checked else None,
-        read_grants=holders.grants,
+        tokens=_build_tokens(where.tokens),
+        writers=_build_tokens(where.writers),
+        accepts=holders.find_grant if config.readers_are_checked else None,
+        read_grants=holders.list_grants,
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,
         judge=config.judge,
-        policy=_read_policy(config.policy) if config.policy else "",
+        policy=policy,
         otlp_http=endpoints.http or "",
         otlp_grpc=endpoints.grpc or "",
         open_sandbox=lambda: open_sandbox(
@@ -178,8 +180,12 @@ def _make_console_server(
         settings,
         bound=bound,
         tls=where.tls,
-        on_load=collect_garbage_seldom,
+        on_load=update_garbage_thresholds,
     )
+
+
+def _build_tokens(secrets: Iterable[SecretStr]) -> tuple[str, ...]:
+    return tuple(secret.get_secret_value() for secret in secrets)
 
 
 def _load_pipeline(config: Config) -> Pipeline:
@@ -202,7 +208,7 @@ def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
     ]
 
 
-def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
+def build_collector(config: Config, role: Role = Role.ALL) -> Collector:
     """Return a collector that also evaluates the configuration's alert rules, where its role has those."""
 
     def watch(store: Store) -> Watcher:
@@ -214,7 +220,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         )
         collector.telemetry.gauge("spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing))
         collector.telemetry.gauge(
-            "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.waiting
+            "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.count_waiting
         )
         collector.telemetry.gauge(
             "spanproof_alert_targets_dead",
@@ -222,7 +228,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
             lambda: len(alerts.dead_targets),
         )
         collector.on_stop("alerts", alerts.close)
-        return lambda: alerts.tick(time.time_ns())
+        return lambda: alerts.evaluate_rules(time.time_ns())
 
     def update_tickets(store: Store) -> Watcher:
         notifiers = {target.label: build_notifier(target) for target in config.tickets.notify}
@@ -231,7 +237,7 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         return updater.start_due
 
     def advise_on_clusters(store: Store) -> Watcher:
-        judge = build_judge(share_judge(config))
+        judge = find_judge(share_judge(config))
         assert judge is not None, "a model is configured"
         advising = PeriodicTask("spanproof-advice", ADVICE_EVERY_S, ClusterAdvising(store, judge).run)
         collector.on_stop("advice", advising.close)
@@ -252,10 +258,10 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
     return collector
 
 
-def _print_endpoints(endpoints: Endpoints, config: Config, url: str | None, as_json: bool) -> None:
+def _write_endpoints(endpoints: Endpoints, config: Config, url: str | None, as_json: bool) -> None:
     store = config.model_dump(mode="json")["store"]["location"]
     if as_json:
-        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": store})
+        write_json(select_attributes(endpoints, "grpc http moved") | {"console": url, "store": store})
         return
     for sentence in endpoints.moved:
         console.print(f"[yellow]{sentence}[/]")

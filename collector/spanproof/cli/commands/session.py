@@ -10,9 +10,9 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, parse_since, store_option, with_limit_option
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.verdicts import format_state
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
@@ -41,65 +41,65 @@ def command(session: str | None, location: str, since: str, limit: int, as_json:
     """
     with opened_store(location) as store:
         if session is None:
-            return _list(store, parse_since(since), limit, as_json=as_json)
+            return _write_sessions(store, parse_since(since), limit, as_json=as_json)
         ids = store.browse.traces_of_session(session, _MAX_TRACES)
         if not ids:
             raise UsageProblem(f"no trace has the session id {session!r}", "`spanproof session` lists them.")
         verdict = judge_session(store.evaluations(ids))
     if as_json:
-        print_json({"session": session, **to_plain(verdict)})
+        write_json({"session": session, **to_plain(verdict)})
     else:
-        for line in _format_session(session, verdict):
+        for line in _iter_session_parts(session, verdict):
             console.print(line)
     return EXIT_PASS
 
 
-def _list(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
+def _write_sessions(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
     rows = store.browse.sessions(start_ns=since_ns, limit=limit)
     if as_json:
         for row in rows:
-            print_json(pick(row, "id start_ns end_ns traces spans errors services"))
+            write_json(select_attributes(row, "id start_ns end_ns traces spans errors services"))
     elif not rows:
-        inform("no conversation; spans name theirs with session.id or gen_ai.conversation.id")
+        write_remark("no conversation; spans name theirs with session.id or gen_ai.conversation.id")
     else:
-        table = make_listing("session", "last", "traces", "services")
+        table = build_listing("session", "last", "traces", "services")
         for row in rows:
-            services = clean_line(", ".join(row.services))
-            table.add_row(clean_line(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
+            services = format_line(", ".join(row.services))
+            table.add_row(format_line(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
         console.print(table)
     return EXIT_PASS
 
 
-def _format_session(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
+def _iter_session_parts(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
     """Yield the verdict first, then the turns, the hand-overs and the first mistake."""
     yield Text.assemble(
-        format_state(verdict.state), "  session ", clean_line(session), f": {verdict.explanation}"
+        format_state(verdict.state), "  session ", format_line(session), f": {verdict.explanation}"
     )
-    table = make_listing("turn", "state", "agent", "request", "trace")
+    table = build_listing("turn", "state", "agent", "request", "trace")
     for turn in verdict.turns:
-        request = clean_line(turn.request or "(hidden)")
+        request = format_line(turn.request or "(hidden)")
         again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
         table.add_row(
-            str(turn.number), format_state(turn.state), clean_line(turn.agent), again, turn.trace_id[:8]
+            str(turn.number), format_state(turn.state), format_line(turn.agent), again, turn.trace_id[:8]
         )
         if turn.why:
-            table.add_row("", "", "", Text.assemble(clean_line(turn.why), style="dim"), "")
+            table.add_row("", "", "", Text.assemble(format_line(turn.why), style="dim"), "")
     if verdict.turns:
         yield table
     for hand_over in verdict.hand_overs:
         line = Text.assemble(
-            f"turn {hand_over.turn}: ", clean_line(hand_over.giver), " → ", clean_line(hand_over.receiver)
+            f"turn {hand_over.turn}: ", format_line(hand_over.giver), " → ", format_line(hand_over.receiver)
         )
         if hand_over.lost:
-            shown = clean_line(", ".join(hand_over.lost[:5]))
+            shown = format_line(", ".join(hand_over.lost[:5]))
             line = Text.assemble(
                 line, f"; {format_count(len(hand_over.lost), 'fact')} not passed on: ", shown
             )
         for replaced in hand_over.replaced:
-            line = Text.assemble(line, "; ", clean_line(f"{replaced.used} in place of {replaced.given}"))
+            line = Text.assemble(line, "; ", format_line(f"{replaced.used} in place of {replaced.given}"))
         yield line
     if (mistake := verdict.first_mistake) is not None:
         where = f"turn {mistake.turn}, "
         yield Text.assemble(
-            ("first mistake: ", "bold"), where, clean_line(mistake.agent), ": ", clean_line(mistake.why)
+            ("first mistake: ", "bold"), where, format_line(mistake.agent), ": ", format_line(mistake.why)
         )

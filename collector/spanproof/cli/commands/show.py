@@ -13,16 +13,16 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import (
     NO_TRACE_REMEDY,
     find_newest_trace,
-    find_run,
-    find_trace,
+    get_run,
+    get_trace,
     opened_store,
     store_option,
 )
-from spanproof.cli.output.console import console, inform, print_json, write_report
+from spanproof.cli.output.console import console, write_json, write_remark, write_report
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.cli.output.words import format_count, format_duration
 from spanproof.cli.problems import UsageProblem
-from spanproof.cli.waiting import describe_waiting, read_assembly, warn_of_waiting
+from spanproof.cli.waiting import iter_waiting_sentences, read_assembly, write_waiting
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Feedback, Store, Waiting
 from spanproof.trace.codec import to_plain
@@ -60,20 +60,20 @@ def command(
         raise UsageProblem("show takes a trace or --last", "Give the start of an id, or --last.")
     with opened_store(location) as store:
         if trace is None:
-            evaluation, newer = _find_newest(store, project)
+            evaluation, newer = _get_newest(store, project)
         else:
-            evaluation, newer = _find(store, trace, project), Waiting()
+            evaluation, newer = _get_trace(store, trace, project), Waiting()
         feedback = store.feedback(evaluation.key)
         name = store.name
-    runs = (find_run(evaluation, run),) if run else evaluation.runs
+    runs = (get_run(evaluation, run),) if run else evaluation.runs
     if html is not None:
         # The console's packages are loaded only where a page is written.
         from spanproof.api.report import format_trace_report
 
         write_report(html, format_trace_report(evaluation, feedback, runs[0] if run else None))
     if as_json:
-        _print_json(evaluation, runs, feedback)
-        warn_of_waiting(newer)
+        _write_json(evaluation, runs, feedback)
+        write_waiting(newer)
         return EXIT_PASS
     for position, shown in enumerate(runs):
         if position:
@@ -86,17 +86,17 @@ def command(
     if last:
         # Below the page, where it is seen.
         age = format_duration(time.time_ns() - min(span.start_ns for span in evaluation.trace.spans))
-        inform(f"the newest evaluated trace of {name}; it started {age} ago")
-        warn_of_waiting(newer)
+        write_remark(f"the newest evaluated trace of {name}; it started {age} ago")
+        write_waiting(newer)
     return EXIT_PASS
 
 
-def _print_json(
+def _write_json(
     evaluation: TraceEvaluation, runs: Sequence[RunEvaluation], feedback: Sequence[Feedback]
 ) -> None:
     """Print the evaluation as the store has it, with the state of the trace and of each of its runs."""
     shown = [to_plain(run) | {"state": run.state.value} for run in runs]
-    print_json(
+    write_json(
         {
             **to_plain(evaluation),
             "state": evaluation.state.value,
@@ -106,24 +106,24 @@ def _print_json(
     )
 
 
-def _find(store: Store, id_start: str, project: str | None) -> TraceEvaluation:
+def _get_trace(store: Store, id_start: str, project: str | None) -> TraceEvaluation:
     """Return the trace whose id starts so.
 
     Raises:
         UsageProblem: none or several do, or it is not evaluated yet.
     """
     try:
-        return find_trace(store, id_start, project)
+        return get_trace(store, id_start, project)
     except UsageProblem:
         prefix = id_start.strip().lower()
         waiting = store.waiting_traces(project) if prefix else Waiting()
         named = tuple(trace for trace in waiting.traces if trace.trace_id.startswith(prefix))
         if not named:
             raise
-        raise _make_waiting_problem(replace(waiting, traces=named)) from None
+        raise _build_waiting_problem(replace(waiting, traces=named)) from None
 
 
-def _find_newest(store: Store, project: str | None) -> tuple[TraceEvaluation, Waiting]:
+def _get_newest(store: Store, project: str | None) -> tuple[TraceEvaluation, Waiting]:
     """Return the newest trace that is evaluated, and what waits and began after it.
 
     Raises:
@@ -132,13 +132,13 @@ def _find_newest(store: Store, project: str | None) -> tuple[TraceEvaluation, Wa
     evaluation, waiting = find_newest_trace(store, project), store.waiting_traces(project)
     if evaluation is None:
         if waiting.traces:
-            raise _make_waiting_problem(waiting)
+            raise _build_waiting_problem(waiting)
         raise UsageProblem(f"no trace in {store.name} is evaluated yet", NO_TRACE_REMEDY)
     start_ns = min(span.start_ns for span in evaluation.trace.spans)
     newer = tuple(trace for trace in waiting.traces if trace.start_ns >= start_ns)
     return evaluation, replace(waiting, traces=newer)
 
 
-def _make_waiting_problem(waiting: Waiting) -> UsageProblem:
-    sentences = describe_waiting(waiting, time.time_ns(), read_assembly())
+def _build_waiting_problem(waiting: Waiting) -> UsageProblem:
+    sentences = iter_waiting_sentences(waiting, time.time_ns(), read_assembly())
     return UsageProblem("; ".join(sentences), "Run the same command again then.")

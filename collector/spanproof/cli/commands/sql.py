@@ -12,9 +12,9 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, inform, print_json
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_json, write_remark
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.cli.problems import UsageProblem
 
@@ -48,19 +48,19 @@ def command(
     with opened_store(location) as store:
         names, rows = store.select(text, limit + 1)
     if len(rows) > limit:
-        inform(f"the first {limit} rows; --limit gives more")
+        write_remark(f"the first {limit} rows; --limit gives more")
     found = [dict(zip(names, map(_to_json_value, row), strict=True)) for row in rows[:limit]]
     if out is not None:
         write_columns(out, names, found)
     elif as_json:
         for row in found:
-            print_json(row)
+            write_json(row)
     elif as_csv:
         write_csv(names, found)
     else:
-        table = make_listing(*names)
+        table = build_listing(*names)
         for row in found:
-            table.add_row(*(clean_line("–" if value is None else str(value)) for value in row.values()))
+            table.add_row(*(format_line("–" if value is None else str(value)) for value in row.values()))
         console.print(table)
     return EXIT_PASS
 

@@ -17,12 +17,12 @@ from spanproof.cli.engine import compute_config_digest, opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, with_agent_options
 from spanproof.cli.options.config import with_sandbox_config_options
-from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
+from spanproof.cli.options.open_policy import get_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, make_progress, print_json, print_json_list
-from spanproof.cli.output.experiment import print_experiment
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.console import build_progress, console, write_json, write_json_list, write_remark
+from spanproof.cli.output.experiment import write_experiment
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.listing import MOST_GREEN_ROWS
 from spanproof.cli.output.words import format_count
 from spanproof.cli.send_trials import send_trials
@@ -31,9 +31,9 @@ from spanproof.evaluators.engine import Engine
 from spanproof.experiments import (
     Experiment,
     Trial,
+    evaluate_again,
     read_baseline,
     read_earlier_code,
-    rescore_experiment,
     run_experiment,
 )
 from spanproof.gate import OpenPolicy
@@ -93,7 +93,7 @@ def run(
     The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
     `policy` takes the place of the configuration's, and --policy the place of both.
     """
-    open_policy = choose_open_policy(open_as, find_suite_policy(suite))
+    open_policy = get_open_policy(open_as, find_suite_policy(suite))
     baseline = trials.baseline if config.evaluation.structure else None
     earlier = read_earlier_code(baseline) if baseline else {}
     preset = find_suite_preset(suite)
@@ -101,11 +101,11 @@ def run(
     judged_by = compute_config_digest(config, policy_file)
     with (
         opened_engine(config, policy_file, runs_before=earlier) as engine,
-        make_progress(as_json=as_json) as bar,
+        build_progress(as_json=as_json) as bar,
     ):
         report: SuiteReport | Experiment
         if trials.rescore is not None:
-            report = rescore_trials(suite, trials.rescore, trials, engine, bar, open_policy, judged_by)
+            report = evaluate_trials(suite, trials.rescore, trials, engine, bar, open_policy, judged_by)
         elif trials.agent is None:
             track = partial(bar.track, description="evaluating")
             report = run_suite(suite, engine, track, open_policy)
@@ -114,17 +114,22 @@ def run(
     if isinstance(report, Experiment) and least_judged is not None:
         report = replace(report, least_judged=least_judged)
     if isinstance(report, Experiment) and trials.send_to:
-        inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
+        write_remark(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
-    if as_json and isinstance(report, Experiment):
-        print_json_list(report.json_head(), "cases", report.json_cases())
-    elif as_json:
-        print_json(report.to_json())
+    if as_json:
+        _write_json_report(report)
     elif isinstance(report, Experiment):
-        print_experiment(report)
+        write_experiment(report)
     else:
-        print_report(report)
+        write_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def _write_json_report(report: SuiteReport | Experiment) -> None:
+    if isinstance(report, Experiment):
+        write_json_list(report.build_json_head(), "cases", report.iter_json_cases())
+    else:
+        write_json(report.to_json())
 
 
 def _format_page(report: SuiteReport | Experiment) -> str:
@@ -146,7 +151,7 @@ def run_trials(
     assert options.agent is not None, "an agent is given"
     baseline = read_baseline(options.baseline, open_policy) if options.baseline else None
     task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
-    report = partial(report_trial, bar, task)
+    report = partial(write_trial, bar, task)
     try:
         found = run_experiment(
             options.agent,
@@ -157,15 +162,15 @@ def run_trials(
             report,
             continuation=options.continuation,
             configuration=configuration,
-            note=inform,
+            note=write_remark,
         )
     except KeyboardInterrupt:
-        inform(f"interrupted; to go on, give the same command with --out {options.folder} --resume")
+        write_remark(f"interrupted; to go on, give the same command with --out {options.folder} --resume")
         raise
     return replace(found, baseline=baseline, quarantine=options.quarantine, open_policy=open_policy)
 
 
-def rescore_trials(
+def evaluate_trials(
     suite: Path,
     origin: Path,
     options: AgentOptions,
@@ -175,9 +180,9 @@ def rescore_trials(
     configuration: str = "",
 ) -> Experiment:
     """Judge the trials of an experiment again, with a line for each that does not pass."""
-    report = partial(report_trial, bar, bar.add_task("judging", total=None))
+    report = partial(write_trial, bar, bar.add_task("judging", total=None))
     jobs = options.settings.jobs
-    found = rescore_experiment(
+    found = evaluate_again(
         origin,
         suite,
         options.folder,
@@ -187,20 +192,20 @@ def rescore_trials(
         open_policy,
         options.continuation,
         configuration,
-        inform,
+        write_remark,
     )
     return replace(found, quarantine=options.quarantine)
 
 
-def report_trial(bar: Progress, task: TaskID, trial: Trial) -> None:
+def write_trial(bar: Progress, task: TaskID, trial: Trial) -> None:
     """Advance the bar by a trial; one that did not pass gets a line."""
     bar.advance(task)
     if not trial.passed:
         layer = f"{trial.layer.value}: " if trial.layer else ""
-        inform(f"{trial.verdict.value}  {trial.case} trial {trial.number}  {layer}{trial.reason}")
+        write_remark(f"{trial.verdict.value}  {trial.case} trial {trial.number}  {layer}{trial.reason}")
 
 
-def print_report(report: SuiteReport) -> None:
+def write_report(report: SuiteReport) -> None:
     """Print the report for people: a line per case, what differs from what was frozen, and the counts.
 
     Of more than a few cases that all are as frozen only the counts are printed.
@@ -213,7 +218,7 @@ def print_report(report: SuiteReport) -> None:
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
             name = f"{expected.layer.value}.{expected.name}{snippet}"
             found = f"{name}: expected {expected.verdict}, found {difference.found_word}: "
-            line = Text.assemble(found, clean_line(difference.explanation))
+            line = Text.assemble(found, format_line(difference.explanation))
             console.print(Padding(line, (0, 0, 0, 6)))
     if report.unfrozen:
         count = format_count(len(report.unfrozen), "case")
@@ -240,5 +245,5 @@ def _format_case(report: CaseReport) -> Text:
     line = Text.assemble(status, (report.case.id, "bold"))
     if report.passed and fails:
         line.append(f"  fails {fails[0].layer.value} again in the same way: ")
-        line.append_text(clean_line(fails[0].explanation))
+        line.append_text(format_line(fails[0].explanation))
     return line

@@ -12,9 +12,9 @@ import yaml
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.output.console import console, inform, print_json, write_report
-from spanproof.cli.output.hostile import clean_line, escape_controls
-from spanproof.cli.output.listing import make_pairs
+from spanproof.cli.output.console import console, write_json, write_remark, write_report
+from spanproof.cli.output.hostile import format_controls, format_line
+from spanproof.cli.output.listing import build_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.suites import (
@@ -54,15 +54,15 @@ def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
     version, balance = compute_version(suite), _compute_balance(cases)
     if as_json:
         rows = [_to_row(case) for case in cases]
-        print_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
+        write_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
         return EXIT_PASS
-    grid = make_pairs(4)
+    grid = build_pairs(4)
     for case in cases:
         grid.add_row(
             Text(case.id, style="bold"),
             _describe_kind(case),
             " ".join(case.tags),
-            clean_line(case.task or ""),
+            format_line(case.task or ""),
         )
     if cases:
         console.print(grid)
@@ -82,18 +82,20 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
 
     CASE is its id or the start of it.
     """
-    found = find_case(suite, case)
+    found = get_case(suite, case)
     if as_json:
-        print_json(_to_row(found) | encode_record(found))
+        write_json(_to_row(found) | encode_record(found))
         return EXIT_PASS
     console.print(Text.assemble((found.id, "bold"), f"  {_describe_kind(found)}"), soft_wrap=True)
     text = yaml.safe_dump(encode_record(found), sort_keys=False, allow_unicode=True, width=100)
-    console.print(Text(escape_controls(text).rstrip()), soft_wrap=True)
-    for each in found.expectations:
-        if each.is_of_layer:
-            style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
-            console.print(Text.assemble((f"{each.verdict:8}", style), f"{each.layer.value}: "), end="")
-            console.print(clean_line(each.explanation), soft_wrap=True)
+    console.print(Text(format_controls(text).rstrip()), soft_wrap=True)
+    for expectation in found.expectations:
+        if expectation.is_of_layer:
+            style = {"fail": "bold red", "pass": "green"}.get(expectation.verdict, "dim")
+            console.print(
+                Text.assemble((f"{expectation.verdict:8}", style), f"{expectation.layer.value}: "), end=""
+            )
+            console.print(format_line(expectation.explanation), soft_wrap=True)
     return EXIT_PASS
 
 
@@ -109,16 +111,16 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
 )
 @click.option("--must-not", multiple=True, help="Add what it must not do; may be given several times.")
 @_JSON
-def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
+def edit(suite: Path, case: str, as_json: bool, **changes: Any) -> int:
     """Change a case by options, or its case.yaml in an editor.
 
     What the editor leaves is checked before it is written. Options write the file anew, without comments.
     """
-    found = find_case(suite, case)
+    found = get_case(suite, case)
     folder = suite / "cases" / found.id
-    if any(given.values()):
-        entries = {name: tuple(_parse_entry(each) for each in given[name]) for name in ("must", "must_not")}
-        update_case(suite, found, Edit(**{**given, **entries}))
+    if any(changes.values()):
+        entries = {name: tuple(_parse_entry(item) for item in changes[name]) for name in ("must", "must_not")}
+        update_case(suite, found, Edit(**{**changes, **entries}))
     else:
         before = (folder / "case.yaml").read_text(encoding="utf-8")
         after = click.edit(before, extension=".yaml")
@@ -126,7 +128,7 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
             update_case_text(folder, after)
     changed = load_case(folder)
     if as_json:
-        print_json(_to_row(changed) | encode_record(changed))
+        write_json(_to_row(changed) | encode_record(changed))
     else:
         console.print(
             f"{folder / 'case.yaml'}: {'unchanged' if changed == found else 'changed'}", soft_wrap=True
@@ -143,11 +145,11 @@ def remove(suite: Path, cases: tuple[str, ...], as_json: bool) -> int:
 
     Each CASE is an id or the start of one.
     """
-    ids = list(dict.fromkeys(find_case(suite, each).id for each in cases))
-    for each in ids:
-        remove_case(suite, each)
+    ids = list(dict.fromkeys(get_case(suite, case).id for case in cases))
+    for item in ids:
+        remove_case(suite, item)
     if as_json:
-        print_json({"removed": ids})
+        write_json({"removed": ids})
     else:
         console.print(f"removed {', '.join(ids)}", soft_wrap=True)
     return EXIT_PASS
@@ -181,12 +183,12 @@ def export(suite: Path, out: Path | None, as_csv: bool, as_json: bool) -> int:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--form",
-    type=click.Choice([each.value for each in Form]),
+    type=click.Choice([item.value for item in Form]),
     help="Form of the files. By default it is recognised.",
 )
 @click.option(
     "--expect",
-    type=click.Choice([each.value for each in Expect]),
+    type=click.Choice([item.value for item in Expect]),
     default=Expect.CONTAINS.value,
     show_default=True,
     help="What an answer must do where the expected answer is text.",
@@ -218,15 +220,15 @@ def import_cases(
     cases = [case for file in files for case in iter_dataset(file, how)]
     added = add_cases(suite, cases, replace=replace)
     if as_json:
-        print_json(added.to_json())
+        write_json(added.to_json())
     else:
         console.print(
-            f"{format_count(len(cases), 'item')}: {len(added.added)} added, {len(added.known)} known,"
+            f"{format_count(len(cases), 'item')}: {len(added.added)} added, {len(added.existing)} known,"
             f" {len(added.duplicates)} duplicates; {suite}",
             soft_wrap=True,
         )
         if added.added and not any(case.requirements for case in cases):
-            inform("no item has an expected answer: a run of the agent passes where no layer fails")
+            write_remark("no item has an expected answer: a run of the agent passes where no layer fails")
     return EXIT_PASS
 
 
@@ -241,7 +243,7 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
     """
     found = compare_suites(before, now)
     if as_json:
-        print_json(found.to_json())
+        write_json(found.to_json())
         return EXIT_PASS
     for case in found.added:
         console.print(Text.assemble(("added    ", "green"), case), soft_wrap=True)
@@ -249,11 +251,11 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
         console.print(Text.assemble(("removed  ", "red"), case), soft_wrap=True)
     for case, keys in found.changed:
         console.print(Text.assemble(("changed  ", "yellow"), case), soft_wrap=True)
-        for each in keys:
-            line = Text(f"  {each.key}: ")
-            line.append_text(clean_line(_format_value(each.before), style="red"))
+        for key in keys:
+            line = Text(f"  {key.key}: ")
+            line.append_text(format_line(_format_value(key.before), style="red"))
             line.append(" → ")
-            line.append_text(clean_line(_format_value(each.now), style="green"))
+            line.append_text(format_line(_format_value(key.now), style="green"))
             console.print(line, soft_wrap=True)
     if found.is_empty:
         console.print("no difference")
@@ -263,17 +265,17 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
 COMMANDS = (list_cases, show_case, edit, remove, export, import_cases, diff)
 
 
-def find_case(suite: Path, given: str) -> Case:
+def get_case(suite: Path, id_start: str) -> Case:
     """Return the case whose id starts so; raises UsageProblem where none or several do."""
     cases = load_suite(suite)
-    exact = [case for case in cases if case.id == given]
-    found = exact or [case for case in cases if given and case.id.startswith(given)]
+    exact = [case for case in cases if case.id == id_start]
+    found = exact or [case for case in cases if id_start and case.id.startswith(id_start)]
     if len(found) == 1:
         return found[0]
     shown = ", ".join(case.id for case in (found or cases)[:5]) or "none"
     what = "is not one case" if found else "is no case"
     raise UsageProblem(
-        f"{given!r} {what} of {suite}", f"The cases are: {shown}. `spanproof suite list` has all."
+        f"{id_start!r} {what} of {suite}", f"The cases are: {shown}. `spanproof suite list` has all."
     )
 
 
@@ -295,7 +297,11 @@ def _compute_balance(cases: Sequence[Case]) -> dict[str, float]:
 def _describe_kind(case: Case) -> str:
     if case.origin is None:
         return str(case.source.get("form") or "written")
-    fails = [each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail"]
+    fails = [
+        expectation.layer.value
+        for expectation in case.expectations
+        if expectation.is_of_layer and expectation.verdict == "fail"
+    ]
     return f"frozen, fails {', '.join(fails)}" if fails else "frozen"
 
 
@@ -305,11 +311,15 @@ def _to_row(case: Case) -> dict[str, Any]:
         "task": case.task,
         "agent": case.agent,
         "tags": list(case.tags),
-        "requirements": [str(each) for each in case.required],
+        "requirements": [str(item) for item in case.required],
         "trace_id": case.origin.trace_id if case.origin else None,
         "snippets": len(case.snippets),
         "has_tests": case.tests is not None,
-        "expectation": {each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        "expectation": {
+            expectation.layer.value: expectation.verdict
+            for expectation in case.expectations
+            if expectation.is_of_layer
+        },
     }
 
 

@@ -8,7 +8,7 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.console import console, write_json, write_remark
 from spanproof.cli.output.words import format_count
 from spanproof.suites import iter_mined
 from spanproof.suites.editing import add_cases
@@ -48,19 +48,19 @@ def mine_cases(
     """
     with open_backend(backend, settings) as sandbox:
         found = []
-        for each in iter_mined(repository, sandbox, since=since, limit=limit):
-            found.append(each)
-            if each.reason:
-                inform(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")
-    cases = [each.case for each in found if each.case is not None]
+        for item in iter_mined(repository, sandbox, since=since, limit=limit):
+            found.append(item)
+            if item.reason:
+                write_remark(f"{item.commit[:12]} {item.subject[:60]}: {item.reason}")
+    cases = [item.case for item in found if item.case is not None]
     added = add_cases(suite, cases)
     if as_json:
-        left_out = [{"commit": each.commit, "reason": each.reason} for each in found if each.reason]
-        print_json({**added.to_json(), "left_out": left_out})
+        left_out = [{"commit": item.commit, "reason": item.reason} for item in found if item.reason]
+        write_json({**added.to_json(), "left_out": left_out})
     else:
         commits = format_count(len(found), "bug-fix commit")
         console.print(
-            f"{commits} with a test: {len(added.added)} added, {len(added.known)} known; {suite}",
+            f"{commits} with a test: {len(added.added)} added, {len(added.existing)} known; {suite}",
             soft_wrap=True,
         )
     return EXIT_PASS

@@ -14,11 +14,11 @@ from spanproof.cli.options.store import (
     with_limit_option,
     with_store_query_options,
 )
-from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.runs_table import RunLine, print_runs
+from spanproof.cli.output.console import console, select_attributes, write_json, write_remark
+from spanproof.cli.output.runs_table import RunLine, write_runs
 from spanproof.cli.output.words import format_count, to_outcome_row
 from spanproof.cli.problems import UsageProblem
-from spanproof.cli.waiting import warn_of_waiting
+from spanproof.cli.waiting import write_waiting
 from spanproof.store import Feedback, RunRow, Store, TraceRow
 from spanproof.store.trace_list import TraceOrder, TraceTerms
 from spanproof.store.trace_listing import TraceListing
@@ -110,19 +110,19 @@ def command(
         rows = list(TraceListing(store, chosen, TraceOrder(order), layer_states).iter_rows(limit))
         ratings = [] if as_json or not rows else store.feedback()
         waiting = store.waiting_traces(query.project)
-        why_none = "" if rows else _explain_empty_list(store)
+        why_none = "" if rows else _describe_empty_list(store)
     if as_json:
         for row in rows:
-            print_json(_to_row(row))
+            write_json(_to_row(row))
     elif rows:
-        _print(rows, ratings)
+        _write_rows(rows, ratings)
     else:
-        inform(why_none)
-    warn_of_waiting(waiting)
+        write_remark(why_none)
+    write_waiting(waiting)
     return EXIT_PASS
 
 
-def _explain_empty_list(store: Store) -> str:
+def _describe_empty_list(store: Store) -> str:
     """Return whether the store holds no evaluated trace, or none that the options mean."""
     if store.trace_ids(limit=1):
         return f"no trace in {store.name} matches"
@@ -140,16 +140,16 @@ def _parse_states(states: Sequence[str], *, failing: bool, passing: bool) -> set
     return wanted
 
 
-def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
+def _write_rows(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
     lines = [
         RunLine(run.agent, row.trace_id, row.start_ns, run.layers, _describe_feedback(row, run, feedback))
         for row in rows
         for run in row.runs
     ]
     if lines:
-        print_runs(console, lines)
+        write_runs(console, lines)
     if without := sum(not row.runs for row in rows):
-        inform(f"{format_count(without, 'trace')} without an agent run; --json lists them too")
+        write_remark(f"{format_count(without, 'trace')} without an agent run; --json lists them too")
 
 
 def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
@@ -164,16 +164,16 @@ def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback])
 
 def _to_row(row: TraceRow) -> dict[str, object]:
     return {
-        **pick(row, "trace_id project state"),
+        **select_attributes(row, "trace_id project state"),
         "start_unix_ns": row.start_ns,
         "end_unix_ns": row.end_ns,
-        **pick(row, "spans defects tokens cost_usd"),
+        **select_attributes(row, "spans defects tokens cost_usd"),
         "feedback": dict(row.feedback),
         "runs": [
             {
                 "span_id": run.run_span_id,
-                **pick(run, "agent model state"),
-                **_describe_run(row, run),
+                **select_attributes(run, "agent model state"),
+                **_build_run(row, run),
                 "layers": {layer.value: to_outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs
@@ -181,6 +181,6 @@ def _to_row(row: TraceRow) -> dict[str, object]:
     }
 
 
-def _describe_run(row: TraceRow, run: RunRow) -> dict[str, object]:
+def _build_run(row: TraceRow, run: RunRow) -> dict[str, object]:
     summary = row.summaries.get(run.run_span_id)
-    return {} if summary is None else pick(summary, "task answer tokens cost_usd")
+    return {} if summary is None else select_attributes(summary, "task answer tokens cost_usd")

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.output.console import console, inform, print_json, warn
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_json, write_remark, write_warning
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.body import decode_record
@@ -40,12 +40,12 @@ def check(directory: Path, as_json: bool) -> int:
     sound = all(report.sound for report in reports)
     if as_json:
         for report in reports:
-            print_json(_as_row(report))
+            write_json(_as_row(report))
         return EXIT_PASS if sound else EXIT_GATE_FAILED
     if not reports:
-        inform(f"{directory} holds no segment: everything that was acknowledged is stored")
+        write_remark(f"{directory} holds no segment: everything that was acknowledged is stored")
         return EXIT_PASS
-    table = make_listing("segment", "records", "not done", "torn bytes", "damaged bytes")
+    table = build_listing("segment", "records", "not done", "torn bytes", "damaged bytes")
     for report in reports:
         damaged = ", ".join(f"{start}-{end}" for start, end in report.damaged)
         damaged += f" and {report.skipped} records before it" if report.skipped else ""
@@ -53,7 +53,7 @@ def check(directory: Path, as_json: bool) -> int:
         table.add_row(report.path.name, *cells)
     console.print(table)
     if not sound:
-        warn(f"the log is damaged; `spanproof wal salvage {directory} FILE` saves what can be read")
+        write_warning(f"the log is damaged; `spanproof wal salvage {directory} FILE` saves what can be read")
     return EXIT_PASS if sound else EXIT_GATE_FAILED
 
 
@@ -80,10 +80,10 @@ def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int
             except Refused:
                 unreadable += 1
     if as_json:
-        print_json({"file": str(file), "requests": count, "unreadable": unreadable})
+        write_json({"file": str(file), "requests": count, "unreadable": unreadable})
         return EXIT_PASS
     if unreadable:
-        warn(f"{format_count(unreadable, 'record')} can be read and hold no request")
+        write_warning(f"{format_count(unreadable, 'record')} can be read and hold no request")
     console.print(f"{format_count(count, 'request')} written to {file}")
     return EXIT_PASS
 
@@ -96,7 +96,7 @@ def _as_row(report: SegmentReport) -> dict[str, object]:
         "records": report.records,
         "undone": report.undone,
         "torn_bytes": report.torn_bytes,
-        "damaged": [list(each) for each in report.damaged],
+        "damaged": [list(item) for item in report.damaged],
         "skipped": report.skipped,
         "sound": report.sound,
     }

@@ -42,7 +42,7 @@ def command(directory: Path, in_browser: bool, as_json: bool) -> int:
         )
     run_demo(directory, as_json=as_json)
     if in_browser:
-        from spanproof.cli.commands.console import show_console
+        from spanproof.cli.commands.console import run_console
 
-        show_console(str(directory / "store"), in_browser=True)
+        run_console(str(directory / "store"), in_browser=True)
     return EXIT_PASS

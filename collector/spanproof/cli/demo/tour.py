@@ -20,22 +20,22 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from spanproof.cli.commands.gate import print_report as print_gate
-from spanproof.cli.commands.promote import print_case
-from spanproof.cli.commands.serve import make_collector
-from spanproof.cli.commands.suite import print_report as print_suite
+from spanproof.cli.commands.gate import write_report as print_gate
+from spanproof.cli.commands.promote import write_case
+from spanproof.cli.commands.serve import build_collector
+from spanproof.cli.commands.suite import write_report as print_suite
 from spanproof.cli.demo.processes import AgentRun, AgentsFailed, opened_webhook, run_agents
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.config import read_config
-from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.console import console, select_attributes, write_json
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.cli.output.runs_table import build_run_lines, print_runs
+from spanproof.cli.output.runs_table import build_run_lines, write_runs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import ISSUES_URL, UsageProblem
 from spanproof.collector.service import Collector
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.scores import find_state
 from spanproof.gate import GateReport, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteReport, promote_run, run_suite
@@ -79,25 +79,30 @@ def run_demo(directory: Path, *, as_json: bool) -> None:
         UsageProblem: the directory has other files, or the collector cannot start.
     """
     console.quiet = as_json
-    _prepare(directory)
-    collected = _collect(directory)
-    _print_heading("3  The verdicts: a row per run, a column per layer")
-    print_runs(
-        console, [line for agent, each in collected.pairs for line in build_run_lines(each, agent.scenario)]
+    _start_directory(directory)
+    collected = _run_agents(directory)
+    _write_heading("3  The verdicts: a row per run, a column per layer")
+    write_runs(
+        console,
+        [
+            line
+            for agent, evaluation in collected.pairs
+            for line in build_run_lines(evaluation, agent.scenario)
+        ],
     )
-    misquote = next(each for agent, each in collected.pairs if agent.scenario == "misquote")
-    _print_heading("4  One run in detail: it recovered from an error, and misquoted its own result")
+    misquote = next(evaluation for agent, evaluation in collected.pairs if agent.scenario == "misquote")
+    _write_heading("4  One run in detail: it recovered from an error, and misquoted its own result")
     console.print(build_run_page(misquote, misquote.runs[0], name="misquote"))
-    _show_alert(collected.alert)
-    gate = _show_gate(collected)
-    case, suite = _show_promotion(misquote, directory)
-    _show_next_commands(misquote, directory)
+    _write_alert(collected.alert)
+    gate = _run_gate(collected)
+    case, suite = _build_promotion(misquote, directory)
+    _write_next_commands(misquote, directory)
     console.quiet = False
     if as_json:
-        print_json(_build_summary(collected, gate, case, suite))
+        write_json(_build_summary(collected, gate, case, suite))
 
 
-def _prepare(directory: Path) -> None:
+def _start_directory(directory: Path) -> None:
     """Make the directory, empty; remove nothing but what an earlier demo wrote."""
     if directory.exists() and any(directory.iterdir()):
         if not (directory / _MARK).exists():
@@ -110,15 +115,15 @@ def _prepare(directory: Path) -> None:
     (directory / _MARK).touch()
 
 
-def _collect(directory: Path) -> _Collected:
+def _run_agents(directory: Path) -> _Collected:
     with opened_webhook() as (url, notifications):
-        collector = make_collector(read_config(None, _make_settings(directory, url)))
-        _print_heading("1  The collector, with embedded defaults")
+        collector = build_collector(read_config(None, _build_settings(directory, url)))
+        _write_heading("1  The collector, with embedded defaults")
         with collector:
-            _print_endpoints(collector, directory)
-            _print_heading("2  Real agents in a process of their own, exporting over OTLP")
+            _write_endpoints(collector, directory)
+            _write_heading("2  Real agents in a process of their own, exporting over OTLP")
             try:
-                agents = run_agents(collector.endpoints.http or "", _print_agent)
+                agents = run_agents(collector.endpoints.http or "", _write_agent)
             except AgentsFailed as failure:
                 raise NotAsPromised(str(failure)) from failure
             with console.status("evaluating"):
@@ -133,7 +138,7 @@ def _collect(directory: Path) -> _Collected:
     return _Collected([(agent, latest[agent.trace_id]) for agent in agents], alert)
 
 
-def _make_settings(directory: Path, webhook: str) -> tuple[str, ...]:
+def _build_settings(directory: Path, webhook: str) -> tuple[str, ...]:
     rule = {
         "name": "eval-fail-rate-of-prompt-v2",
         "layer": "groundedness",
@@ -155,32 +160,32 @@ def _make_settings(directory: Path, webhook: str) -> tuple[str, ...]:
     )
 
 
-def _print_endpoints(collector: Collector, directory: Path) -> None:
+def _write_endpoints(collector: Collector, directory: Path) -> None:
     for sentence in collector.endpoints.moved:
         console.print(Text(f"   {sentence}", style="yellow"))
     console.print(Text(f"   OTLP gRPC {collector.endpoints.grpc}   HTTP {collector.endpoints.http}"))
     console.print(Text(f"   store     {directory / 'store'} (ClickHouse in this process)"))
 
 
-def _print_agent(agent: AgentRun) -> None:
+def _write_agent(agent: AgentRun) -> None:
     answer = agent.answer if agent.error is None else f"raised {agent.error}"
     console.print(
-        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", clean_line(answer))
+        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", format_line(answer))
     )
 
 
-def _show_alert(alert: Mapping[str, Any]) -> None:
-    _print_heading("5  An alert on the eval-fail-rate of one cohort reached a webhook")
-    lines = [clean_line(str(alert["summary"]))]
+def _write_alert(alert: Mapping[str, Any]) -> None:
+    _write_heading("5  An alert on the eval-fail-rate of one cohort reached a webhook")
+    lines = [format_line(str(alert["summary"]))]
     for score in alert["alerts"][0]["scores"]:
-        explanation = clean_line(score["explanation"])
+        explanation = format_line(score["explanation"])
         lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 3)))
 
 
-def _show_gate(collected: _Collected) -> GateReport:
-    _print_heading("6  A gate over the same scores, as CI would run it")
+def _run_gate(collected: _Collected) -> GateReport:
+    _write_heading("6  A gate over the same scores, as CI would run it")
     scores = [score for _, evaluation in collected.pairs for score in evaluation.scores]
     report = evaluate_assertions([parse_assertion(text) for text in ASSERTIONS], scores)
     print_gate(report)
@@ -189,11 +194,11 @@ def _show_gate(collected: _Collected) -> GateReport:
     return report
 
 
-def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, SuiteReport]:
-    _print_heading("7  The misquote, promoted into a suite, fails again in the same way, offline")
+def _build_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, SuiteReport]:
+    _write_heading("7  The misquote, promoted into a suite, fails again in the same way, offline")
     suite = directory / "suite"
     case = promote_run(misquote, misquote.runs[0].run.span_id, suite)
-    print_case(case, suite / "cases" / case.id)
+    write_case(case, suite / "cases" / case.id)
     with opened_engine(Config()) as engine:
         report = run_suite(suite, engine)
     print_suite(report)
@@ -202,8 +207,8 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
     return case, report
 
 
-def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
-    _print_heading("Look further")
+def _write_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
+    _write_heading("Look further")
     # Where the program is on no PATH, the path by which it was started.
     program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
     store = directory / "store"
@@ -222,17 +227,7 @@ def _build_summary(
     collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport
 ) -> dict[str, object]:
     runs = [
-        {
-            **pick(agent, "scenario trace_id answer"),
-            "state": run.state.value,
-            "layers": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
-            "sub_scores": {
-                score.name: state.value
-                for score in run.scores
-                if score.span_id == run.run.span_id and score.name != score.layer
-                if (state := find_state(score.layer, score.name, score.outcome)) is not None
-            },
-        }
+        {**select_attributes(agent, "scenario trace_id answer"), **_to_run_row(run)}
         for agent, evaluation in collected.pairs
         for run in evaluation.runs
     ]
@@ -245,6 +240,20 @@ def _build_summary(
     }
 
 
-def _print_heading(title: str) -> None:
+def _to_run_row(run: RunEvaluation) -> dict[str, object]:
+    sub_scores: dict[str, str] = {}
+    for score in run.scores:
+        is_of_run = score.span_id == run.run.span_id and score.name != score.layer
+        state = find_state(score.layer, score.name, score.outcome) if is_of_run else None
+        if state is not None:
+            sub_scores[score.name] = state.value
+    return {
+        "state": run.state.value,
+        "layers": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
+        "sub_scores": sub_scores,
+    }
+
+
+def _write_heading(title: str) -> None:
     console.print()
     console.print(Rule(Text(title, style="bold"), align="left", style="dim"))

@@ -41,16 +41,16 @@ class CodeFile:
     source: str
     lines: tuple[tuple[int | None, int], ...] = ()
 
-    def locate(self, finding: Finding) -> Finding:
+    def build_located(self, finding: Finding) -> Finding:
         """Return the finding with the lines of the file, and with the cell of a notebook in its message."""
         if not self.lines:
             return finding
-        cell, line = self._find_line(finding.line)
-        _, end_line = self._find_line(finding.end_line)
+        cell, line = self._get_line(finding.line)
+        _, end_line = self._get_line(finding.end_line)
         message = finding.message if cell is None else f"cell {cell}: {finding.message}"
         return replace(finding, line=line, end_line=max(line, end_line), message=message)
 
-    def _find_line(self, line: int) -> tuple[int | None, int]:
+    def _get_line(self, line: int) -> tuple[int | None, int]:
         return self.lines[min(line, len(self.lines)) - 1]
 
 

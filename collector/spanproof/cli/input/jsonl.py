@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.output.console import encode_json_line, warn
+from spanproof.cli.output.console import encode_json_line, write_warning
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.trace.codec import MalformedDocument, load_json
@@ -42,15 +42,15 @@ class BadRow(ValueError):  # noqa: N818 - names the input
     """A line whose content is not what the interface takes; the message names the field."""
 
 
-def answer_lines(handle: Handler, workers: int = 1) -> int:
+def handle_lines(handle: Handler, workers: int = 1) -> int:
     """Answer stdin on stdout and return the exit code; stderr counts the bad lines."""
     bad = run_jsonl(handle, workers=workers)
     if bad:
-        warn(f"{format_count(bad, 'line was', 'lines were')} bad: the answer's 'error' says why")
+        write_warning(f"{format_count(bad, 'line was', 'lines were')} bad: the answer's 'error' says why")
     return EXIT_PASS
 
 
-def require_jsonl(command: str, *, jsonl: bool) -> None:
+def check_jsonl(command: str, *, jsonl: bool) -> None:
     """Raise UsageProblem where a command that takes nothing but JSON Lines is called without `--jsonl`."""
     if not jsonl:
         raise UsageProblem(
@@ -59,7 +59,7 @@ def require_jsonl(command: str, *, jsonl: bool) -> None:
         )
 
 
-def refuse_files(files: Sequence[object]) -> None:
+def check_no_files(files: Sequence[object]) -> None:
     """Raise UsageProblem where files are named beside `--jsonl`."""
     if files:
         raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
@@ -79,11 +79,11 @@ def run_jsonl(
         out: stdout when None.
         workers: how many rows are handled at once.
     """
-    given = sys.stdin.buffer if lines is None else lines
-    numbered = ((number, line) for number, line in enumerate(given, start=1) if line.strip())
+    stream = sys.stdin.buffer if lines is None else lines
+    numbered = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
     sink = sys.stdout.buffer if out is None else out
     bad = 0
-    for answer in _answer_all(handle, numbered, workers):
+    for answer in _iter_answers(handle, numbered, workers):
         sink.write(encode_json_line(answer))
         sink.flush()
         bad += "error" in answer
@@ -96,23 +96,23 @@ def read_text_field(row: Row, name: str) -> str:
         raise BadRow(f"field {name!r} is missing: it must be a string")
     value = row[name]
     if not isinstance(value, str):
-        raise BadRow(f"field {name!r} must be a string, got {name_json_type(value)}")
+        raise BadRow(f"field {name!r} must be a string, got {get_json_type(value)}")
     return value
 
 
-def name_json_type(value: object) -> str:
+def get_json_type(value: object) -> str:
     """Return JSON's name for a value's type, with its article."""
     return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
 
 
-def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers: int) -> Iterator[Row]:
+def _iter_answers(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers: int) -> Iterator[Row]:
     """Yield the answers in the order of the lines, each as soon as those before it are out.
 
     A thread of its own reads, because it may wait for the next line for ever; it is a daemon, and an
     interrupted command waits neither for it nor for the programs that still run.
     """
     if workers == 1:
-        yield from (_answer_row(handle, number, line) for number, line in numbered)
+        yield from (_handle_row(handle, number, line) for number, line in numbered)
         return
     in_order: Queue[Future[Row] | BaseException | None] = Queue(_WAITING_PER_WORKER * workers)
     pool = ThreadPoolExecutor(workers, "jsonl")
@@ -120,7 +120,7 @@ def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers:
     def read() -> None:
         try:
             for number, line in numbered:
-                in_order.put(pool.submit(_answer_row, handle, number, line))
+                in_order.put(pool.submit(_handle_row, handle, number, line))
             in_order.put(None)
         except BaseException as failure:  # noqa: BLE001 - raised where the answers are read
             in_order.put(failure)
@@ -135,10 +135,10 @@ def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _answer_row(handle: Handler, number: int, line: bytes) -> Row:
+def _handle_row(handle: Handler, number: int, line: bytes) -> Row:
     row_id: Any = None
     try:
-        row = _decode(line, number)
+        row = _decode_row(line, number)
         row_id = row.get("id")
         return handle(row)
     except BadRow as problem:
@@ -147,7 +147,7 @@ def _answer_row(handle: Handler, number: int, line: bytes) -> Row:
         return {"id": row_id, "error": f"{type(failure).__name__}: {failure}"}
 
 
-def _decode(line: bytes, number: int) -> Row:
+def _decode_row(line: bytes, number: int) -> Row:
     try:
         # Lone surrogates too, which snippets found in the wild do hold.
         row = load_json(line)
@@ -155,5 +155,5 @@ def _decode(line: bytes, number: int) -> Row:
         reason = str(problem).replace("not JSON", "not a line of JSON", 1)
         raise BadRow(f"line {number}: {reason}") from problem
     if not isinstance(row, dict):
-        raise BadRow(f"line {number}: must be a JSON object, got {name_json_type(row)}")
+        raise BadRow(f"line {number}: must be a JSON object, got {get_json_type(row)}")
     return row

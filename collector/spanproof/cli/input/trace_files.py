@@ -25,5 +25,5 @@ def read_traces(file: Path) -> tuple[list[Trace], list[UsageProblem]]:
         return [], [UsageProblem(f"{file} cannot be read: {reason}", "Give the path of a file with traces.")]
     except MalformedOtlp as failure:
         requests, malformed = [], [failure]
-    problems = [UsageProblem(str(each), _REMEDY) for each in malformed]
+    problems = [UsageProblem(str(item), _REMEDY) for item in malformed]
     return dialects.read_traces(requests), problems

@@ -32,8 +32,8 @@ def command(location: str, policy_file: Path | None, suites: Path, allow_writes:
         raise UsageProblem(
             "the MCP server needs the package 'mcp'", "pip install 'spanproof[mcp]'"
         ) from missing
-    from spanproof.cli.mcp.server import make_server
+    from spanproof.cli.mcp.server import build_server
     from spanproof.cli.mcp.tools import Tools
 
-    make_server(Tools(location, policy_file, suites), allow_writes=allow_writes).run("stdio")
+    build_server(Tools(location, policy_file, suites), allow_writes=allow_writes).run("stdio")
     return EXIT_PASS

@@ -16,9 +16,9 @@ from rich.console import Console
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.options.store import find_run, find_trace, opened_store, parse_since
-from spanproof.cli.output.console import pick
-from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.options.store import get_run, get_trace, opened_store, parse_since
+from spanproof.cli.output.console import select_attributes
+from spanproof.cli.output.hostile import format_controls
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.cli.output.words import describe_outcome, format_time
 from spanproof.cli.problems import UsageProblem
@@ -86,14 +86,14 @@ class Tools:
     def show_trace(self, trace: TraceId, run: RunName = None) -> str:
         """Show one trace as text: each run's verdict, why, and its steps with code, output and replay."""
         with opened_store(self.location) as store:
-            evaluation = find_trace(store, trace)
+            evaluation = get_trace(store, trace)
             feedback = store.feedback(evaluation.key)
-        runs = (find_run(evaluation, run),) if run else evaluation.runs
+        runs = (get_run(evaluation, run),) if run else evaluation.runs
         page = io.StringIO()
         console = Console(file=page, width=_WIDTH, highlight=False, no_color=True, force_terminal=False)
-        for each in runs:
-            about = [said for said in feedback if said.is_about(each.run.span_id)]
-            console.print(build_run_page(evaluation, each, about, full=False))
+        for item in runs:
+            about = [comment for comment in feedback if comment.is_about(item.run.span_id)]
+            console.print(build_run_page(evaluation, item, about, full=False))
         text = page.getvalue() or f"trace {evaluation.trace.trace_id} has no agent run"
         left = len(text) - _LONGEST_PAGE
         return text if left <= 0 else f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
@@ -103,37 +103,40 @@ class Tools:
     ) -> dict[str, Any]:
         """Scan a snippet without running it: allow, review or deny, and each finding with line and remedy."""
         scan = load_pipeline(self.policy_file).scan(language, source)
-        findings = [pick(each, "rule severity verdict line message remedy cwe") for each in scan.findings]
+        findings = [
+            select_attributes(finding, "rule severity verdict line message remedy cwe")
+            for finding in scan.findings
+        ]
         return {"verdict": scan.verdict.value, "findings": findings}
 
     def list_cases(self, suite: SuiteName) -> list[dict[str, Any]]:
         """List the cases of a suite: agent, task, and the layers that the frozen run fails."""
         return [
             {
-                **pick(case, "id agent task"),
+                **select_attributes(case, "id agent task"),
                 "fails": [
-                    each.layer.value
-                    for each in case.expectations
-                    if each.is_of_layer and each.verdict == "fail"
+                    expectation.layer.value
+                    for expectation in case.expectations
+                    if expectation.is_of_layer and expectation.verdict == "fail"
                 ],
             }
-            for case in load_suite(self._resolve_suite(suite))
+            for case in load_suite(self._get_suite_folder(suite))
         ]
 
     def run_suite(self, suite: SuiteName) -> dict[str, Any]:
         """Replay every case of a suite offline, in the sandbox; report what differs from the frozen run."""
         with opened_engine(Config(), self.policy_file) as engine:
-            return run_suite(self._resolve_suite(suite), engine).to_json()
+            return run_suite(self._get_suite_folder(suite), engine).to_json()
 
     def promote_run(self, trace: TraceId, suite: SuiteName, run: RunName = None) -> dict[str, Any]:
         """Add a stored run to a suite as a hermetic case; writes files below the suite's folder."""
         with opened_store(self.location) as store:
-            evaluation = find_trace(store, trace)
-        folder = self._resolve_suite(suite)
-        case = promote_run(evaluation, find_run(evaluation, run).run.span_id, folder)
+            evaluation = get_trace(store, trace)
+        folder = self._get_suite_folder(suite)
+        case = promote_run(evaluation, get_run(evaluation, run).run.span_id, folder)
         return {"id": case.id, "folder": str(folder / "cases" / case.id)}
 
-    def _resolve_suite(self, name: str) -> Path:
+    def _get_suite_folder(self, name: str) -> Path:
         """Return the folder of a suite; raises UsageProblem where it lies outside the folder of suites."""
         folder = (self.suites / name).resolve()
         if not folder.is_relative_to(self.suites.resolve()):
@@ -157,12 +160,12 @@ def _to_trace_row(row: TraceRow) -> dict[str, Any]:
 def _to_run_row(run: RunRow) -> dict[str, Any]:
     return {
         "span_id": run.run_span_id,
-        "agent": escape_controls(run.agent),
-        "model": escape_controls(run.model),
+        "agent": format_controls(run.agent),
+        "model": format_controls(run.model),
         "state": run.state.value,
         "verdicts": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
         "why": {
-            layer.value: escape_controls(describe_outcome(outcome))[:_LONGEST_REASON]
+            layer.value: format_controls(describe_outcome(outcome))[:_LONGEST_REASON]
             for layer, outcome in run.layers.items()
             if get_state(outcome).value in _NOT_PASSED
         },

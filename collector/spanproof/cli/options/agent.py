@@ -16,11 +16,11 @@ from spanproof.experiments import (
     Continuation,
     Settings,
     Tools,
-    agent_in_module,
-    agent_program,
-    agent_service,
+    build_module_agent,
+    build_program_agent,
+    build_service_agent,
 )
-from spanproof.experiments.notebook import choose_folder
+from spanproof.experiments.notebook import get_new_folder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -58,7 +58,7 @@ _OPTIONS = (
     click.option("--url", help="Run the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
         "--tools",
-        type=click.Choice([each.value for each in Tools]),
+        type=click.Choice([tool.value for tool in Tools]),
         default=_DEFAULTS.tools.value,
         show_default=True,
         help="Call the agent's tools, or return the results recorded in the case.",
@@ -144,34 +144,34 @@ def with_agent_options(command: Command) -> Command:
     """
 
     @wraps(command)
-    def with_options(*args: Any, **given: Any) -> Any:
-        names = [option for option in ("agent", "command", "url") if given[option] is not None]
+    def with_options(*args: Any, **values: Any) -> Any:
+        names = [option for option in ("agent", "command", "url") if values[option] is not None]
         if len(names) > 1:
             raise UsageProblem(f"--{names[0]} is given with --{names[1]}", "Name one agent.")
-        image = given.pop("image")
+        image = values.pop("image")
         if image is not None and names != ["command"]:
             raise UsageProblem("--image is given without --command", "A container runs a program: name it.")
         options = AgentOptions(
-            agent=_select_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
+            agent=_find_agent(values.pop("agent"), values.pop("command"), values.pop("url"), image or ""),
             settings=Settings(
-                trials=given.pop("trials"),
-                jobs=given.pop("jobs"),
-                seed=given.pop("seed"),
-                timeout_s=given.pop("timeout"),
-                tools=Tools(given.pop("tools")),
-                refuse_unknown=given.pop("unknown_calls") == "refuse",
-                listen_port=given.pop("listen_port"),
-                max_tokens=given.pop("max_tokens"),
-                max_cost_usd=given.pop("max_cost"),
+                trials=values.pop("trials"),
+                jobs=values.pop("jobs"),
+                seed=values.pop("seed"),
+                timeout_s=values.pop("timeout"),
+                tools=Tools(values.pop("tools")),
+                refuse_unknown=values.pop("unknown_calls") == "refuse",
+                listen_port=values.pop("listen_port"),
+                max_tokens=values.pop("max_tokens"),
+                max_cost_usd=values.pop("max_cost"),
             ),
-            continuation=_choose_continuation(
-                given["out"], resume=given.pop("resume"), fresh=given.pop("fresh")
+            continuation=_get_continuation(
+                values["out"], resume=values.pop("resume"), fresh=values.pop("fresh")
             ),
-            folder=given.pop("out") or choose_folder(),
-            baseline=given.pop("baseline"),
-            quarantine=given.pop("quarantine_flaky"),
-            send_to=given.pop("send_to"),
-            rescore=given.pop("rescore"),
+            folder=values.pop("out") or get_new_folder(),
+            baseline=values.pop("baseline"),
+            quarantine=values.pop("quarantine_flaky"),
+            send_to=values.pop("send_to"),
+            rescore=values.pop("rescore"),
         )
         if options.rescore is not None:
             _check_rescore(options)
@@ -180,7 +180,7 @@ def with_agent_options(command: Command) -> Command:
                 "there is no agent to run: frozen runs are judged again, once and offline",
                 "Name the agent: --agent package.module:name, --command LINE or --url URL.",
             )
-        return command(*args, trials=options, **given)
+        return command(*args, trials=options, **values)
 
     decorated: Any = with_options
     for option in reversed(_OPTIONS):
@@ -188,7 +188,7 @@ def with_agent_options(command: Command) -> Command:
     return decorated  # type: ignore[no-any-return]
 
 
-def _choose_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continuation:
+def _get_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continuation:
     if resume and fresh:
         raise UsageProblem("--resume is given with --fresh", "Go on, or start anew: give one of both.")
     if resume and out is None:
@@ -207,11 +207,11 @@ def _check_rescore(options: AgentOptions) -> None:
         )
 
 
-def _select_agent(
+def _find_agent(
     module: str | None, command: str | None, url: str | None, image: str
 ) -> AgentUnderTest | None:
     if module is not None:
-        return agent_in_module(module)
+        return build_module_agent(module)
     if command is not None:
-        return agent_program(command, image)
-    return agent_service(url) if url is not None else None
+        return build_program_agent(command, image)
+    return build_service_agent(url) if url is not None else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from spanproof.cli.output.console import show_builds
+from spanproof.cli.output.console import start_build_log
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import list_backends, open_sandbox
@@ -56,7 +56,7 @@ def open_backend(backend: str, settings: Mapping[str, str], workers: int = 1) ->
         UsageProblem: there is none of this name.
         BadSetting: it does not take the settings.
     """
-    show_builds()
+    start_build_log()
     try:
         return open_sandbox(backend, workers=workers, settings=settings)
     except SandboxUnavailable as problem:

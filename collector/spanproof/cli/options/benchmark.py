@@ -59,7 +59,7 @@ class BenchOptions:
     judge_endpoint: str | None
     judgements: Path | None
 
-    def source(self, problems: Path) -> Source:
+    def build_source(self, problems: Path) -> Source:
         """Return the local files that belong to these problems."""
         return Source(problems, self.answers, self.databases, self.image)
 
@@ -183,10 +183,10 @@ def with_bench_options(command: Command) -> Command:
     """Give a command the options; it gets them as one argument, `options`."""
 
     @wraps(command)
-    def with_options(*args: Any, **given: Any) -> Any:
-        named = {name: given.pop(name) for name in BenchOptions.__dataclass_fields__}
+    def with_options(*args: Any, **values: Any) -> Any:
+        named = {name: values.pop(name) for name in BenchOptions.__dataclass_fields__}
         days = {key: value.date() for key, value in named.items() if isinstance(value, datetime)}
-        return command(*args, options=BenchOptions(**{**named, **days}), **given)
+        return command(*args, options=BenchOptions(**{**named, **days}), **values)
 
     decorated: Any = with_options
     for option in reversed(_OPTIONS):

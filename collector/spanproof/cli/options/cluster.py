@@ -9,7 +9,7 @@ EVER_NS = 2**63 - 1
 """An end of a window behind every failure."""
 
 
-def find_cluster(store: Store, id_start: str, start_ns: int = 0, end_ns: int = EVER_NS) -> FailureCluster:
+def get_cluster(store: Store, id_start: str, start_ns: int = 0, end_ns: int = EVER_NS) -> FailureCluster:
     """Return the cluster whose id, or the fingerprint of one of its failures, starts so.
 
     Counts are of the window. Raises UsageProblem where none or several clusters fit.

@@ -36,7 +36,7 @@ def with_by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., An
         @wraps(command)
         def wrapped(*args: Any, by: tuple[str, ...], **kwargs: Any) -> Any:
             for dimension in by:
-                _check(f"--by {dimension!r}", dimension)
+                _check_cohort(f"--by {dimension!r}", dimension)
             return command(*args, by=tuple(dict.fromkeys(by)), **kwargs)
 
         return wrapped
@@ -50,12 +50,12 @@ def _read_cohort(where: Sequence[str]) -> dict[str, str]:
         dimension, equals, value = condition.partition("=")
         if not equals:
             raise UsageProblem(f"--where {condition!r} has no value", "Write DIMENSION=VALUE.")
-        _check(f"--where {condition!r}", dimension)
+        _check_cohort(f"--where {condition!r}", dimension)
         cohort[dimension] = value
     return cohort
 
 
-def _check(option: str, dimension: str) -> None:
+def _check_cohort(option: str, dimension: str) -> None:
     try:
         check_dimension(dimension)
     except ValueError as problem:

@@ -99,7 +99,7 @@ def read_config(file: Path | None, settings: tuple[str, ...] = ()) -> Config:
     try:
         return load_checked(file, _with_store(os.environ), overrides)
     except ConfigError as wrong:
-        raise describe_mistakes(wrong) from wrong
+        raise build_mistakes_problem(wrong) from wrong
 
 
 def _with_store(environ: Mapping[str, str]) -> Mapping[str, str]:
@@ -119,13 +119,13 @@ def load_checked(file: Path | None, environ: Mapping[str, str], overrides: Mappi
     """
     config = load_config(file, environ, overrides)
     if config.sandbox.backend not in list_backends():
-        known = ", ".join(list_backends())
-        what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
+        backends = ", ".join(list_backends())
+        what = f"no backend is named {config.sandbox.backend!r}; known: {backends}"
         raise ConfigError([Problem(str(file or ""), "sandbox.backend", what)])
     return config
 
 
-def describe_mistakes(wrong: ConfigError) -> UsageProblem:
+def build_mistakes_problem(wrong: ConfigError) -> UsageProblem:
     """Return every mistake of a configuration in one message."""
     lines = [str(problem) for problem in wrong.problems]
     what = lines[0] if len(lines) == 1 else "the configuration is not valid:\n    " + "\n    ".join(lines)

@@ -134,19 +134,19 @@ def parse_surroundings(row: Row, default: Surroundings) -> Surroundings:
             fixtures = replace(fixtures, http=read_exchanges(row["http"], "field 'http'"))
         except BadFixture as problem:
             raise BadRow(str(problem)) from problem
-    if clock := _parse_field(row, "clock", _ClockField, '{"start_s": seconds, "rate": number}'):
+    if clock := _find_field(row, "clock", _ClockField, '{"start_s": seconds, "rate": number}'):
         fixtures = replace(fixtures, clock=Clock(clock.start_s, clock.rate))
     form = f'{{"ecosystem": {" or ".join(Ecosystem)}, "pins": [strings]}}'
-    if packages := _parse_field(row, "packages", _PackagesField, form):
+    if packages := _find_field(row, "packages", _PackagesField, form):
         fixtures = replace(fixtures, packages=PackageSet(packages.ecosystem, tuple(packages.pins)))
     form = f'{{"engine": {" or ".join(DatabaseEngine)}, "file": one of files, "writable": boolean}}'
-    if database := _parse_field(row, "database", _DatabaseField, form):
+    if database := _find_field(row, "database", _DatabaseField, form):
         chosen = Database(database.engine, database.file, database.writable)
         fixtures, files = replace(fixtures, database=chosen), {}
     return Surroundings(fixtures, files)
 
 
-def _parse_field(row: Row, name: str, model: type[_FieldT], form: str) -> _FieldT | None:
+def _find_field(row: Row, name: str, model: type[_FieldT], form: str) -> _FieldT | None:
     if row.get(name) is None:
         return None
     try:

@@ -105,13 +105,13 @@ def with_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "disk_bytes": disk_bytes,
             "open_files": open_files,
         }
-        given = {name: value for name, value in limits.items() if value is not None}
-        return command(*args, given_limits=given, **kwargs)
+        chosen = {name: value for name, value in limits.items() if value is not None}
+        return command(*args, given_limits=chosen, **kwargs)
 
     return wrapped
 
 
-def describe_reached_limit(execution: Execution, limits: Limits) -> Mapping[str, object] | None:
+def find_reached(execution: Execution, limits: Limits) -> Mapping[str, object] | None:
     """Return the limit that a program reached: its name, its value, and the option that raises it."""
     reached = find_reached_limit(execution, limits)
     if reached is None:

@@ -7,7 +7,7 @@ import click
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy
 
 
-def choose_open_policy(chosen: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
+def get_open_policy(chosen: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
     """Return the policy of the option, else that of a file, else the default."""
     if chosen is not None:
         return OpenPolicy(chosen)

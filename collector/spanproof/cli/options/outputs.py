@@ -67,16 +67,16 @@ class Outputs:
                 write_report(path, form(table))
         if self.github:
             print(format_annotations(table), end="", file=sys.stderr if as_json else sys.stdout, flush=True)
-            _append_summary(format_markdown(table))
+            _write_summary(format_markdown(table))
 
 
 def with_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its files; it is called with `outputs`."""
 
     @wraps(command)
-    def wrapped(*args: Any, **given: Any) -> Any:
+    def wrapped(*args: Any, **values: Any) -> Any:
         names = ("junit", "sarif", "html", "markdown", "github")
-        return command(*args, outputs=Outputs(**{name: given.pop(name) for name in names}), **given)
+        return command(*args, outputs=Outputs(**{name: values.pop(name) for name in names}), **values)
 
     decorated: Any = wrapped
     for option in reversed(_OPTIONS):
@@ -96,7 +96,7 @@ _OPTIONS = (
 )
 
 
-def _append_summary(text: str) -> None:
+def _write_summary(text: str) -> None:
     """Add to the step's summary; without the file, as outside of GitHub Actions, there is none."""
     name = os.environ.get(SUMMARY)
     if not name:

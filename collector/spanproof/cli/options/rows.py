@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from spanproof.cli.output.console import print_json
+from spanproof.cli.output.console import write_json
 from spanproof.cli.output.tables import write_columns, write_csv
 
 
@@ -27,7 +27,7 @@ class RowsOutput:
     out: Path | None
     as_json: bool
 
-    def write(self, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> bool:
+    def handle_rows(self, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> bool:
         """Write rows in the form that was chosen; return False where that is the table for people.
 
         Args:
@@ -36,7 +36,7 @@ class RowsOutput:
         """
         if self.as_json:
             for row in rows:
-                print_json(row)
+                write_json(row)
         elif self.out is not None:
             write_columns(self.out, names, rows)
         elif self.as_csv:

@@ -45,7 +45,7 @@ store_option = click.option(
 )
 
 
-def choose_location(location: str, config: Config) -> str:
+def get_location(location: str, config: Config) -> str:
     """Return the store that `--store` or the environment names, else that of the configuration."""
     source = click.get_current_context().get_parameter_source("location")
     return config.store.location if source is ParameterSource.DEFAULT else location
@@ -124,7 +124,7 @@ def find_newest_trace(store: Store, project: str | None = None) -> TraceEvaluati
     return store.evaluations(ids[:1], project)[0] if ids else None
 
 
-def find_trace(store: Store, id_start: str, project: str | None = None) -> TraceEvaluation:
+def get_trace(store: Store, id_start: str, project: str | None = None) -> TraceEvaluation:
     """Return the stored evaluation whose id starts so; raises UsageProblem where none or several do."""
     prefix = id_start.strip().lower()
     found = store.trace_ids(prefix, limit=6, project=project) if prefix else []
@@ -137,7 +137,7 @@ def find_trace(store: Store, id_start: str, project: str | None = None) -> Trace
         raise UsageProblem(str(several), "Give --project, where the command takes it.") from several
     if evaluation is None:
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
-        near = _find_near(store, prefix)
+        near = _get_near_ids(store, prefix)
         near_or_latest = f"Near it: {near}." if near else f"The latest are: {latest}."
         what = (
             f"no stored trace has an id that starts with {id_start!r}"
@@ -148,7 +148,7 @@ def find_trace(store: Store, id_start: str, project: str | None = None) -> Trace
     return evaluation
 
 
-def find_run(evaluation: TraceEvaluation, name: str | None) -> RunEvaluation:
+def get_run(evaluation: TraceEvaluation, name: str | None) -> RunEvaluation:
     """Return the run with this name or start of a span id, the only one without; else raises UsageProblem."""
     names = "; ".join(f"{run.run.span_id} {run.run.name}" for run in evaluation.runs) or "none"
     fitting = [
@@ -162,7 +162,7 @@ def find_run(evaluation: TraceEvaluation, name: str | None) -> RunEvaluation:
     raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {names}.")
 
 
-def _find_near(store: Store, prefix: str) -> str:
+def _get_near_ids(store: Store, prefix: str) -> str:
     """Return ids that share the longest start with what was given, at least four digits."""
     lengths = range(min(len(prefix) - 1, 31), 3, -1)
     return next((", ".join(ids) for n in lengths if (ids := store.trace_ids(prefix[:n], limit=3))), "")

@@ -22,7 +22,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.hostile import format_controls
 from spanproof.cli.problems import UsageProblem
 from spanproof.trace import Language
 
@@ -68,28 +68,28 @@ console.push_render_hook(_TrimBlanks())
 error_console = _Console(stderr=True, highlight=False)
 
 
-def show_problem(problem: UsageProblem) -> None:
+def write_problem(problem: UsageProblem) -> None:
     """Print a problem and its remedy to stderr, a line each."""
     error_console.print(
-        Text.assemble(("spanproof: ", "bold red"), escape_controls(problem.what)), soft_wrap=True
+        Text.assemble(("spanproof: ", "bold red"), format_controls(problem.what)), soft_wrap=True
     )
     if problem.remedy:
         error_console.print(
-            Text.assemble(("  remedy: ", "bold"), escape_controls(problem.remedy)), soft_wrap=True
+            Text.assemble(("  remedy: ", "bold"), format_controls(problem.remedy)), soft_wrap=True
         )
 
 
-def warn(message: str) -> None:
+def write_warning(message: str) -> None:
     """Print one warning to stderr."""
-    error_console.print(Text(f"spanproof: {escape_controls(message)}", style="yellow"), soft_wrap=True)
+    error_console.print(Text(f"spanproof: {format_controls(message)}", style="yellow"), soft_wrap=True)
 
 
-def inform(message: str) -> None:
+def write_remark(message: str) -> None:
     """Print one remark about the work to stderr."""
-    error_console.print(Text(escape_controls(message)), soft_wrap=True)
+    error_console.print(Text(format_controls(message)), soft_wrap=True)
 
 
-def highlight(source: str, language: Language, start_line: int = 1) -> Syntax:
+def build_highlighted(source: str, language: Language, start_line: int = 1) -> Syntax:
     """Return source code with its line numbers, highlighted on a terminal."""
     from rich.syntax import Syntax  # loads Pygments
 
@@ -109,13 +109,13 @@ def encode_json_line(value: object) -> bytes:
         return text.encode() + b"\n"
 
 
-def print_json(value: object) -> None:
+def write_json(value: object) -> None:
     """Write one JSON line to stdout and flush it."""
     sys.stdout.buffer.write(encode_json_line(value))
     sys.stdout.buffer.flush()
 
 
-def print_json_list(head: Mapping[str, object], name: str, items: Iterable[object]) -> None:
+def write_json_list(head: Mapping[str, object], name: str, items: Iterable[object]) -> None:
     """Write one JSON line whose last member is a list, item by item: the list is never whole in memory."""
     out = sys.stdout.buffer
     out.write(encode_json_line(head).removesuffix(b"}\n") + f',"{name}":['.encode())
@@ -129,16 +129,16 @@ def write_report(path: Path, text: str) -> None:
     """Write a file of results, with the folders above it, and say so on stderr."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    inform(f"wrote {path}")
+    write_remark(f"wrote {path}")
 
 
-def pick(value: object, names: str) -> dict[str, Any]:
+def select_attributes(value: object, names: str) -> dict[str, Any]:
     """Return the named attributes of a value as JSON data; an enum gives its value."""
     found = {name: getattr(value, name) for name in names.split()}
     return {name: item.value if isinstance(item, Enum) else item for name, item in found.items()}
 
 
-def make_progress(*, as_json: bool) -> Progress:
+def build_progress(*, as_json: bool) -> Progress:
     """Return a progress bar on stderr, shown on a terminal only, and not among lines of JSON."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -153,7 +153,7 @@ def make_progress(*, as_json: bool) -> Progress:
     )
 
 
-def show_builds() -> None:
+def start_build_log() -> None:
     """Print the steps of an environment's build on stderr from now on."""
     logger = logging.getLogger("spanproof.sandbox.environments")
     if not any(isinstance(handler, _BuildSteps) for handler in logger.handlers):
@@ -168,7 +168,7 @@ class _BuildSteps(logging.Handler):
     _status: Status | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = escape_controls(record.getMessage())
+        text = format_controls(record.getMessage())
         if not error_console.is_terminal:
             error_console.print(f"spanproof: {text}", markup=False, soft_wrap=True)
         elif getattr(record, "done", False):

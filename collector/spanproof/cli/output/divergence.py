@@ -6,7 +6,7 @@ from spanproof.evaluators.layers.common import find_first_divergence
 from spanproof.evaluators.model import RunEvaluation
 
 
-def describe_divergence(run: RunEvaluation) -> str | None:
+def find_divergence(run: RunEvaluation) -> str | None:
     """Return at which step the replay left the record first, and how; None where it kept to it."""
     first = find_first_divergence(run.run, run.replay)
     if first is None:

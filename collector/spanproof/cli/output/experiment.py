@@ -8,9 +8,9 @@ from __future__ import annotations
 from rich.padding import Padding
 from rich.text import Text
 
-from spanproof.cli.output.console import console, warn
-from spanproof.cli.output.hostile import clean_line
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.console import console, write_warning
+from spanproof.cli.output.hostile import format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.intervals import Interval
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
@@ -42,20 +42,22 @@ _MARKS = {
 _SHOWN_TRIALS = 20
 
 
-def print_experiment(experiment: Experiment) -> None:
+def write_experiment(experiment: Experiment) -> None:
     """Print an experiment."""
-    _print_rates(experiment)
+    _write_rates(experiment)
     if not _is_all_green(experiment):
         for result in experiment.cases:
-            _print_case(result)
-        _print_comparison(experiment)
-        _print_rates_of_parts(experiment)
-    _print_expense(experiment)
+            _write_case(result)
+        _write_comparison(experiment)
+        _write_rates_of_parts(experiment)
+    _write_expense(experiment)
     if experiment.floating_models:
         names = ", ".join(experiment.floating_models)
-        warn(f"the model name {names} is an alias: what answers to it may change; name a dated snapshot")
+        write_warning(
+            f"the model name {names} is an alias: what answers to it may change; name a dated snapshot"
+        )
     if experiment.stopped:
-        warn(f"not all trials were run: {experiment.stopped}; give the same --out to go on")
+        write_warning(f"not all trials were run: {experiment.stopped}; give the same --out to go on")
     console.print(Text(f"results: {experiment.folder}", style="dim"), soft_wrap=True)
 
 
@@ -65,17 +67,17 @@ def _is_all_green(experiment: Experiment) -> bool:
     return passed and experiment.verdict is Verdict.PASSED and experiment.comparison is None
 
 
-def _print_rates(experiment: Experiment) -> None:
-    rate, interval = experiment.pass_at(1), experiment.interval
+def _write_rates(experiment: Experiment) -> None:
+    rate, interval = experiment.compute_pass_at(1), experiment.interval
     line = Text(experiment.conclusion, style=_VERDICT_STYLES[experiment.verdict])
     if rate is not None:
         line.append(f"; pass@1 {rate:.1%}, {interval}", style="not bold")
     k = experiment.wanted
-    at, hat = experiment.pass_at(k), experiment.pass_hat(k)
+    at, hat = experiment.compute_pass_at(k), experiment.compute_pass_hat(k)
     if k > 1 and at is not None and hat is not None:
         line.append(f"; pass@{k} {at:.1%}; pass^{k} {hat:.1%}", style="not bold")
     console.print(line, soft_wrap=True)
-    causes = [cause for each in experiment.cases for cause in each.open_causes]
+    causes = [cause for case in experiment.cases for cause in case.open_causes]
     left_out = [
         f"{layer} is not required by {format_count(cases, 'case')} (requires)"
         for layer, cases in experiment.left_out_layers.items()
@@ -85,7 +87,7 @@ def _print_rates(experiment: Experiment) -> None:
         console.print(Text(remark, style="yellow"), soft_wrap=True)
 
 
-def _print_case(result: CaseResult) -> None:
+def _write_case(result: CaseResult) -> None:
     marks = "".join(_MARKS[trial.verdict] for trial in result.trials[:_SHOWN_TRIALS])
     status = "quarantined" if result.quarantined else result.status.value
     line = Text.assemble(
@@ -98,17 +100,17 @@ def _print_case(result: CaseResult) -> None:
     first = result.first_failure
     if first is not None:
         layer = f"{first.layer.value}: " if first.layer else ""
-        reason = Text.assemble(f"trial {first.number}: {layer}", clean_line(first.reason))
+        reason = Text.assemble(f"trial {first.number}: {layer}", format_line(first.reason))
         console.print(Padding(reason, (0, 0, 0, 6)))
         if first.unknown_calls:
-            names = ", ".join(sorted({str(each["tool"]) for each in first.unknown_calls}))
+            names = ", ".join(sorted({str(call["tool"]) for call in first.unknown_calls}))
             count = format_count(len(first.unknown_calls), "call")
             console.print(
                 Padding(Text(f"{count} without a recorded result: {names}", style="dim"), (0, 0, 0, 6))
             )
 
 
-def _print_comparison(experiment: Experiment) -> None:
+def _write_comparison(experiment: Experiment) -> None:
     found = experiment.comparison
     if found is None:
         return
@@ -128,29 +130,29 @@ def _print_comparison(experiment: Experiment) -> None:
             console.print(Padding(Text(f"{word}: {', '.join(cases)}"), (0, 0, 0, 6)))
 
 
-def _print_rates_of_parts(experiment: Experiment) -> None:
+def _write_rates_of_parts(experiment: Experiment) -> None:
     """Print the layers that failed or are open, and passed trials by tag and cohort."""
-    table = make_listing("", "trials", "rate", "95%", "open")
-    for layer, counts in experiment.fail_rates().items():
+    table = build_listing("", "trials", "rate", "95%", "open")
+    for layer, counts in experiment.count_by_layer().items():
         if counts.failed or counts.open:
             interval = experiment.compute_layer_interval(layer)
-            cells = _format_cells(counts.failed, counts.judged, interval)
+            cells = _build_cells(counts.failed, counts.judged, interval)
             table.add_row(f"{layer} failed", *cells, str(counts.open))
     for dimension, value, group in experiment.groups:
-        name = Text.assemble(f"{dimension} ", clean_line(value), " passed")
+        name = Text.assemble(f"{dimension} ", format_line(value), " passed")
         interval = experiment.compute_group_interval(dimension, value)
-        table.add_row(name, *_format_cells(group.passed, group.counted, interval), str(group.open))
+        table.add_row(name, *_build_cells(group.passed, group.counted, interval), str(group.open))
     if table.row_count:
         console.print(table)
 
 
-def _format_cells(part: int, whole: int, interval: Interval | None) -> tuple[str, str, str]:
+def _build_cells(part: int, whole: int, interval: Interval | None) -> tuple[str, str, str]:
     if interval is None:
         return f"{part} of {whole}", "", ""
     return f"{part} of {whole}", f"{part / whole:.1%}", f"{interval.low:.1%} to {interval.high:.1%}"
 
 
-def _print_expense(experiment: Experiment) -> None:
+def _write_expense(experiment: Experiment) -> None:
     wall = sum(trial.wall_s for trial in experiment.trials)
     judging = sum(trial.judge_s for trial in experiment.trials)
     tokens = sum(trial.tokens for trial in experiment.trials)

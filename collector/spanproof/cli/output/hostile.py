@@ -17,12 +17,12 @@ _CONTROL = re.compile(
 )
 
 
-def escape_controls(text: str) -> str:
+def format_controls(text: str) -> str:
     """Return the text with control, bidirectional and zero-width characters shown as their code points."""
     return _CONTROL.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.replace("\r\n", "\n"))
 
 
-def clean_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
+def format_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
     """Return one line of hostile text: white space joined, made visible, secrets masked.
 
     Beyond `limit` characters it says how many more there are: `[+4,321 characters]`.
@@ -30,6 +30,6 @@ def clean_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
     from spanproof.evaluators.redact import mask_formats  # loads the patterns of secrets
 
     read = text[: limit * 8]
-    line = " ".join(escape_controls(mask_formats(read)).split())
+    line = " ".join(format_controls(mask_formats(read)).split())
     left_out = max(0, len(line) - limit) + len(text) - len(read)
     return Text(f"{line[:limit]} [+{left_out:,} characters]" if left_out else line, style=style)

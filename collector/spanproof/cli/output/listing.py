@@ -13,7 +13,7 @@ MOST_GREEN_ROWS = 2
 """Of more rows than this that all pass only the number is printed: a green run takes at most three lines."""
 
 
-def make_listing(
+def build_listing(
     *names: str,
     right: Collection[str] = (),
     title: str | None = None,
@@ -42,7 +42,7 @@ def make_listing(
     return table
 
 
-def make_pairs(columns: int = 2, *, style: str = "") -> Table:
+def build_pairs(columns: int = 2, *, style: str = "") -> Table:
     """Return an empty table without heads, whose first column holds short names in this style."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style=style)

@@ -15,13 +15,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.verdicts import (
+    build_own_evaluator_lines,
     format_layer_verdict,
-    format_own_evaluators,
     format_reason,
     format_state,
-    format_totals,
+    iter_totals,
 )
 from spanproof.cli.output.words import format_time
 from spanproof.evaluators.model import TraceEvaluation
@@ -70,26 +70,18 @@ def build_run_lines(evaluation: TraceEvaluation, title: str | None = None) -> li
             run.run.trace_id,
             run.run.start_ns,
             run.layers,
-            remarks=format_own_evaluators(run.scores),
+            remarks=build_own_evaluator_lines(run.scores),
         )
         for run in evaluation.runs
     ]
 
 
-def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
+def write_runs(console: Console, lines: Sequence[RunLine]) -> None:
     """Print the table, as wide as the console is, and the totals."""
-    width, with_reason = console.width, console.width >= _WITH_REASON
+    with_reason = console.width >= _WITH_REASON
     with_feedback = any(line.feedback for line in lines)
-    header = _format_header(width, with_feedback=with_feedback)
-    for with_values, gap in _LAYOUTS:
-        rows = [_format_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
-        widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
-        widths[_NAME] = min(widths[_NAME], _MOST_OF_NAME)
-        room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
-        if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
-            break
-    # The name is cut where there is little room; the reason takes what is left.
-    widths[_NAME] = min(widths[_NAME], max(_LEAST_OF_NAME, room))
+    header = _build_header(console.width, with_feedback=with_feedback)
+    rows, widths, gap = _build_layout(header, lines, console.width, with_feedback=with_feedback)
     console.print(_build_row(header, widths, gap, [Text("why", style="bold")] if with_reason else []))
     for line, row in zip(lines, rows, strict=True):
         reason = format_reason(line.layers)
@@ -98,8 +90,24 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
         for remark in (*below, *line.remarks):
             console.print(Padding(remark, (0, 0, 0, 4)))
     if len(lines) > 1:
-        for total in format_totals([line.layers for line in lines]):
+        for total in iter_totals([line.layers for line in lines]):
             console.print(total)
+
+
+def _build_layout(
+    header: Sequence[Text], lines: Sequence[RunLine], width: int, *, with_feedback: bool
+) -> tuple[list[list[Text]], list[int], int]:
+    """Return the cells of each line, the widths of the columns and the gap between them."""
+    for with_values, gap in _LAYOUTS:
+        rows = [_build_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
+        widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
+        widths[_NAME] = min(widths[_NAME], _MOST_OF_NAME)
+        room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
+        if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
+            break
+    # The name is cut where there is little room; the reason takes what is left.
+    widths[_NAME] = min(widths[_NAME], max(_LEAST_OF_NAME, room))
+    return rows, widths, gap
 
 
 def is_green(line: RunLine) -> bool:
@@ -107,9 +115,9 @@ def is_green(line: RunLine) -> bool:
     return fold_outcomes(line.layers.values()) is State.PASS and not line.remarks and not line.feedback
 
 
-def print_green_runs(console: Console, lines: Sequence[RunLine]) -> None:
+def write_green_runs(console: Console, lines: Sequence[RunLine]) -> None:
     """Print runs that all pass in three lines: their number, each layer's lowest value, how to list them."""
-    for total in format_totals([line.layers for line in lines]):
+    for total in iter_totals([line.layers for line in lines]):
         console.print(total)
     values: dict[Layer, list[float]] = {}
     for line in lines:
@@ -132,17 +140,17 @@ def _build_row(cells: Sequence[Text], widths: Sequence[int], gap: int, last: Seq
     return row
 
 
-def _format_header(width: int, *, with_feedback: bool) -> list[Text]:
+def _build_header(width: int, *, with_feedback: bool) -> list[Text]:
     titles = ["", "run", "trace", *(["started (UTC)"] if width >= _WITH_TIME else [])]
     titles += [layer.value if width >= _FULL_NAMES else SHORT_NAMES[layer] for layer in Layer]
     return [Text(title, style="bold") for title in (*titles, *(["feedback"] if with_feedback else []))]
 
 
-def _format_cells(line: RunLine, width: int, with_values: bool, *, with_feedback: bool) -> list[Text]:
+def _build_cells(line: RunLine, width: int, with_values: bool, *, with_feedback: bool) -> list[Text]:
     trace_id = line.trace_id[: 12 if width >= _WITH_TIME else 8]
-    cells = [format_state(fold_outcomes(line.layers.values())), clean_line(line.name)]
+    cells = [format_state(fold_outcomes(line.layers.values())), format_line(line.name)]
     cells.append(Text(trace_id, style="dim"))
     if width >= _WITH_TIME:
         cells.append(Text(format_time(line.start_ns, "%m-%d %H:%M:%S"), style="dim"))
     cells += [format_layer_verdict(line.layers.get(layer), with_value=with_values) for layer in Layer]
-    return [*cells, clean_line(line.feedback)] if with_feedback else cells
+    return [*cells, format_line(line.feedback)] if with_feedback else cells

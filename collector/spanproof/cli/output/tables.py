@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spanproof.cli.output.console import inform
+from spanproof.cli.output.console import write_remark
 from spanproof.cli.problems import UsageProblem
 
 
@@ -16,7 +16,7 @@ def write_csv(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as CSV to stdout; a cell that a spreadsheet would take for a formula begins with a quote."""
     writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _escape_formula(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: _build_cell(value) for name, value in row.items()} for row in rows)
 
 
 def write_columns(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -39,9 +39,9 @@ def write_columns(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, 
         parquet.write_table(table, path)
     else:
         feather.write_feather(table, path, compression="uncompressed")
-    inform(f"wrote {path}")
+    write_remark(f"wrote {path}")
 
 
-def _escape_formula(value: object) -> object:
+def _build_cell(value: object) -> object:
     formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
     return f"'{value}" if formula else value

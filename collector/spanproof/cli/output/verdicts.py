@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from spanproof.cli.output.console import console
-from spanproof.cli.output.hostile import clean_line, escape_controls
-from spanproof.cli.output.listing import make_listing
+from spanproof.cli.output.hostile import format_controls, format_line
+from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.words import describe_outcome, format_amount, format_count
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.run_state import find_reason
@@ -117,7 +117,7 @@ def format_reason(layers: Mapping[Layer, Outcome]) -> Text:
     if found is None:
         return Text()
     layer, outcome = found
-    words = clean_line(describe_outcome(outcome))
+    words = format_line(describe_outcome(outcome))
     match get_state(outcome):
         case State.PASS:
             return Text()
@@ -126,7 +126,7 @@ def format_reason(layers: Mapping[Layer, Outcome]) -> Text:
     return Text.assemble((f"{layer}: ", "bold"), words)
 
 
-def format_totals(runs: Sequence[Mapping[Layer, Outcome]]) -> Iterator[Text]:
+def iter_totals(runs: Sequence[Mapping[Layer, Outcome]]) -> Iterator[Text]:
     """Yield how many runs are in which state, and why runs are open or skipped, grouped by cause.
 
     `5 runs: 2 pass, 1 fails, 2 open`, then `2 answers hold a value that no source has`.
@@ -152,29 +152,29 @@ def format_totals(runs: Sequence[Mapping[Layer, Outcome]]) -> Iterator[Text]:
             yield Text(f"  {describe_cause(cause, count)}")
 
 
-def format_own_evaluators(scores: Iterable[Score]) -> list[Text]:
+def build_own_evaluator_lines(scores: Iterable[Score]) -> list[Text]:
     """Return a line for each of the user's evaluators that fails or errors, with its worst outcome."""
     worst: dict[str, tuple[State, Score]] = {}
     for score in scores:
         state = find_state(score.layer, score.name, score.outcome)
         if is_own(score) and state in (State.FAIL, State.ERRORED):
-            known = worst.get(score.name)
-            if known is None or GRAVITY.index(state) < GRAVITY.index(known[0]):
+            worst_score = worst.get(score.name)
+            if worst_score is None or GRAVITY.index(state) < GRAVITY.index(worst_score[0]):
                 worst[score.name] = (state, score)
     return [
         Text.assemble(
-            (f"{escape_controls(name)} ", "bold"),
+            (f"{format_controls(name)} ", "bold"),
             format_verdict(score.outcome, state),
             ": ",
-            clean_line(describe_outcome(score.outcome)),
+            format_line(describe_outcome(score.outcome)),
         )
         for name, (state, score) in worst.items()
     ]
 
 
-def print_confusion(other: str, counted: Confusion) -> None:
+def write_confusion(other: str, counted: Confusion) -> None:
     """Print a judge's verdicts as columns, and those of `other` (people, execution) as rows."""
-    table = make_listing("", "judge: pass", "judge: fail")
+    table = build_listing("", "judge: pass", "judge: fail")
     table.add_row(f"{other}: pass", str(counted.both_pass), str(counted.only_people_pass))
     table.add_row(f"{other}: fail", str(counted.only_judge_passes), str(counted.both_fail))
     console.print(table)

@@ -77,7 +77,7 @@ class SpanConsumer:
             {
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": 10_000,
-                **self._rules.options_of_consumers(),
+                **self._rules.build_consumer_options(),
                 "group.id": self._rules.group,
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,

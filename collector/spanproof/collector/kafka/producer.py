@@ -46,7 +46,7 @@ class TopicLog:
                 "delivery.timeout.ms": 10_000,
                 "request.timeout.ms": 5_000,
                 "message.max.bytes": _LARGEST_MESSAGE,
-                **rules.options_of_producers(),
+                **rules.build_producer_options(),
                 "enable.idempotence": True,
                 "acks": "all",
                 # As the OpenTelemetry Collector's exporter has it: both send a trace to one partition.
@@ -128,7 +128,7 @@ def create_topic(rules: Kafka) -> None:
     Raises:
         OSError: the brokers do not answer, or refuse.
     """
-    admin = AdminClient({**rules.client_options()})
+    admin = AdminClient({**rules.build_client_options()})
     try:
         known = admin.list_topics(timeout=_TOPIC_S).topics
         if rules.topic in known or rules.partitions is None:

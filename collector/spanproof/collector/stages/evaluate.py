@@ -27,12 +27,12 @@ from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import (
     SIZE_STAGE,
     Job,
-    LogLine,
     Result,
     Start,
     Started,
     TraceTooLarge,
     check_trace_size,
+    write_log_lines,
 )
 from spanproof.collector.stages.work_clock import WorkClock
 from spanproof.collector.telemetry import Telemetry
@@ -305,6 +305,7 @@ class _Lane:
         self._order = count()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
+        self._is_loading = False
         self._thread = threading.Thread(target=self._run, name=f"spanproof-evaluate-{number}", daemon=True)
 
     def start(self) -> None:
@@ -473,6 +474,9 @@ class _Lane:
                 raise WorkerGone(f"a worker process could not be started: {problem}") from problem
         assert self._line is not None
         try:
+            if self._is_loading:
+                self._line.recv()  # `Loaded`; what it waits for is no part of the time of its first job
+                self._is_loading = False
             self._line.send(job)
             deadline_s = self._rules.deadline_s
             if job.failure is not None:
@@ -485,7 +489,7 @@ class _Lane:
             code = self._end_process()
             raise WorkerGone(f"the worker process ended with exit code {code}") from gone
         assert isinstance(result, Result)
-        _write_lines(result.lines)
+        write_log_lines(result.lines)
         return result
 
     def _wait_for_result(self, line: Connection, deadline_s: float) -> bool:
@@ -518,10 +522,11 @@ class _Lane:
             raise WorkerGone(f"a worker process ended at its start with exit code {code}") from gone
         assert isinstance(started, Started)
         if self._number == 0:
-            _write_lines(started.lines)
+            write_log_lines(started.lines)
         if started.failure is not None:
             self._end_process()
             raise started.failure
+        self._is_loading = True
 
     def _end_process(self) -> int | None:
         """End the process, if there is one; returns its exit code."""
@@ -545,11 +550,6 @@ def _compute_backoff_s(attempt: _Attempt) -> float:
 def compute_build_pause_s(waited_s: float) -> float:
     """Return when to look again for an environment: a trace waits at most twice as long as it is built."""
     return min(max(_BUILD_PAUSE_S, waited_s), _LONGEST_BUILD_PAUSE_S)
-
-
-def _write_lines(lines: tuple[LogLine, ...]) -> None:
-    for line in lines:
-        logging.getLogger(line.logger).log(line.level, "%s", line.message)
 
 
 def share_limits(start: Start) -> list[Start]:

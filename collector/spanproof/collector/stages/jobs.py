@@ -1,10 +1,12 @@
 """What the collector and its evaluating processes send each other: one job, one result.
 
-Both are pickled onto a socket that the two alone hold.
+Both are pickled onto a socket that the two alone hold, a result by
+`spanproof.trace.pickling`, as it is large.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,12 +50,23 @@ class LogLine:
     message: str
 
 
+def write_log_lines(lines: tuple[LogLine, ...]) -> None:
+    """Log what a worker logged."""
+    for line in lines:
+        logging.getLogger(line.logger).log(line.level, "%s", line.message)
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """The answer to `Start`; `failure` is what opening the engine raised."""
 
     failure: Exception | None = None
     lines: tuple[LogLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Follows `Started`, once the models are loaded that most traces need: jobs take their own time now."""
 
 
 @dataclass(frozen=True, slots=True)

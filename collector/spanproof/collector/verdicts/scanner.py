@@ -16,7 +16,7 @@ from pathlib import Path
 from spanproof.collector.verdicts.model import MAX_FINDINGS, Job, Scanned, SnippetJob, TraceJob
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import describe_subject
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
@@ -47,7 +47,7 @@ def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, S
             raise ValueError(f"{len(snippets)} snippets; at most {_MAX_SNIPPETS} are scanned at once")
         subjects = {
             snippet.id: describe_subject(trace, run, snippet)
-            for run in runs_of(trace, snippets)
+            for run in list_runs(trace, snippets)
             for snippet in run.snippets
         }
         for snippet in snippets:

@@ -15,33 +15,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_list, take_text
+from spanproof.benchmarks.files import get_list, get_text, iter_rows
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.formats.tool_calls import Call, read_calls
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, make_failed_grade
+from spanproof.benchmarks.formats.tool_calls import Call, find_calls
+from spanproof.benchmarks.model import PASSED, Answer, Graded, GradingSetup, Problem, build_failed_grade
 
 _PUNCTUATION = re.compile(r"[ ,./\-_*^]")
 
 
-def read_bfcl(source: Source) -> Iterator[Problem]:
+def iter_bfcl(source: Source) -> Iterator[Problem]:
     """Yield the questions of BFCL.
 
     Raises:
         BenchmarkError: an entry lacks a field, is of several turns, or its acceptable calls are missing.
     """
     answers = _read_answers(source)
-    for place, row in read_rows(source.problems):
-        identity = take_text(place, row, "id")
-        turns = take_list(place, row, "question")
+    for location, row in iter_rows(source.problems):
+        identity = get_text(location, row, "id")
+        turns = get_list(location, row, "question")
         if len(turns) > 1 and isinstance(turns[0], list):
             raise BenchmarkError(
-                f"{place}: {identity} has {len(turns)} turns; questions of one turn are graded"
+                f"{location}: {identity} has {len(turns)} turns; questions of one turn are graded"
             )
         category = re.sub(r"_[\d-]+$", "", identity)
         truth = answers.get(identity)
         if truth is None and "relevance" not in category:
             raise BenchmarkError(
-                f"{place}: no acceptable calls for {identity}; give their file with --answers"
+                f"{location}: no acceptable calls for {identity}; give their file with --answers"
             )
         messages = turns[0] if turns and isinstance(turns[0], list) else turns
         yield CallProblem(
@@ -74,35 +74,35 @@ class CallProblem(Problem):
         """The calls."""
         return ("calls",)
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the calls are acceptable."""
         return {
-            "calls": make_failed_grade(answer.error)
+            "calls": build_failed_grade(answer.error)
             if answer.error
-            else self._grade_calls(read_calls(answer.text))
+            else self._evaluate_calls(find_calls(answer.text))
         }
 
-    def _grade_calls(self, calls: list[Call] | None) -> Graded:
+    def _evaluate_calls(self, calls: list[Call] | None) -> Graded:
         if not self.must_call:
-            return make_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
+            return build_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
         if not calls:
-            return make_failed_grade("no call can be read from the answer")
+            return build_failed_grade("no call can be read from the answer")
         if not self.acceptable:
             return PASSED
         if len(calls) != len(self.acceptable):
-            return make_failed_grade(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
+            return build_failed_grade(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
         left = list(calls)
         reason = ""
         for wanted in self.acceptable:
-            misfits = [(call, self._find_misfit(call, wanted)) for call in left]
+            misfits = [(call, self._describe_misfit(call, wanted)) for call in left]
             fitting = next((call for call, misfit in misfits if not misfit), None)
             if fitting is None:
                 reason = next((why for call, why in misfits if call.name in wanted), misfits[0][1])
-                return make_failed_grade(reason)
+                return build_failed_grade(reason)
             left.remove(fitting)
         return PASSED
 
-    def _find_misfit(self, call: Call, wanted: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
+    def _describe_misfit(self, call: Call, wanted: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
         """Return why a call is not an acceptable one, as a sentence; empty where it is."""
         ((name, parameters),) = wanted.items()
         # Models that may write no dots in names replace them.
@@ -111,7 +111,7 @@ class CallProblem(Problem):
         for key, value in call.arguments.items():
             if key not in parameters:
                 return f"{name} has no parameter {key!r}"
-            if not any(_is_same(value, each) for each in parameters[key] if each != ""):
+            if not any(_is_same(value, parameter) for parameter in parameters[key] if parameter != ""):
                 return f"{name}: {key} is {value!r:.80}, acceptable are {list(parameters[key])!r:.120}"
         for key, values in parameters.items():
             if key not in call.arguments and "" not in values:
@@ -127,28 +127,27 @@ def _is_same(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, list) and isinstance(found, list | tuple):
         return len(found) == len(wanted) and all(map(_is_same, found, wanted))
     if isinstance(wanted, dict) and isinstance(found, dict):
-        # Within an object, too, each value is a list of acceptable ones.
-        return all(
-            any(_is_same(found[key], each) for each in _as_list(values))
-            if key in found
-            else "" in _as_list(values)
-            for key, values in wanted.items()
-        ) and all(key in wanted for key in found)
+        return found.keys() <= wanted.keys() and all(_holds(found, *entry) for entry in wanted.items())
     return bool(found == wanted)
 
 
-def _as_list(values: Any) -> Sequence[Any]:
-    return values if isinstance(values, list) else [values]
+def _holds(found: Mapping[str, Any], key: str, values: Any) -> bool:
+    """Whether an object has an acceptable value: within it, too, each value is a list of acceptable ones."""
+    acceptable = values if isinstance(values, list) else [values]
+    if key not in found:
+        return "" in acceptable
+    return any(_is_same(found[key], value) for value in acceptable)
 
 
 def _read_answers(source: Source) -> dict[str, Any]:
     path = source.answers
     if path is None:
         folder = source.problems if source.problems.is_dir() else source.problems.parent
-        beside = folder / "possible_answer"
-        path = beside if source.problems.is_dir() else beside / source.problems.name
+        solutions = folder / "possible_answer"
+        path = solutions if source.problems.is_dir() else solutions / source.problems.name
         if not path.exists():
             return {}
     return {
-        take_text(place, row, "id"): take_list(place, row, "ground_truth") for place, row in read_rows(path)
+        get_text(location, row, "id"): get_list(location, row, "ground_truth")
+        for location, row in iter_rows(path)
     }

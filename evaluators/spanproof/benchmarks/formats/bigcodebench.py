@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.files import get_text, iter_rows
 from spanproof.benchmarks.formats.humaneval import (
-    extract_assertions,
-    extract_examples,
-    extract_imports,
-    read_reference,
+    find_reference,
+    list_assertions,
+    list_examples,
+    read_imports,
 )
 from spanproof.benchmarks.model import Problem
 from spanproof.benchmarks.programs import Check, ProgramProblem
@@ -34,28 +34,28 @@ def test_cases():
 """
 
 
-def read_bigcodebench(path: Path) -> Iterator[Problem]:
+def iter_bigcodebench(path: Path) -> Iterator[Problem]:
     """Yield the problems of BigCodeBench.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        identity = take_text(place, row, "task_id")
-        prompt, test = take_text(place, row, "complete_prompt", "prompt"), take_text(place, row, "test")
+    for location, row in iter_rows(path):
+        identity = get_text(location, row, "task_id")
+        prompt, test = get_text(location, row, "complete_prompt", "prompt"), get_text(location, row, "test")
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
-            reference=read_reference(row, identity),
+            reference=find_reference(row, identity),
             checks={"tests": (Check(tests=test + _RUN),)},
-            public=extract_examples(prompt),
-            head=extract_imports(prompt),
-            modules=_find_imported_modules(prompt, test),
-            hidden=extract_assertions(test),
+            public=list_examples(prompt),
+            head=read_imports(prompt),
+            modules=_list_imported_modules(prompt, test),
+            hidden=list_assertions(test),
         )
 
 
-def _find_imported_modules(prompt: str, test: str) -> tuple[str, ...]:
+def _list_imported_modules(prompt: str, test: str) -> tuple[str, ...]:
     """Return the modules that prompt and tests import, as far as they can be read."""
     found: set[str] = set()
     for text in (prompt + "    pass\n", test):

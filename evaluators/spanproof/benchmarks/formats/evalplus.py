@@ -15,14 +15,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from spanproof.benchmarks.files import read_rows, take, take_list, take_text
+from spanproof.benchmarks.files import get_field, get_list, get_text, iter_rows
 from spanproof.benchmarks.formats.humaneval import (
-    extract_assertions,
-    extract_examples,
-    extract_imports,
-    read_reference,
+    find_reference,
+    list_assertions,
+    list_examples,
+    read_imports,
 )
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, make_unjudged_grade
+from spanproof.benchmarks.model import Answer, Graded, GradingSetup, Problem, Row, build_unjudged_grade
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.sandbox import FailureClass, Fixtures, Limits, Program
 
@@ -61,58 +61,64 @@ _LITERAL: Final = (
 )  # fmt: skip
 
 
-def read_evalplus(path: Path) -> Iterator[Problem]:
+def iter_evalplus(path: Path) -> Iterator[Problem]:
     """Yield the problems of HumanEval+ or MBPP+.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        identity = str(take(place, row, "task_id"))
-        yield _from_inputs(place, row, identity) if "base_input" in row else _from_tests(place, row, identity)
+    for location, row in iter_rows(path):
+        identity = str(get_field(location, row, "task_id"))
+        build = _from_inputs if "base_input" in row else _from_tests
+        yield build(location, row, identity)
 
 
-def _from_inputs(place: str, row: Row, identity: str) -> Problem:
-    prompt = take_text(place, row, "prompt")
+def _from_inputs(location: str, row: Row, identity: str) -> Problem:
+    prompt = get_text(location, row, "prompt")
     whole = identity.startswith("Mbpp")
-    solution = take_text(place, row, "canonical_solution")
-    typed = read_types(str(row.get("assertion") or ""), take_text(place, row, "entry_point"))
+    solution = get_text(location, row, "canonical_solution")
+    assertion = str(row.get("assertion") or "")
+    typed = read_types(assertion, get_text(location, row, "entry_point"))
+    # An empty list of further inputs is published as one, or as null.
+    plus = row.get("plus_input") or []
+    tolerance = float(row.get("atol") or 0.0)
     return InputProblem(
         id=identity,
         prompt=prompt,
         reference=Answer(identity, solution, is_whole=whole),
         checks={},
-        public=() if whole else extract_examples(prompt),
-        head="" if whole else extract_imports(prompt),
-        entry_point=take_text(place, row, "entry_point"),
+        public=() if whole else list_examples(prompt),
+        head="" if whole else read_imports(prompt),
+        entry_point=get_text(location, row, "entry_point"),
         inputs={
-            "base": typed.apply(take_list(place, row, "base_input")),
-            # An empty list of further inputs is published as one, or as null.
-            "plus": typed.apply(row.get("plus_input") or []),
+            "base": typed.build_arguments(get_list(location, row, "base_input")),
+            "plus": typed.build_arguments(plus),
         },
         wrap=typed.wrap,
-        atol=float(row.get("atol") or 0.0),
-        hidden=extract_assertions(str(row.get("assertion") or "")) if whole else (),
+        atol=tolerance,
+        hidden=list_assertions(assertion) if whole else (),
     )
 
 
-def _from_tests(place: str, row: Row, identity: str) -> Problem:
-    prompt, test = take_text(place, row, "prompt"), take_text(place, row, "test")
+def _from_tests(location: str, row: Row, identity: str) -> Problem:
+    prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
     entry_point = row.get("entry_point")
-    base = [str(each) for each in row.get("test_list") or ()]
+    base = [str(test) for test in row.get("test_list") or ()]
     checks = {"base": (Check(tests="\n".join(base)),)} if base else {}
     code = row.get("code")
+    if isinstance(code, str):
+        reference: Answer | None = Answer(identity, code, is_whole=True)
+    else:
+        reference = find_reference(row, identity)
     return ProgramProblem(
         id=identity,
         prompt=prompt,
-        reference=Answer(identity, code, is_whole=True)
-        if isinstance(code, str)
-        else read_reference(row, identity),
+        reference=reference,
         checks={**checks, "plus": (Check(tests=test, entry_point=entry_point),)},
-        public=extract_examples(prompt) if not base else checks["base"],
-        head="" if base else extract_imports(prompt),
+        public=list_examples(prompt) if not base else checks["base"],
+        head="" if base else read_imports(prompt),
         modules=("numpy",) if "numpy" in test else (),
-        hidden=extract_assertions(test),
+        hidden=list_assertions(test),
     )
 
 
@@ -121,7 +127,7 @@ class _Results:
     """The expected results of one problem, made when they are first needed."""
 
     lock: Lock = field(default_factory=Lock)
-    known: Mapping[str, Sequence[str]] | None = None
+    expected: Mapping[str, Sequence[str]] | None = None
     reason: str = ""
 
 
@@ -146,14 +152,14 @@ class InputProblem(ProgramProblem):
         """`plus` first: it holds base, too."""
         return ("plus", "base")
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return a grade by base and by plus."""
-        reason = self._make_results(place)
+        reason = self._run_solution(setup)
         if reason:
-            return dict.fromkeys(self.test_sets, make_unjudged_grade(reason))
-        assert self.results.known is not None
+            return dict.fromkeys(self.test_sets, build_unjudged_grade(reason))
+        assert self.results.expected is not None
         checks = {
-            name: (Check(tests=self._format_tests(name, self.results.known[name])),)
+            name: (Check(tests=self._format_tests(name, self.results.expected[name])),)
             if self.inputs[name]
             else ()
             for name in ("base", "plus")
@@ -161,43 +167,43 @@ class InputProblem(ProgramProblem):
         plain = ProgramProblem(
             id=self.id, prompt=self.prompt, checks=checks, head=self.head, reference=self.reference
         )
-        return plain.grade(answer, place)
+        return plain.evaluate(answer, setup)
 
     def _format_tests(self, name: str, results: Sequence[str]) -> str:
         pairs = zip(self.inputs[name], results, strict=True)
-        cases = ", ".join(f"({given!r}, {wanted})" for given, wanted in pairs)
+        cases = ", ".join(f"({arguments!r}, {wanted})" for arguments, wanted in pairs)
         return _COMPARE.format(
             cases=f"[{cases}]", entry_point=self.entry_point, atol=self.atol, wrap=self.wrap
         )
 
-    def _make_results(self, place: Place) -> str:
+    def _run_solution(self, setup: GradingSetup) -> str:
         """Make the expected results where they are not known; return why they cannot be had."""
         with self.results.lock:
-            if self.results.known is None and not self.results.reason:
-                known: dict[str, Sequence[str]] = {}
-                for name, given in self.inputs.items():
-                    found = self._run_reference(given, place)
+            if self.results.expected is None and not self.results.reason:
+                expected: dict[str, Sequence[str]] = {}
+                for name, inputs in self.inputs.items():
+                    found = self._run_reference(inputs, setup)
                     if isinstance(found, str):
                         self.results.reason = found
                         return found
-                    known[name] = found
-                self.results.known = known
+                    expected[name] = found
+                self.results.expected = expected
             return self.results.reason
 
-    def _run_reference(self, inputs: Sequence[Any], place: Place) -> list[str] | str:
+    def _run_reference(self, inputs: Sequence[Any], setup: GradingSetup) -> list[str] | str:
         """Return the canonical solution's results as Python literals, or why there are none."""
         assert self.reference is not None, "a release has a canonical solution"
         if not inputs:
             return []
         token = secrets.token_hex(8)
         limits = Limits(
-            wall_s=_REFERENCE_S, cpu_s=_REFERENCE_S, memory_bytes=place.memory_bytes, output_bytes=_MAX_OUTPUT
+            wall_s=_REFERENCE_S, cpu_s=_REFERENCE_S, memory_bytes=setup.memory_bytes, output_bytes=_MAX_OUTPUT
         )
-        source = self._join(self.reference) + _RESULTS.format(
+        source = self._build_program(self.reference) + _RESULTS.format(
             inputs=repr(list(inputs)), entry_point=self.entry_point, token=token
         )
-        fixtures = Fixtures(seed=0, packages=place.packages)
-        ran = place.sandbox.run(Program("python", source, limits=limits, fixtures=fixtures))
+        fixtures = Fixtures(seed=0, packages=setup.packages)
+        ran = setup.sandbox.run(Program("python", source, limits=limits, fixtures=fixtures))
         if ran.failure_class is not FailureClass.OK:
             return f"the canonical solution ends with {ran.failure_class.value}"
         lines = [line.removeprefix(token) for line in ran.stdout.split("\n") if line.startswith(token)]
@@ -218,18 +224,19 @@ class Types:
     kinds: Mapping[tuple[int, int], str]
     wrap: str = ""
 
-    def apply(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    def build_arguments(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Return the arguments with their types."""
         return [
-            [self._apply_types(value, number, 0) for number, value in enumerate(given)] for given in inputs
+            [self._build_value(value, number, 0) for number, value in enumerate(arguments)]
+            for arguments in inputs
         ]
 
-    def _apply_types(self, value: Any, number: int, depth: int) -> Any:
+    def _build_value(self, value: Any, number: int, depth: int) -> Any:
         kind = self.kinds.get((number, depth), "")
         if isinstance(value, dict):
-            return {key: self._apply_types(item, number, depth + 1) for key, item in value.items()}
+            return {key: self._build_value(item, number, depth + 1) for key, item in value.items()}
         if isinstance(value, list):
-            items = [self._apply_types(item, number, depth + 1) for item in value]
+            items = [self._build_value(item, number, depth + 1) for item in value]
             if kind == "set":
                 return set(items)
             return tuple(items) if kind == "tuple" else items
@@ -252,7 +259,7 @@ def read_types(assertion: str, entry_point: str) -> Types:
             wrap = "set" if inner.func.id == entry_point else wrap
         if node.func.id == entry_point:
             for number, argument in enumerate(node.args):
-                for depth, kind in _find_kinds(argument, 0):
+                for depth, kind in _iter_kinds(argument, 0):
                     kinds.setdefault((number, depth), kind)
     return Types(kinds, wrap)
 
@@ -272,7 +279,7 @@ def _is_special(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "set"
 
 
-def _find_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
+def _iter_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
     kind = {ast.Tuple: "tuple", ast.Set: "set", ast.List: "list"}.get(type(node), "")
     if isinstance(node, ast.BinOp | ast.Constant) and "j" in ast.unparse(node) and not _is_text(node):
         kind = "complex"
@@ -280,7 +287,7 @@ def _find_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
         yield depth, kind
     children = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
     for child in children:
-        yield from _find_kinds(child, depth + 1)
+        yield from _iter_kinds(child, depth + 1)
 
 
 def _is_text(node: ast.expr) -> bool:

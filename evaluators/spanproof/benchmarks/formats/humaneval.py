@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from spanproof.benchmarks.files import read_rows, take_text
-from spanproof.benchmarks.languages import name_language
+from spanproof.benchmarks.files import get_text, iter_rows
+from spanproof.benchmarks.languages import get_language
 from spanproof.benchmarks.model import Answer, Problem, Row
 from spanproof.benchmarks.programs import Check, ProgramProblem
-from spanproof.evaluators.casetests.text import render_doctests
+from spanproof.evaluators.casetests.text import find_doctests
 from spanproof.sandbox import Ecosystem, PackageSet
 
 # Packages that tasks of HumanEval-X require, and the version they are tested with.
@@ -28,102 +28,107 @@ _REQUIRED = re.compile(r"require\(\s*['\"]([\w@/-]+)['\"]\s*\)")
 _HEAD = re.compile(r"\A(?:(?:from|import)\s[^\n]*\n|\s*\n|#[^\n]*\n)+")
 
 
-def read_humaneval(path: Path) -> Iterator[Problem]:
+def iter_humaneval(path: Path) -> Iterator[Problem]:
     """Yield the problems of HumanEval.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        prompt, test = take_text(place, row, "prompt"), take_text(place, row, "test")
-        entry_point = take_text(place, row, "entry_point")
-        identity = take_text(place, row, "task_id")
+    for location, row in iter_rows(path):
+        prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
+        entry_point = get_text(location, row, "entry_point")
+        identity = get_text(location, row, "task_id")
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
-            reference=read_reference(row, identity),
+            reference=find_reference(row, identity),
             checks={"tests": (Check(tests=test, entry_point=entry_point),)},
-            public=extract_examples(prompt),
-            head=extract_imports(prompt),
-            hidden=extract_assertions(test),
+            public=list_examples(prompt),
+            head=read_imports(prompt),
+            hidden=list_assertions(test),
         )
 
 
-def read_humaneval_x(path: Path) -> Iterator[Problem]:
+def iter_humaneval_x(path: Path) -> Iterator[Problem]:
     """Yield the problems of HumanEval-X, of any of its languages.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        identity = take_text(place, row, "task_id")
-        language = name_language(identity.partition("/")[0])
-        prompt, test = take_text(place, row, "prompt"), take_text(place, row, "test")
+    for location, row in iter_rows(path):
+        identity = get_text(location, row, "task_id")
+        language = get_language(identity.partition("/")[0])
+        prompt, test = get_text(location, row, "prompt"), get_text(location, row, "test")
         is_python = language == "python"
         if language == "go":
             # Its tests bring their own imports, which must stand in front of the prompt's declarations.
             setup, imports = str(row.get("test_setup") or ""), str(row.get("import") or "")
             prompt = setup + "\n" + prompt.replace(imports, "") if setup else prompt
-        shown = row.get("example_test")
+        example = row.get("example_test")
+        public: tuple[Check, ...] = ()
+        if is_python:
+            public = list_examples(prompt)
+        elif example:
+            public = (Check(after=example),)
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
             language=language,
-            reference=read_reference(row, identity),
+            reference=find_reference(row, identity),
             checks={"tests": (Check(tests=test) if is_python else Check(after=test),)},
-            public=extract_examples(prompt) if is_python else (Check(after=shown),) if shown else (),
-            head=extract_imports(prompt) if is_python else "",
-            packages=_select_npm_packages(language, row, prompt, test),
+            public=public,
+            head=read_imports(prompt) if is_python else "",
+            packages=_find_npm_packages(language, row, prompt, test),
             groups={"language": language},
-            hidden=extract_assertions(test),
+            hidden=list_assertions(test),
         )
 
 
-def read_multipl_e(path: Path) -> Iterator[Problem]:
+def iter_multipl_e(path: Path) -> Iterator[Problem]:
     """Yield the problems of MultiPL-E, of any of its languages.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        language = name_language(take_text(place, row, "language"))
-        prompt, tests = take_text(place, row, "prompt"), take_text(place, row, "tests")
+    for location, row in iter_rows(path):
+        language = get_language(get_text(location, row, "language"))
+        prompt, tests = get_text(location, row, "prompt"), get_text(location, row, "tests")
         yield ProgramProblem(
-            id=take_text(place, row, "name"),
+            id=get_text(location, row, "name"),
             prompt=prompt,
             language=language,
             checks={"tests": (Check(tests=tests) if language == "python" else Check(after=tests),)},
-            head=extract_imports(prompt) if language == "python" else "",
+            head=read_imports(prompt) if language == "python" else "",
             groups={"language": language},
-            hidden=extract_assertions(tests),
+            hidden=list_assertions(tests),
         )
 
 
-def read_reference(row: Row, problem: str, name: str = "canonical_solution") -> Answer | None:
+def find_reference(row: Row, problem: str, name: str = "canonical_solution") -> Answer | None:
     """Return the project's own solution, a continuation of the prompt."""
     solution = row.get(name)
     return Answer(problem, solution) if isinstance(solution, str) and solution.strip() else None
 
 
-def extract_imports(prompt: str) -> str:
+def read_imports(prompt: str) -> str:
     """Return the imports at the start of a prompt, which a whole answer may leave out."""
     found = _HEAD.match(prompt)
     return found[0].strip() if found else ""
 
 
-def extract_examples(prompt: str) -> tuple[Check, ...]:
+def list_examples(prompt: str) -> tuple[Check, ...]:
     """Return the examples in the docstrings of a Python prompt as a check."""
-    found = render_doctests([prompt + "    pass\n"])
+    found = find_doctests([prompt + "    pass\n"])
     return (Check(tests=found.text),) if found else ()
 
 
-def extract_assertions(tests: str) -> tuple[str, ...]:
+def list_assertions(tests: str) -> tuple[str, ...]:
     """Return the lines of tests that assert something."""
     lines = (line.strip() for line in tests.split("\n"))
     return tuple(line for line in lines if "assert" in line and len(line) > len("assert x == 1"))
 
 
-def _select_npm_packages(language: str, row: Row, prompt: str, test: str) -> PackageSet | None:
+def _find_npm_packages(language: str, row: Row, prompt: str, test: str) -> PackageSet | None:
     if language not in ("javascript", "typescript"):
         return None
     text = prompt + str(row.get("canonical_solution") or "") + test

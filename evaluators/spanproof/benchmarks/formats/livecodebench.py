@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.files import get_text, iter_rows
 from spanproof.benchmarks.model import Problem, Row
 from spanproof.benchmarks.programs import Check, ProgramProblem
 
@@ -52,53 +52,53 @@ from operator import *
 import sys, re, math, random, collections, functools, heapq, itertools, string, bisect, json
 """
 
+_FUNCTION_TASK = "Solve this in Python."
+_PROGRAM_TASK = "Solve this in Python; read the input from stdin and write the answer to stdout."
 
-def read_livecodebench(path: Path) -> Iterator[Problem]:
+
+def iter_livecodebench(path: Path) -> Iterator[Problem]:
     """Yield the problems of LiveCodeBench.
 
     Raises:
         BenchmarkError: an entry lacks a field, or its tests cannot be read.
     """
-    for place, row in read_rows(path):
-        public = _parse_tests(place, row.get("public_test_cases") or "[]")
-        private = _parse_tests(place, row.get("private_test_cases") or "[]")
-        function = _read_function_name(place, row)
+    for location, row in iter_rows(path):
+        public = _parse_tests(location, row.get("public_test_cases") or "[]")
+        private = _parse_tests(location, row.get("private_test_cases") or "[]")
+        function = _read_function_name(location, row)
         starter = str(row.get("starter_code") or "")
-        prompt = take_text(place, row, "question_content")
+        prompt = get_text(location, row, "question_content")
+        checks = [_build_check(location, test, function, starter) for test in (*public, *private)]
+        groups = {name: row[name] for name in ("difficulty", "platform") if isinstance(row.get(name), str)}
+        # Short ones, such as `1`, are in any text.
+        hidden = tuple(test["input"] for test in private if len(str(test.get("input"))) > 20)
         yield ProgramProblem(
-            id=take_text(place, row, "question_id"),
+            id=get_text(location, row, "question_id"),
             prompt=f"{prompt}\n\n{starter}" if starter else prompt,
-            checks={
-                "tests": tuple(_build_check(place, each, function, starter) for each in (*public, *private))
-            },
-            public=tuple(_build_check(place, each, function, starter) for each in public),
+            checks={"tests": tuple(checks)},
+            public=tuple(checks[: len(public)]),
             head=_HEAD,
-            published=_parse_date(place, row),
-            groups={
-                name: str(row[name]) for name in ("difficulty", "platform") if isinstance(row.get(name), str)
-            },
-            instruction="Solve this in Python."
-            if function
-            else "Solve this in Python; read the input from stdin and write the answer to stdout.",
-            # Short ones, such as `1`, are in any text.
-            hidden=tuple(each["input"] for each in private if len(str(each.get("input"))) > 20),
+            published=_find_date(location, row),
+            groups=groups,
+            instruction=_FUNCTION_TASK if function else _PROGRAM_TASK,
+            hidden=hidden,
         )
 
 
-def _build_check(place: str, test: Row, function: str, starter: str) -> Check:
-    given, wanted = str(test.get("input", "")), str(test.get("output", ""))
+def _build_check(location: str, test: Row, function: str, starter: str) -> Check:
+    stdin, wanted = str(test.get("input", "")), str(test.get("output", ""))
     if test.get("testtype") != "functional" and not function:
-        return Check(stdin=given, stdout=wanted)
+        return Check(stdin=stdin, stdout=wanted)
     try:
         json.loads(wanted)
     except ValueError as problem:
         raise BenchmarkError(
-            f"{place}: the output of a functional test is no JSON: {wanted!r:.60}"
+            f"{location}: the output of a functional test is no JSON: {wanted!r:.60}"
         ) from problem
     of_class = "class Solution" in starter
     return Check(
         tests=_CALL.format(
-            given=given,
+            given=stdin,
             wanted=wanted,
             solution="solution = Solution()" if of_class else "pass",
             call=f"solution.{function}" if of_class else function,
@@ -106,50 +106,50 @@ def _build_check(place: str, test: Row, function: str, starter: str) -> Check:
     )
 
 
-def _read_function_name(place: str, row: Row) -> str:
+def _read_function_name(location: str, row: Row) -> str:
     metadata = row.get("metadata") or "{}"
     try:
         read = json.loads(metadata) if isinstance(metadata, str) else metadata
     except ValueError as problem:
-        raise BenchmarkError(f"{place}: field 'metadata' is no JSON: {problem}") from problem
+        raise BenchmarkError(f"{location}: field 'metadata' is no JSON: {problem}") from problem
     name = str(read.get("func_name") or "") if isinstance(read, dict) else ""
     if name and not name.isidentifier():
-        raise BenchmarkError(f"{place}: func_name {name!r:.60} is no name of a function")
+        raise BenchmarkError(f"{location}: func_name {name!r:.60} is no name of a function")
     return name
 
 
-def _parse_date(place: str, row: Row) -> date | None:
-    given = row.get("contest_date")
-    if given is None:
+def _find_date(location: str, row: Row) -> date | None:
+    text = row.get("contest_date")
+    if text is None:
         return None
-    if isinstance(given, datetime):
-        return given.date()
+    if isinstance(text, datetime):
+        return text.date()
     try:
-        return datetime.fromisoformat(str(given)).date()
+        return datetime.fromisoformat(str(text)).date()
     except ValueError as problem:
-        raise BenchmarkError(f"{place}: contest_date {given!r:.40} is no date") from problem
+        raise BenchmarkError(f"{location}: contest_date {text!r:.40} is no date") from problem
 
 
-def _parse_tests(place: str, packed: Any) -> list[dict[str, Any]]:
+def _parse_tests(location: str, packed: Any) -> list[dict[str, Any]]:
     if isinstance(packed, str):
         try:
             packed = json.loads(packed)
         except ValueError:
-            packed = json.loads(_unpack(place, packed))
-    if not isinstance(packed, list) or not all(isinstance(each, dict) for each in packed):
-        raise BenchmarkError(f"{place}: tests must be a list of objects with 'input' and 'output'")
+            packed = json.loads(_decode_tests(location, packed))
+    if not isinstance(packed, list) or not all(isinstance(row, dict) for row in packed):
+        raise BenchmarkError(f"{location}: tests must be a list of objects with 'input' and 'output'")
     return packed
 
 
-def _unpack(place: str, packed: str) -> str:
+def _decode_tests(location: str, packed: str) -> str:
     try:
         reader = zlib.decompressobj()
         data = reader.decompress(base64.b64decode(packed, validate=True), _MAX_UNPACKED)
         found = _TextOnly(io.BytesIO(data)).load()
     except (binascii.Error, zlib.error, pickle.UnpicklingError, EOFError, ValueError, IndexError) as problem:
-        raise BenchmarkError(f"{place}: private_test_cases cannot be read: {problem}") from problem
+        raise BenchmarkError(f"{location}: private_test_cases cannot be read: {problem}") from problem
     if not isinstance(found, str):
-        raise BenchmarkError(f"{place}: private_test_cases hold a {type(found).__name__}, expected text")
+        raise BenchmarkError(f"{location}: private_test_cases hold a {type(found).__name__}, expected text")
     return found
 
 

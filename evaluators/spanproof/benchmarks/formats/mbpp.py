@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanproof.benchmarks.files import read_rows, take, take_list, take_text
+from spanproof.benchmarks.files import get_field, get_list, get_text, iter_rows
 from spanproof.benchmarks.model import Answer, Problem
 from spanproof.benchmarks.programs import Check, ProgramProblem
 
 
-def read_mbpp(path: Path) -> Iterator[Problem]:
+def iter_mbpp(path: Path) -> Iterator[Problem]:
     """Yield the problems of MBPP.
 
     The assertions of `test_list` are part of the prompt, as its authors prescribe.
@@ -22,12 +22,12 @@ def read_mbpp(path: Path) -> Iterator[Problem]:
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(path):
-        identity = str(take(place, row, "task_id"))
-        text = take_text(place, row, "text", "prompt")
-        asserts = [str(each) for each in take_list(place, row, "test_list")]
+    for location, row in iter_rows(path):
+        identity = str(get_field(location, row, "task_id"))
+        text = get_text(location, row, "text", "prompt")
+        asserts = [str(test) for test in get_list(location, row, "test_list")]
         setup = "\n".join([*row.get("test_imports", []), row.get("test_setup_code") or ""]).strip()
-        challenges = [str(each) for each in row.get("challenge_test_list") or ()]
+        challenges = [str(test) for test in row.get("challenge_test_list") or ()]
         code = row.get("code")
         base = Check(tests="\n".join([setup, *asserts]))
         checks = {"tests": (base,)}

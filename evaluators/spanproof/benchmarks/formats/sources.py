@@ -24,7 +24,7 @@ class Source:
     databases: Path | None = None
     image: str = "swebench/sweb.eval.x86_64.{instance}:latest"
 
-    def require_databases(self) -> Path:
+    def get_databases(self) -> Path:
         """Return the folder of databases.
 
         Raises:

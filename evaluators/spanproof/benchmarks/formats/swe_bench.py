@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.benchmarks.files import read_rows, take_list, take_text
+from spanproof.benchmarks.files import get_list, get_text, iter_rows
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.model import (
     PASSED,
     Answer,
     Graded,
-    Place,
+    GradingSetup,
     Problem,
-    make_failed_grade,
-    make_unjudged_grade,
+    build_failed_grade,
+    build_unjudged_grade,
 )
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, SandboxError
 
@@ -65,26 +65,26 @@ _DISK: Final = 3 * 1024**3
 _OUTPUT: Final = 32 * 1024 * 1024
 
 
-def read_swe_bench(source: Source) -> Iterator[Problem]:
+def iter_swe_bench(source: Source) -> Iterator[Problem]:
     """Yield the instances.
 
     Raises:
         BenchmarkError: an entry lacks a field.
     """
-    for place, row in read_rows(source.problems):
-        identity, repository = take_text(place, row, "instance_id"), take_text(place, row, "repo")
+    for location, row in iter_rows(source.problems):
+        identity, repository = get_text(location, row, "instance_id"), get_text(location, row, "repo")
         gold = row.get("patch")
         yield PatchProblem(
             id=identity,
-            prompt=take_text(place, row, "problem_statement"),
+            prompt=get_text(location, row, "problem_statement"),
             language="diff",
             reference=Answer(identity, gold, is_whole=True) if isinstance(gold, str) and gold else None,
             groups={"repository": repository},
             repository=repository,
-            base=take_text(place, row, "base_commit"),
-            test_patch=take_text(place, row, "test_patch"),
-            fail_to_pass=tuple(map(str, take_list(place, row, "FAIL_TO_PASS"))),
-            pass_to_pass=tuple(map(str, take_list(place, row, "PASS_TO_PASS"))),
+            base=get_text(location, row, "base_commit"),
+            test_patch=get_text(location, row, "test_patch"),
+            fail_to_pass=tuple(map(str, get_list(location, row, "FAIL_TO_PASS"))),
+            pass_to_pass=tuple(map(str, get_list(location, row, "PASS_TO_PASS"))),
             image=source.image.format(id=identity.lower(), instance=identity.lower().replace("__", "_1776_")),
         )
 
@@ -117,51 +117,54 @@ class PatchProblem(Problem):
             f" block that resolves this issue.\n\n{self.prompt}"
         )
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the patch turns what it must and keeps the rest."""
         if answer.error or not answer.text.strip():
-            return dict.fromkeys(self.test_sets, make_failed_grade(answer.error or "the patch is empty"))
-        if place.open_image is None:
-            return dict.fromkeys(self.test_sets, make_unjudged_grade("no backend here runs container images"))
+            return dict.fromkeys(self.test_sets, build_failed_grade(answer.error or "the patch is empty"))
+        if setup.open_image is None:
+            return dict.fromkeys(
+                self.test_sets, build_unjudged_grade("no backend here runs container images")
+            )
         try:
-            with place.open_image(self.image) as sandbox:
-                ran = sandbox.run(self._build_program(answer.text, place))
+            with setup.open_image(self.image) as sandbox:
+                ran = sandbox.run(self._build_program(answer.text, setup))
                 # Nothing ran: the patch is to blame only where tests run without it.
                 is_broken = _has_no_test_results(ran) and _has_no_test_results(
-                    sandbox.run(self._build_program(None, place))
+                    sandbox.run(self._build_program(None, setup))
                 )
         except SandboxError as problem:
-            return dict.fromkeys(self.test_sets, make_unjudged_grade(str(problem)))
+            return dict.fromkeys(self.test_sets, build_unjudged_grade(str(problem)))
         output = ran.stdout
         if ran.failure_class is FailureClass.TIMEOUT:
             return dict.fromkeys(
-                self.test_sets, make_failed_grade("the tests take too long", ran.failure_class, ran.wall_s)
+                self.test_sets, build_failed_grade("the tests take too long", ran.failure_class, ran.wall_s)
             )
         if _APPLIED not in output:
             if ran.exit_code == _NO_PATCH:
                 return dict.fromkeys(
-                    self.test_sets, make_failed_grade("the patch does not apply", None, ran.wall_s)
+                    self.test_sets, build_failed_grade("the patch does not apply", None, ran.wall_s)
                 )
             return dict.fromkeys(
-                self.test_sets, make_unjudged_grade(_explain(self.image, ran.stderr), ran.failure_class)
+                self.test_sets,
+                build_unjudged_grade(_describe_failure(self.image, ran.stderr), ran.failure_class),
             )
         if _STARTED not in output:
             return dict.fromkeys(
-                self.test_sets, make_unjudged_grade(f"the test patch does not apply: {ran.stderr[-300:]}")
+                self.test_sets, build_unjudged_grade(f"the test patch does not apply: {ran.stderr[-300:]}")
             )
         printed = output.partition(_STARTED)[2]
         statuses = read_statuses(printed)
         if is_broken:
             reason = f"no test runs in {self.image}, without the patch neither; the runner printed: "
-            return dict.fromkeys(self.test_sets, make_unjudged_grade(reason + printed.strip()[-300:]))
+            return dict.fromkeys(self.test_sets, build_unjudged_grade(reason + printed.strip()[-300:]))
         if not statuses:
             reason = f"no test ran; without the patch they do; the runner printed: {printed.strip()[-300:]}"
-            return dict.fromkeys(self.test_sets, make_failed_grade(reason, None, ran.wall_s))
-        turned = _grade_list("FAIL_TO_PASS", self.fail_to_pass, statuses, ran.wall_s)
-        kept = _grade_list("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
+            return dict.fromkeys(self.test_sets, build_failed_grade(reason, None, ran.wall_s))
+        turned = _evaluate_tests("FAIL_TO_PASS", self.fail_to_pass, statuses, ran.wall_s)
+        kept = _evaluate_tests("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
         return {"resolved": kept if turned.passed else turned, "FAIL_TO_PASS": turned, "PASS_TO_PASS": kept}
 
-    def _build_program(self, patch: str | None, place: Place) -> Program:
+    def _build_program(self, patch: str | None, setup: GradingSetup) -> Program:
         """Return the program that runs the tests with the patch, or without any."""
         files = list(dict.fromkeys(_FILE.findall(self.test_patch)))
         script = _SCRIPT.format(
@@ -171,12 +174,12 @@ class PatchProblem(Problem):
             base=shlex.quote(self.base),
             files=shlex.join(files),
             command=_COMMANDS.get(self.repository, _PYTEST),
-            targets=shlex.join(_derive_targets(self.repository, files)),
+            targets=shlex.join(_list_targets(self.repository, files)),
         )
         limits = Limits(
-            wall_s=place.timeout_s,
-            cpu_s=place.timeout_s,
-            memory_bytes=max(place.memory_bytes, _MEMORY),
+            wall_s=setup.timeout_s,
+            cpu_s=setup.timeout_s,
+            memory_bytes=max(setup.memory_bytes, _MEMORY),
             disk_bytes=_DISK,
             processes=512,
             output_bytes=_OUTPUT,
@@ -207,22 +210,22 @@ def _has_no_test_results(ran: Execution) -> bool:
     return bool(mark) and ran.failure_class is not FailureClass.TIMEOUT and not read_statuses(printed)
 
 
-def _grade_list(name: str, tests: tuple[str, ...], statuses: Mapping[str, bool], wall_s: float) -> Graded:
-    bad = [each for each in tests if not statuses.get(each)]
+def _evaluate_tests(name: str, tests: tuple[str, ...], statuses: Mapping[str, bool], wall_s: float) -> Graded:
+    bad = [test for test in tests if not statuses.get(test)]
     if not bad:
         return PASSED
     what = "fails" if bad[0] in statuses else "did not run"
-    return make_failed_grade(
+    return build_failed_grade(
         f"{name}: {len(bad)} of {len(tests)} do not pass; first: {bad[0]} {what}", None, wall_s
     )
 
 
-def _derive_targets(repository: str, files: list[str]) -> list[str]:
-    tests = [each for each in files if each.endswith(".py")]
+def _list_targets(repository: str, files: list[str]) -> list[str]:
+    tests = [file for file in files if file.endswith(".py")]
     if repository != "django/django":
         return tests
-    return [each.removeprefix("tests/").removesuffix(".py").replace("/", ".") for each in tests]
+    return [test.removeprefix("tests/").removesuffix(".py").replace("/", ".") for test in tests]
 
 
-def _explain(image: str, stderr: str) -> str:
+def _describe_failure(image: str, stderr: str) -> str:
     return f"the image {image} cannot be used: {stderr.strip()[-300:] or '/testbed cannot be copied'}"

@@ -15,36 +15,37 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_list
+from spanproof.benchmarks.files import get_list, iter_rows
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.formats.tool_calls import Call, read_calls
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, Row, make_failed_grade
+from spanproof.benchmarks.formats.tool_calls import Call, find_calls
+from spanproof.benchmarks.model import PASSED, Answer, Graded, GradingSetup, Problem, Row, build_failed_grade
 
 _READS: Final = re.compile(r"(?:get|list|search|find|calculate|lookup|read|think|check|fetch|show)(?:_|$)")
 # How a result of a call begins that changed nothing, in tau-bench's environments.
 _FAILED: Final = "Error"
 
 
-def read_tau(source: Source) -> Iterator[Problem]:
+def iter_tau(source: Source) -> Iterator[Problem]:
     """Yield the tasks.
 
     Raises:
         BenchmarkError: an entry has no actions.
     """
     seen: set[str] = set()
-    for number, (place, row) in enumerate(read_rows(source.problems)):
+    for number, (location, row) in enumerate(iter_rows(source.problems)):
         task = _read_task(row)
         identity = str(row.get("task_id", row.get("id", number)))
         if identity in seen:
             continue  # another trial of the same task
         seen.add(identity)
-        actions = [_parse_action(place, each) for each in take_list(place, task, "actions")]
+        actions = [_parse_action(location, action) for action in get_list(location, task, "actions")]
+        outputs = task.get("outputs") or ()
         yield TauProblem(
             id=identity,
             prompt=str(task.get("instruction") or ""),
             language="calls",
-            wanted=tuple(each for each in actions if not _READS.match(each.name)),
-            outputs=tuple(str(each) for each in task.get("outputs") or ()),
+            wanted=tuple(action for action in actions if not _READS.match(action.name)),
+            outputs=tuple(map(str, outputs)),
         )
 
 
@@ -60,51 +61,51 @@ class TauProblem(Problem):
         """The whole task first."""
         return ("task", "calls", "outputs")
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the calls and the words of a trajectory settle the task."""
         if answer.error:
-            return dict.fromkeys(self.test_sets, make_failed_grade(answer.error))
+            return dict.fromkeys(self.test_sets, build_failed_grade(answer.error))
         try:
             messages = json.loads(answer.text)
         except ValueError:
             messages = None
-        if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
-            return dict.fromkeys(self.test_sets, make_failed_grade("the answer is no list of messages"))
-        calls, outputs = self._grade_calls(messages), self._grade_outputs(messages)
+        if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+            return dict.fromkeys(self.test_sets, build_failed_grade("the answer is no list of messages"))
+        calls, outputs = self._evaluate_calls(messages), self._evaluate_outputs(messages)
         return {"task": calls if not calls.passed else outputs, "calls": calls, "outputs": outputs}
 
-    def _grade_calls(self, messages: Sequence[Row]) -> Graded:
-        made = Counter(map(_format_call, find_consequential_calls(messages)))
+    def _evaluate_calls(self, messages: Sequence[Row]) -> Graded:
+        made = Counter(map(_format_call, list_consequential_calls(messages)))
         wanted = Counter(map(_format_call, self.wanted))
         for missing in wanted - made:
-            return make_failed_grade(f"not called: {missing:.200}")
+            return build_failed_grade(f"not called: {missing:.200}")
         for extra in made - wanted:
-            return make_failed_grade(f"called, and not expected: {extra:.200}")
+            return build_failed_grade(f"called, and not expected: {extra:.200}")
         return PASSED
 
-    def _grade_outputs(self, messages: Sequence[Row]) -> Graded:
-        said = " ".join(
-            str(each.get("content") or "") for each in messages if each.get("role") == "assistant"
+    def _evaluate_outputs(self, messages: Sequence[Row]) -> Graded:
+        answer = " ".join(
+            str(message.get("content") or "") for message in messages if message.get("role") == "assistant"
         )
-        plain = said.lower().replace(",", "")
+        plain = answer.lower().replace(",", "")
         for wanted in self.outputs:
             if wanted.lower().replace(",", "") not in plain:
-                return make_failed_grade(f"the answer to the customer lacks {wanted!r:.80}")
+                return build_failed_grade(f"the answer to the customer lacks {wanted!r:.80}")
         return PASSED
 
 
-def find_consequential_calls(messages: Sequence[Row]) -> list[Call]:
+def list_consequential_calls(messages: Sequence[Row]) -> list[Call]:
     """Return the calls of a trajectory that changed something: no reads, and none that failed."""
     results = {
-        str(each.get("tool_call_id")): str(each.get("content") or "")
-        for each in messages
-        if each.get("role") == "tool"
+        str(message.get("tool_call_id")): str(message.get("content") or "")
+        for message in messages
+        if message.get("role") == "tool"
     }
     found = []
     for message in messages:
-        for given in message.get("tool_calls") or ():
-            calls = read_calls(given)
-            if calls is None or results.get(str(given.get("id")), "").startswith(_FAILED):
+        for entry in message.get("tool_calls") or ():
+            calls = find_calls(entry)
+            if calls is None or results.get(str(entry.get("id")), "").startswith(_FAILED):
                 continue
             found += [call for call in calls if not _READS.match(call.name)]
     return found
@@ -116,10 +117,12 @@ def _read_task(row: Row) -> Row:
     return task if isinstance(task, dict) else row
 
 
-def _parse_action(place: str, given: Any) -> Call:
-    calls = read_calls([given])
+def _parse_action(location: str, entry: Any) -> Call:
+    calls = find_calls([entry])
     if not calls:
-        raise BenchmarkError(f"{place}: an action is an object with 'name' and 'kwargs', got {given!r:.80}")
+        raise BenchmarkError(
+            f"{location}: an action is an object with 'name' and 'kwargs', got {entry!r:.80}"
+        )
     return calls[0]
 
 

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.files import get_text, iter_rows
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.model import (
     PASSED,
     Answer,
     Graded,
-    Place,
+    GradingSetup,
     Problem,
-    make_failed_grade,
-    make_unjudged_grade,
+    build_failed_grade,
+    build_unjudged_grade,
 )
 from spanproof.sandbox import Database, Execution, FailureClass, Fixtures, Limits, Program
 from spanproof.sandbox.untrusted_files import UnsafeFileError, resolve_beneath
@@ -33,27 +33,27 @@ _ROOM = 64 * 1024 * 1024
 _ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 
 
-def read_text_to_sql(source: Source) -> Iterator[Problem]:
+def iter_text_to_sql(source: Source) -> Iterator[Problem]:
     """Yield the questions of Spider or BIRD.
 
     Raises:
         BenchmarkError: an entry lacks a field, or its database is not there.
     """
-    for number, (place, row) in enumerate(read_rows(source.problems)):
-        name = take_text(place, row, "db_id")
-        folder = source.require_databases()
+    for number, (location, row) in enumerate(iter_rows(source.problems)):
+        name = get_text(location, row, "db_id")
+        folder = source.get_databases()
         try:
             file = resolve_beneath(folder, f"{name}/{name}.sqlite")
         except UnsafeFileError as problem:
-            raise BenchmarkError(f"{place}: {problem}") from problem
+            raise BenchmarkError(f"{location}: {problem}") from problem
         if not file.is_file():
-            raise BenchmarkError(f"{place}: there is no database {folder / name / f'{name}.sqlite'}")
-        query = take_text(place, row, "SQL", "query")
+            raise BenchmarkError(f"{location}: there is no database {folder / name / f'{name}.sqlite'}")
+        query = get_text(location, row, "SQL", "query")
         identity = str(row.get("question_id", number))
         hint = f"\nHint: {row['evidence']}" if row.get("evidence") else ""
         yield QueryProblem(
             id=identity,
-            prompt=f"{take_text(place, row, 'question')}{hint}\nDatabase: {name}",
+            prompt=f"{get_text(location, row, 'question')}{hint}\nDatabase: {name}",
             language="sql",
             reference=Answer(identity, query, is_whole=True),
             groups={"difficulty": str(row["difficulty"])} if row.get("difficulty") else {},
@@ -79,43 +79,43 @@ class QueryProblem(Problem):
         """The question, with what form the answer must have."""
         return f"Answer with one SQLite query in one fenced block.\n\n{self.prompt}"
 
-    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+    def evaluate(self, answer: Answer, setup: GradingSetup) -> Mapping[str, Graded]:
         """Return whether the answer gives the rows of the published query."""
-        return {"rows": self._grade_calls(answer, place)}
+        return {"rows": self._evaluate_calls(answer, setup)}
 
-    def _grade_calls(self, answer: Answer, place: Place) -> Graded:
+    def _evaluate_calls(self, answer: Answer, setup: GradingSetup) -> Graded:
         if answer.error:
-            return make_failed_grade(answer.error)
-        wanted, found = self._run(self.query, place), self._run(answer.text, place)
+            return build_failed_grade(answer.error)
+        wanted, found = self._run(self.query, setup), self._run(answer.text, setup)
         if wanted.failure_class is not FailureClass.OK:
-            return make_unjudged_grade(
+            return build_unjudged_grade(
                 f"the published query ends with {wanted.failure_class.value}", wanted.failure_class
             )
         if found.failure_class is not FailureClass.OK:
             why = found.raised.message if found.raised else found.failure_class.value
-            return make_failed_grade(why, found.failure_class, found.wall_s)
-        theirs, ours = _extract_rows(wanted), _extract_rows(found)
+            return build_failed_grade(why, found.failure_class, found.wall_s)
+        theirs, ours = _find_rows(wanted), _find_rows(found)
         if theirs is None:
-            return make_unjudged_grade("the published query gives more rows than are kept")
+            return build_unjudged_grade("the published query gives more rows than are kept")
         if ours is None:
-            return make_failed_grade("the query gives no rows, or more than the published one")
+            return build_failed_grade("the query gives no rows, or more than the published one")
         same = ours == theirs if _ORDERED.search(self.query) else Counter(ours) == Counter(theirs)
         return (
             PASSED
             if same
-            else make_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
+            else build_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
         )
 
-    def _run(self, query: str, place: Place) -> Execution:
+    def _run(self, query: str, setup: GradingSetup) -> Execution:
         data = self.database.read_bytes()
-        limits = Limits(wall_s=place.timeout_s, cpu_s=place.timeout_s, disk_bytes=len(data) + _ROOM)
+        limits = Limits(wall_s=setup.timeout_s, cpu_s=setup.timeout_s, disk_bytes=len(data) + _ROOM)
         fixtures = Fixtures(database=Database(file=_DATABASE))
-        return place.sandbox.run(
+        return setup.sandbox.run(
             Program("sql", query, files={_DATABASE: data}, limits=limits, fixtures=fixtures)
         )
 
 
-def _extract_rows(execution: Execution) -> list[str] | None:
+def _find_rows(execution: Execution) -> list[str] | None:
     result: Any = execution.result
     if not isinstance(result, dict) or result.get("cut"):
         return None

@@ -24,39 +24,39 @@ class Call:
     arguments: Mapping[str, Any]
 
 
-def read_calls(answer: Any) -> list[Call] | None:
+def find_calls(answer: Any) -> list[Call] | None:
     """Return the calls in an answer; None where it holds none, as prose does."""
     if isinstance(answer, str):
         try:
-            return read_calls(json.loads(answer))
+            return find_calls(json.loads(answer))
         except ValueError:
-            return _read_python(answer)
+            return _find_python_calls(answer)
     if isinstance(answer, dict):
         answer = [answer]
     if not isinstance(answer, list):
         return None
-    found = [_read_object(each) for each in answer]
-    calls = [each for each in found if each is not None]
+    found = [_find_json_call(entry) for entry in answer]
+    calls = [call for call in found if call is not None]
     return calls if len(calls) == len(found) else None
 
 
-def _read_object(given: Any) -> Call | None:
-    if isinstance(given, str):
-        calls = _read_python(given)
+def _find_json_call(entry: Any) -> Call | None:
+    if isinstance(entry, str):
+        calls = _find_python_calls(entry)
         return calls[0] if calls and len(calls) == 1 else None
-    if not isinstance(given, dict):
+    if not isinstance(entry, dict):
         return None
-    given = given.get("function") if isinstance(given.get("function"), dict) else given
-    if isinstance(given.get("name"), str):
-        arguments = given.get("arguments", given.get("kwargs", given.get("parameters", {})))
-        return _call(given["name"], arguments)
-    if len(given) == 1:
-        ((name, arguments),) = given.items()
-        return _call(name, arguments)
+    entry = entry.get("function") if isinstance(entry.get("function"), dict) else entry
+    if isinstance(entry.get("name"), str):
+        arguments = entry.get("arguments", entry.get("kwargs", entry.get("parameters", {})))
+        return _find_call(entry["name"], arguments)
+    if len(entry) == 1:
+        ((name, arguments),) = entry.items()
+        return _find_call(name, arguments)
     return None
 
 
-def _call(name: str, arguments: Any) -> Call | None:
+def _find_call(name: str, arguments: Any) -> Call | None:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
@@ -65,7 +65,7 @@ def _call(name: str, arguments: Any) -> Call | None:
     return Call(name, arguments) if isinstance(arguments, dict) else None
 
 
-def _read_python(text: str) -> list[Call] | None:
+def _find_python_calls(text: str) -> list[Call] | None:
     stripped = text.strip().strip("`").removeprefix("python").strip()
     try:
         body = ast.parse(stripped, mode="eval").body

@@ -10,7 +10,7 @@ from spanproof.evaluators.casetests.model import (
 )
 from spanproof.evaluators.casetests.reading import load_tests, read_tests
 from spanproof.evaluators.casetests.running import build_unrun_report, run_tests
-from spanproof.evaluators.casetests.work import FIND_MODULES, add_answer_patch, lay_work
+from spanproof.evaluators.casetests.work import FIND_MODULES, build_patched_files, build_work_tests
 
 __all__ = [
     "FIND_MODULES",
@@ -20,9 +20,9 @@ __all__ = [
     "Pair",
     "Property",
     "TestsError",
-    "add_answer_patch",
+    "build_patched_files",
     "build_unrun_report",
-    "lay_work",
+    "build_work_tests",
     "load_tests",
     "read_tests",
     "run_tests",

@@ -33,10 +33,10 @@ class IntegerShape(_Shape):
         _check_order(self.min, self.max)
         return self
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value; `size` from 0 (an edge) to 100 (anything)."""
         nearest = min(max(0, self.min), self.max)
-        low, high = _scale_range(nearest, self.min, self.max, size)
+        low, high = _compute_range(nearest, self.min, self.max, size)
         return random.randint(round(low), round(high))
 
 
@@ -52,9 +52,9 @@ class NumberShape(_Shape):
         _check_order(self.min, self.max)
         return self
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
-        low, high = _scale_range(min(max(0.0, self.min), self.max), self.min, self.max, size)
+        low, high = _compute_range(min(max(0.0, self.min), self.max), self.min, self.max, size)
         return random.uniform(low, high)
 
 
@@ -71,9 +71,9 @@ class TextShape(_Shape):
         _check_order(self.min_size, self.max_size)
         return self
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
-        return "".join(random.choice(self.alphabet) for _ in range(_draw_length(self, random, size)))
+        return "".join(random.choice(self.alphabet) for _ in range(_compute_length(self, random, size)))
 
 
 class BooleanShape(_Shape):
@@ -81,7 +81,7 @@ class BooleanShape(_Shape):
 
     kind: Literal["boolean"]
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
         return random.random() < 0.5
 
@@ -92,7 +92,7 @@ class OneOfShape(_Shape):
     kind: Literal["one_of"]
     values: list[JsonValue] = Field(min_length=1)
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
         return random.choice(self.values)
 
@@ -110,9 +110,9 @@ class ListShape(_Shape):
         _check_order(self.min_size, self.max_size)
         return self
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
-        return [self.items.draw(random, size) for _ in range(_draw_length(self, random, size))]
+        return [self.items.build_value(random, size) for _ in range(_compute_length(self, random, size))]
 
 
 class ObjectShape(_Shape):
@@ -121,9 +121,9 @@ class ObjectShape(_Shape):
     kind: Literal["object"]
     fields: dict[str, Shape]
 
-    def draw(self, random: Random, size: int) -> JsonValue:
+    def build_value(self, random: Random, size: int) -> JsonValue:
         """Draw one value."""
-        return {name: shape.draw(random, size) for name, shape in self.fields.items()}
+        return {name: shape.build_value(random, size) for name, shape in self.fields.items()}
 
 
 Shape = Annotated[
@@ -135,11 +135,14 @@ ListShape.model_rebuild()
 ObjectShape.model_rebuild()
 
 
-def draw(given: Mapping[str, Shape], examples: int, seed: int) -> list[dict[str, JsonValue]]:
+def build_inputs(shapes: Mapping[str, Shape], examples: int, seed: int) -> list[dict[str, JsonValue]]:
     """Draw inputs for a property, the smallest first."""
     random = Random(seed)  # noqa: S311 - inputs, no secrets
     return [
-        {name: shape.draw(random, round(100 * at / max(1, examples - 1))) for name, shape in given.items()}
+        {
+            name: shape.build_value(random, round(100 * at / max(1, examples - 1)))
+            for name, shape in shapes.items()
+        }
         for at in range(examples)
     ]
 
@@ -149,11 +152,11 @@ def _check_order(low: float, high: float) -> None:
         raise ValueError(f"its least ({low:g}) is above its greatest ({high:g})")
 
 
-def _scale_range(near: float, low: float, high: float, size: int) -> tuple[float, float]:
+def _compute_range(near: float, low: float, high: float, size: int) -> tuple[float, float]:
     """Return part of the range around the value nearest to zero: that value alone at size 0, all at 100."""
     return near - (near - low) * size / 100, near + (high - near) * size / 100
 
 
-def _draw_length(shape: TextShape | ListShape, random: Random, size: int) -> int:
+def _compute_length(shape: TextShape | ListShape, random: Random, size: int) -> int:
     most = shape.min_size + (shape.max_size - shape.min_size) * size // 100
     return random.randint(shape.min_size, most)

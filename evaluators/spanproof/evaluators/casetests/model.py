@@ -22,7 +22,7 @@ class TestsError(ValueError):
     __test__ = False
 
 
-def _check_python(text: str) -> str:
+def _parse_python(text: str) -> str:
     try:
         plan_tests(text, None, "_")
     except SyntaxError as problem:
@@ -30,7 +30,7 @@ def _check_python(text: str) -> str:
     return text
 
 
-def _check_expression(text: str) -> str:
+def _parse_expression(text: str) -> str:
     try:
         ast.parse(text.strip(), mode="eval")
     except SyntaxError as problem:
@@ -38,23 +38,23 @@ def _check_expression(text: str) -> str:
     return text.strip()
 
 
-def _check_relative_path(path: str) -> str:
+def _parse_relative_path(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
         raise ValueError("it must be a path below the work directory")
     return path
 
 
-def _check_dotted_name(name: str) -> str:
+def _parse_dotted_name(name: str) -> str:
     if not all(part.isidentifier() for part in name.split(".")):
         raise ValueError("it must be a name")
     return name
 
 
-Name = Annotated[str, AfterValidator(_check_dotted_name)]
-Expression = Annotated[str, AfterValidator(_check_expression)]
-Path = Annotated[str, AfterValidator(_check_relative_path)]
-PythonText = Annotated[str, AfterValidator(_check_python)]
+Name = Annotated[str, AfterValidator(_parse_dotted_name)]
+Expression = Annotated[str, AfterValidator(_parse_expression)]
+Path = Annotated[str, AfterValidator(_parse_relative_path)]
+PythonText = Annotated[str, AfterValidator(_parse_python)]
 
 
 class _Part(BaseModel):
@@ -114,8 +114,8 @@ class Artifact(_Part):
 
     @model_validator(mode="after")
     def _require_one_form(self) -> Artifact:
-        given = {"text", "json_value", "table"} & self.model_fields_set
-        if len(given) != 1:
+        forms = {"text", "json_value", "table"} & self.model_fields_set
+        if len(forms) != 1:
             raise ValueError("an artifact needs one of text, json and table")
         return self
 
@@ -187,7 +187,7 @@ class CaseTests(_Part):
         """Whether `files` are those that an agent left."""
         return self._has_work
 
-    def over_files(self, files: Mapping[str, str]) -> CaseTests:
+    def with_files(self, files: Mapping[str, str]) -> CaseTests:
         """Return the same tests over the files that an agent left."""
         made = self.model_copy(update={"files": dict(files)})
         made._has_work = True  # noqa: SLF001 - its own
@@ -196,7 +196,8 @@ class CaseTests(_Part):
     @property
     def has_any(self) -> bool:
         """Whether there is more to them than a budget."""
-        return bool(self.unit is not None or self.doctests or self.pairs or self.artifacts or self.properties)
+        listed = [*self.pairs, *self.artifacts, *self.properties]
+        return self.unit is not None or self.doctests or bool(listed)
 
     @property
     def demands_tests(self) -> bool:

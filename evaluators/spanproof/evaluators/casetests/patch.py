@@ -40,7 +40,7 @@ class _Hunk:
         """The lines after it."""
         return [content for mark, content in self.lines if mark != "-"]
 
-    def apply(self, there: list[str]) -> list[str]:
+    def build_lines(self, there: list[str]) -> list[str]:
         """Return the lines after it; those that it only shows stay as they are there."""
         rest = iter(there)
         after: list[str] = []
@@ -54,7 +54,7 @@ class _Hunk:
         return after
 
 
-def apply_patch(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
+def compute_patched_files(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
     """Return the files after the patch in an answer; None where it has none that applies.
 
     Args:
@@ -69,15 +69,10 @@ def apply_patch(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
     if not heads:
         return None
     found = dict(files)
-    for head, end in zip(heads, [*(each.start() for each in heads[1:]), len(patch)], strict=True):
+    ends = [*(following.start() for following in heads[1:]), len(patch)]
+    for head, end in zip(heads, ends, strict=True):
         old, new = _read_path(head["old"], "a/"), _read_path(head["new"], "b/")
-        if not (_is_inside(old) and _is_inside(new)) or (old == _NOTHING and new == _NOTHING):
-            return None
-        before = "" if old == _NOTHING else found.get(old)
-        if before is None:
-            return None
-        hunks = _read_hunks(patch[head.end() : end])
-        after = _apply_hunks(before, hunks) if hunks else None
+        after = _compute_patched_file(found, old, new, _read_hunks(patch[head.end() : end]))
         if after is None:
             return None
         if old not in (_NOTHING, new):
@@ -85,6 +80,14 @@ def apply_patch(answer: str, files: Mapping[str, str]) -> dict[str, str] | None:
         if new != _NOTHING:
             found[new] = after
     return found
+
+
+def _compute_patched_file(files: Mapping[str, str], old: str, new: str, hunks: list[_Hunk]) -> str | None:
+    """Return the text of one file after its hunks; None where they do not apply, or lead out of the files."""
+    if not (_is_inside(old) and _is_inside(new)) or old == new == _NOTHING:
+        return None
+    before = "" if old == _NOTHING else files.get(old)
+    return _compute_patched_text(before, hunks) if before is not None and hunks else None
 
 
 def _read_path(text: str, prefix: str) -> str:
@@ -99,7 +102,7 @@ def _is_inside(path: str) -> bool:
 
 def _read_hunks(text: str) -> list[_Hunk]:
     heads = list(_HUNK.finditer(text))
-    ends = [*(each.start() for each in heads[1:]), len(text)][: len(heads)]
+    ends = [*(following.start() for following in heads[1:]), len(text)][: len(heads)]
     return [
         _read_hunk(int(head[1] or 1), text[head.end() : end]) for head, end in zip(heads, ends, strict=True)
     ]
@@ -115,7 +118,7 @@ def _read_hunk(first: int, text: str) -> _Hunk:
     return hunk
 
 
-def _apply_hunks(text: str, hunks: list[_Hunk]) -> str | None:
+def _compute_patched_text(text: str, hunks: list[_Hunk]) -> str | None:
     """Return a text after hunks; None where one of them fits nowhere."""
     lines = text.split("\n")
     moved = 0
@@ -127,7 +130,7 @@ def _apply_hunks(text: str, hunks: list[_Hunk]) -> str | None:
             if _find_place(lines, hunk.new, hunk.at + moved) is None:
                 return None
             continue
-        lines[at : at + len(hunk.old)] = hunk.apply(lines[at : at + len(hunk.old)])
+        lines[at : at + len(hunk.old)] = hunk.build_lines(lines[at : at + len(hunk.old)])
         moved += len(hunk.new) - len(hunk.old)
     return "\n".join(lines)
 

@@ -36,16 +36,16 @@ def load_tests(path: Path) -> CaseTests:
     return read_tests(document, str(path))
 
 
-def read_tests(document: Any, place: str) -> CaseTests:
+def read_tests(document: Any, location: str) -> CaseTests:
     """Build tests from what a YAML or JSON document says.
 
     Raises:
-        TestsError: it is not what it must be; the message starts with `place`.
+        TestsError: it is not what it must be; the message starts with `location`.
     """
     if document is None:
-        raise TestsError(f"{place}: there is nothing in it; docs/suites.md shows the keys of tests")
+        raise TestsError(f"{location}: there is nothing in it; docs/suites.md shows the keys of tests")
     if not isinstance(document, dict):
-        raise TestsError(f"{place}: expected a mapping of kinds of tests, got {type(document).__name__}")
+        raise TestsError(f"{location}: expected a mapping of kinds of tests, got {type(document).__name__}")
     try:
         return CaseTests.model_validate(document)
     except ValidationError as problems:
@@ -53,11 +53,13 @@ def read_tests(document: Any, place: str) -> CaseTests:
         where = ".".join(str(part) for part in first["loc"])
         message = _describe_problem(first)
         if first["type"] == "extra_forbidden":
-            known = ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
-            message = f"there is no such key; known are {known}"
+            allowed = (
+                ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
+            )
+            message = f"there is no such key; known are {allowed}"
         more = f" ({len(problems.errors()) - 1} more)" if len(problems.errors()) > 1 else ""
         raise TestsError(
-            f"{place}: {where}: {message}{more}" if where else f"{place}: {message}{more}"
+            f"{location}: {where}: {message}{more}" if where else f"{location}: {message}{more}"
         ) from problems
 
 

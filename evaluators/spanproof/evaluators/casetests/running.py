@@ -20,11 +20,11 @@ from spanproof.evaluators.casetests.text import (
     FALSIFIED,
     NO_FORM,
     TestText,
+    build_pair_tests,
+    build_property_test,
+    build_unit_tests,
+    find_doctests,
     list_imports,
-    render_doctests,
-    render_pair_tests,
-    render_property_test,
-    render_unit_tests,
 )
 from spanproof.evaluators.casetests.work import FIND_MODULES, tests_modules
 from spanproof.evaluators.model import Budget, TestReport, UnrunCause
@@ -80,7 +80,7 @@ def run_tests(
     tests: CaseTests,
     run: Run,
     sandbox: Sandbox,
-    given: FixtureSet = NO_FIXTURES,
+    fixtures: FixtureSet = NO_FIXTURES,
     limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> TestReport:
     """Run every test of a case, in the surroundings its replay has.
@@ -89,7 +89,7 @@ def run_tests(
         tests: of the case.
         run: that left the code.
         sandbox: where to run.
-        given: the fixtures of its cohort.
+        fixtures: the fixtures of its cohort.
         limits: bounds of the programs; their time is the tests' own.
 
     Raises:
@@ -100,7 +100,7 @@ def run_tests(
         return _build_report(tests)
     try:
         subject = _build_subject(tests, run)
-        testing = _Testing(tests, subject, sandbox, plan_replay(run, given, limits=limits).spec)
+        testing = _Testing(tests, subject, sandbox, plan_replay(run, fixtures, limits=limits).spec)
         testing.run_all()
     except CannotRun as problem:
         return build_unrun_report(tests, str(problem), problem.cause)
@@ -134,8 +134,8 @@ def build_unrun_report(tests: CaseTests, reason: str, cause: UnrunCause) -> Test
 
 def _build_report(tests: CaseTests) -> TestReport:
     """Build the report of what a case demands, before anything was run."""
-    given = tests.budget
-    budget = Budget(given.wall_s, given.memory_mb) if given is not None else None
+    limits = tests.budget
+    budget = Budget(limits.wall_s, limits.memory_mb) if limits is not None else None
     return TestReport(inputs_must_stay=tests.inputs_unchanged, budget=budget)
 
 
@@ -162,14 +162,14 @@ class _Testing:
         if self.tests.unit is not None:
             self._run_text(_read_unit_tests(self.tests.unit, self.tests.entry_point))
         if self.tests.doctests:
-            found = render_doctests(self.subject.own)
+            found = find_doctests(self.subject.own)
             if found is not None:
                 self._run_text(found)
         self._run_pairs()
         if self.tests.artifacts:
             self._check_artifacts()
         for tested in self.tests.properties:
-            self._run_text(render_property_test(tested))
+            self._run_text(build_property_test(tested))
         if self.tests.require_apart and not self.are_apart:
             raise CannotRun(UnrunCause.NOT_APART, _NOT_APART)
         if not self.results and self.tests.doctests:
@@ -187,16 +187,16 @@ class _Testing:
                 self._run_stream_pair(name, pair)
 
     def _run_call_pairs(self, named: Sequence[tuple[str, Pair]]) -> None:
-        together = self._execute_tests(render_pair_tests(named, self.tests.entry_point))
+        together = self._run_test_program(build_pair_tests(named, self.tests.entry_point))
         if together.failure_class not in _STOPPED or len(named) == 1:
-            self._record_results(render_pair_tests(named, self.tests.entry_point), together)
+            self._add_results(build_pair_tests(named, self.tests.entry_point), together)
             return
         for one in named:
-            alone = render_pair_tests([one], self.tests.entry_point)
-            self._record_results(alone, self._execute_tests(alone))
+            alone = build_pair_tests([one], self.tests.entry_point)
+            self._add_results(alone, self._run_test_program(alone))
 
     def _run_stream_pair(self, name: str, pair: Pair) -> None:
-        execution = self._execute(self.subject.source, stdin=(pair.stdin or "").encode())
+        execution = self._run_program(self.subject.source, stdin=(pair.stdin or "").encode())
         self._check_dependencies(None, execution)
         as_expected = artifacts.is_same_text(execution.stdout, pair.stdout or "", pair.tolerance)
         ended_well = execution.failure_class is FailureClass.OK and not execution.stdout_cut
@@ -211,7 +211,7 @@ class _Testing:
             paths=[artifact.path for artifact in wanted],
             most=_MAX_ARTIFACT,
         )
-        execution = self._execute(source, output_bytes=16 * 1024 * 1024)
+        execution = self._run_program(source, output_bytes=16 * 1024 * 1024)
         self._check_dependencies(None, execution)
         found = _parse_artifacts(execution.stdout, mark)
         for artifact in wanted:
@@ -219,25 +219,15 @@ class _Testing:
             self.results.append((artifact.name or artifact.path, as_expected))
 
     def _run_text(self, text: TestText) -> None:
-        self._record_results(text, self._execute_tests(text))
+        self._add_results(text, self._run_test_program(text))
 
-    def _execute_tests(self, text: TestText) -> Execution:
-        execution = self._execute(self.subject.source, tests=text.text)
+    def _run_test_program(self, text: TestText) -> Execution:
+        execution = self._run_program(self.subject.source, tests=text.text)
         self._check_dependencies(text.text, execution)
         return execution
 
-    def _record_results(self, text: TestText, execution: Execution) -> None:
-        total, passed = execution.tests_total, execution.tests_passed or 0
-        if execution.failure_class is FailureClass.TESTS_NOT_RUN:
-            raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
-        if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
-            raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
-        names = text.names if text.names else execution.tests_names
-        if total is None or total != len(names):
-            count = "none" if total is None else str(total)
-            raise CannotRun(UnrunCause.NOT_REPORTED, f"of {len(names)} tests the sandbox reports {count}")
-        if passed + len(execution.tests_failed) + len(execution.tests_skipped) != total:
-            raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
+    def _add_results(self, text: TestText, execution: Execution) -> None:
+        names = _get_reported_names(text, execution)
         self.are_apart = self.are_apart and execution.tests_apart is not False
         failed, skipped = set(execution.tests_failed), set(execution.tests_skipped)
         first = all(passed for _, passed in self.results)
@@ -248,11 +238,11 @@ class _Testing:
             if name is not None:
                 self.results.append((name, number not in failed))
             elif number in failed and (number - 1 not in failed or _is_assertion_failure(execution)):
-                self._note_change(passed=number - 1 not in failed)
+                self._add_change(passed=number - 1 not in failed)
         if first and not all(passed for _, passed in self.results):
-            self.why = _explain_failure(execution) or self.why
+            self.why = _find_failure_reason(execution) or self.why
 
-    def _note_change(self, *, passed: bool) -> None:
+    def _add_change(self, *, passed: bool) -> None:
         """Record that the test noted last changed an argument; `passed` apart from that."""
         name, _ = self.results[-1]
         self.changed.append(name)
@@ -261,7 +251,7 @@ class _Testing:
                 self.why = CHANGES
             self.results[-1] = (name, False)
 
-    def _execute(
+    def _run_program(
         self, source: str, *, tests: str | None = None, stdin: bytes = b"", output_bytes: int = 256 * 1024
     ) -> Execution:
         seconds = self.tests.timeout_s
@@ -307,13 +297,13 @@ class _Testing:
             return
         imported = "\n".join(list_imports(tests or ""))
         if imported:
-            of_tests = self._execute(imported)
+            of_tests = self._run_program(imported)
             if of_tests.failure_class is FailureClass.MISSING_DEPENDENCY:
                 reason = f"the tests need what the sandbox does not have: {_describe_missing(of_tests)}"
                 raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
         if not self.subject.ran_well:
             return
-        of_code = execution if tests is None else self._execute(self.subject.source)
+        of_code = execution if tests is None else self._run_program(self.subject.source)
         if of_code.failure_class is FailureClass.MISSING_DEPENDENCY:
             reason = f"the sandbox does not have what the code needs: {_describe_missing(of_code)}"
             raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
@@ -334,19 +324,39 @@ def _read_unit_tests(unit: str, entry_point: str | None) -> TestText:
         reason = f"{where} defines check(candidate), and {TESTS_FILE} has no entry_point to hand to it"
         raise CannotRun(UnrunCause.NOT_COLLECTED, reason)
     if list_uncollected(unit):
-        return render_unit_tests(unit, ())  # who collects them names them
+        return build_unit_tests(unit, ())  # who collects them names them
     if not plan.names:
         raise CannotRun(
             UnrunCause.NOT_COLLECTED, f"{where} has no test that this runner collects: {HOW_TO_WRITE_TESTS}"
         )
-    return render_unit_tests(unit, plan.names)
+    return build_unit_tests(unit, plan.names)
+
+
+def _get_reported_names(text: TestText, execution: Execution) -> Sequence[str | None]:
+    """Return the names of the tests that ran, in order; None for a check of arguments after a test.
+
+    Raises:
+        CannotRun: the sandbox does not report every test.
+    """
+    total, passed = execution.tests_total, execution.tests_passed or 0
+    if execution.failure_class is FailureClass.TESTS_NOT_RUN:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
+    if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
+    names = text.names if text.names else execution.tests_names
+    if total is None or total != len(names):
+        count = "none" if total is None else str(total)
+        raise CannotRun(UnrunCause.NOT_REPORTED, f"of {len(names)} tests the sandbox reports {count}")
+    if passed + len(execution.tests_failed) + len(execution.tests_skipped) != total:
+        raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
+    return names
 
 
 def _describe_missing(execution: Execution) -> str:
     return execution.raised.message if execution.raised is not None else "it does not say what"
 
 
-def _explain_failure(execution: Execution) -> str | None:
+def _find_failure_reason(execution: Execution) -> str | None:
     """Return why the first of its tests failed, where that reveals nothing of what was expected."""
     if execution.failure_class in _STOPPED:
         return execution.failure_class.value
@@ -370,10 +380,10 @@ def _parse_artifacts(stdout: str, mark: str) -> dict[str, bytes]:
     """Return the files as the program printed them; what is no base64 is none."""
     found = {}
     for line in stdout.splitlines():
-        said = line.split(" ")
-        if len(said) >= 3 and said[0] == mark:
+        words = line.split(" ")
+        if len(words) >= 3 and words[0] == mark:
             try:
-                found[" ".join(said[1:-1])] = base64.b64decode(said[-1], validate=True)
+                found[" ".join(words[1:-1])] = base64.b64decode(words[-1], validate=True)
             except ValueError:
                 continue
     return found

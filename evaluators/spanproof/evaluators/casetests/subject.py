@@ -103,16 +103,8 @@ def build_subject(run: Run, number: int | None) -> Subject:
     Raises:
         CannotRun: there is none, or the record does not hold all of it.
     """
-    chosen = _choose_snippets(run, number)
-    cut = next((snippet for snippet in chosen if snippet.truncated), None)
-    if cut is not None:
-        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
-    hidden = next((call for snippet in chosen for call in snippet.tape if not call.replayable), None)
-    if hidden is not None and hidden.tool != FINAL_ANSWER:
-        why = hidden.reason or "content is hidden"
-        raise CannotRun(
-            UnrunCause.RECORD_INCOMPLETE, f"its tool call {hidden.tool} cannot be answered: {why}"
-        )
+    chosen = _select_snippets(run, number)
+    _check_record(chosen)
     recorded = [read_record(snippet).failure_class if snippet.executed else None for snippet in chosen]
     ran_well = FailureClass.OK in recorded
     own = tuple(
@@ -130,7 +122,7 @@ def build_subject(run: Run, number: int | None) -> Subject:
     return Subject(whole, own, ran_well)
 
 
-def _choose_snippets(run: Run, number: int | None) -> list[Snippet]:
+def _select_snippets(run: Run, number: int | None) -> list[Snippet]:
     python = [snippet for snippet in run.snippets if snippet.language is Language.PYTHON]
     if not python and run.hidden:
         raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the run's content is hidden, its code too")
@@ -148,10 +140,24 @@ def _choose_snippets(run: Run, number: int | None) -> list[Snippet]:
     return [meant]
 
 
+def _check_record(snippets: list[Snippet]) -> None:
+    """Check that the trace holds all of the code, and an answer to each of its tool calls.
+
+    Raises:
+        CannotRun: it does not.
+    """
+    if any(snippet.truncated for snippet in snippets):
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
+    hidden = next((call for snippet in snippets for call in snippet.tape if not call.replayable), None)
+    if hidden is not None and hidden.tool != FINAL_ANSWER:
+        reason = f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, reason)
+
+
 def _build_stubs(run: Run, names: list[Names]) -> str:
     """Build functions for the tools the code calls, each with what was recorded of it."""
     called = find_unbound_calls(names) - {FINAL_ANSWER}
-    recorded = [call for call in _collect_calls(run) if call.tool in called]
+    recorded = [call for call in _list_calls(run) if call.tool in called]
     if not recorded:
         return ""
     tape: dict[str, list[dict[str, object]]] = {}
@@ -168,7 +174,7 @@ def _build_stubs(run: Run, names: list[Names]) -> str:
     return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape), matching=_MATCHING)
 
 
-def _collect_calls(run: Run) -> list[RecordedCall]:
+def _list_calls(run: Run) -> list[RecordedCall]:
     calls: list[RecordedCall] = []
     for step in run.steps:
         own = [call for snippet in step.snippets if snippet.executed for call in snippet.tape]

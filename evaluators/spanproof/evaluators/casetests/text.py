@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.casetests.inputs import draw
+from spanproof.evaluators.casetests.inputs import build_inputs
 from spanproof.evaluators.casetests.model import Pair, Property
 
 _SAME = """
@@ -164,7 +164,7 @@ class TestText:
     __test__ = False
 
 
-def render_pair_tests(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) -> TestText:
+def build_pair_tests(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) -> TestText:
     """Return tests of named pairs of arguments and results."""
     parts, names = [_SAME], []
     for number, (name, pair) in enumerate(pairs):
@@ -185,9 +185,9 @@ def render_pair_tests(pairs: Sequence[tuple[str, Pair]], entry_point: str | None
     return TestText("".join(parts), tuple(names))
 
 
-def render_property_test(tested: Property) -> TestText:
+def build_property_test(tested: Property) -> TestText:
     """Return the test of one property over its inputs."""
-    examples = draw(tested.given, tested.examples, tested.seed)
+    examples = build_inputs(tested.given, tested.examples, tested.seed)
     text = _PROPERTY.format(
         n=0,
         names=", ".join(tested.given),
@@ -200,7 +200,7 @@ def render_property_test(tested: Property) -> TestText:
     return TestText(f"import json\n{text}", (tested.name, None))
 
 
-def render_unit_tests(unit: str, names: Sequence[str]) -> TestText:
+def build_unit_tests(unit: str, names: Sequence[str]) -> TestText:
     """Return unit tests; hypothesis, where used, draws the same inputs in every run and reports them.
 
     Args:
@@ -232,13 +232,15 @@ def list_imports(text: str) -> list[str]:
 def _imports(node: ast.AST, package: str) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] == package
-    return isinstance(node, ast.Import) and any(each.name.partition(".")[0] == package for each in node.names)
+    return isinstance(node, ast.Import) and any(
+        alias.name.partition(".")[0] == package for alias in node.names
+    )
 
 
-def render_doctests(sources: Iterable[str]) -> TestText | None:
+def find_doctests(sources: Iterable[str]) -> TestText | None:
     """Return a test for each docstring with examples, by its dotted name; None where there are none."""
     # A function that a later step defines anew is the later one's.
-    written = {name: text for source in sources for name, text in _find_docstrings(source)}
+    written = {name: text for source in sources for name, text in _iter_docstrings(source)}
     found = [(name, text) for name, text in written.items() if ">>>" in text]
     if not found:
         return None
@@ -246,22 +248,22 @@ def render_doctests(sources: Iterable[str]) -> TestText | None:
     return TestText(_DOCTEST + "".join(tests), tuple(f"doctest of {name}" for name, _ in found))
 
 
-def _find_docstrings(source: str) -> Iterator[tuple[str, str]]:
+def _iter_docstrings(source: str) -> Iterator[tuple[str, str]]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     yield "the module", ast.get_docstring(tree) or ""
-    yield from _walk_docstrings(tree, "")
+    yield from _iter_docstrings_below(tree, "")
 
 
-def _walk_docstrings(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+def _iter_docstrings_below(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{prefix}{child.name}", ast.get_docstring(child) or ""
-            yield from _walk_docstrings(child, f"{prefix}{child.name}.")
+            yield from _iter_docstrings_below(child, f"{prefix}{child.name}.")
         else:
-            yield from _walk_docstrings(child, prefix)
+            yield from _iter_docstrings_below(child, prefix)
 
 
 def _to_literal(value: object) -> str:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from spanproof.evaluators.casetests.model import CaseTests
-from spanproof.evaluators.casetests.patch import apply_patch
+from spanproof.evaluators.casetests.patch import compute_patched_files
 
 SOURCE_FOLDERS = (".", "src")
 """Folders of a repository that its modules are imported from, in their order on the path."""
@@ -19,15 +19,17 @@ FIND_MODULES = f"import sys\nsys.path[:0] = {[*SOURCE_FOLDERS]!r}\ndel sys\n"
 """The first lines of a program whose modules tests import."""
 
 
-def lay_work(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, bytes]) -> CaseTests:
+def build_work_tests(
+    tests: CaseTests, files_before: Mapping[str, str], left: Mapping[str, bytes]
+) -> CaseTests:
     """Return tests over the files that an agent left.
 
     Args:
         tests: of its case.
-        given: the files that it began with.
+        files_before: the files that it began with.
         left: all that its work directory holds; what is no text is left out.
     """
-    hidden = tests.files.keys() - given.keys()
+    hidden = tests.files.keys() - files_before.keys()
     files = {path: text for path, text in tests.files.items() if path in hidden or path in left}
     for path, content in left.items():
         if path not in hidden:
@@ -35,28 +37,28 @@ def lay_work(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, byte
                 files[path] = content.decode("utf-8")
             except UnicodeDecodeError:
                 continue
-    return tests.over_files(files)
+    return tests.with_files(files)
 
 
-def add_answer_patch(
-    answer: object, given: Mapping[str, str], left: Mapping[str, bytes]
+def build_patched_files(
+    answer: object, files_before: Mapping[str, str], left: Mapping[str, bytes]
 ) -> Mapping[str, bytes]:
     """Return the files that an agent left, after the patch in its answer where that has one that applies.
 
     Args:
         answer: of the agent.
-        given: the files that it began with; those that are not known to be left count as unchanged.
+        files_before: the files that it began with; those that are not known to be left count as unchanged.
         left: what its work directory holds, empty where that is not known.
     """
     if not isinstance(answer, str):
         return left
-    texts = dict(given) if not left else {}
+    texts = dict(files_before) if not left else {}
     for path, content in left.items():
         try:
             texts[path] = content.decode("utf-8")
         except UnicodeDecodeError:
             continue
-    patched = apply_patch(answer, texts)
+    patched = compute_patched_files(answer, texts)
     if patched is None:
         return left
     binary = {path: content for path, content in left.items() if path not in texts}

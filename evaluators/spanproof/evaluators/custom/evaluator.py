@@ -18,7 +18,7 @@ from spanproof.evaluators.custom.in_process import InProcess
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.returned import collect_outputs
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.sandbox import (
     JsonValue,
     Sandbox,
@@ -88,7 +88,7 @@ class CustomEvaluator(Evaluator):
         attach, run = self._wiring.attach, evidence.run
         if not attach.takes(run, self.name):
             return []
-        spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
+        spans = [span for span in list_run_spans(evidence.trace, run) if attach.fits(span, run)]
         judged, rest = spans[:MAX_SPANS], spans[MAX_SPANS:]
         outcomes: list[Outcome] = [*self._evaluate_spans(evidence, judged)]
         outcomes += [

@@ -28,10 +28,10 @@ def find_answer_code(answer: Payload) -> list[TextSnippet]:
 
 
 def _iter_texts(value: JsonValue, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        if value.strip():
-            yield value
-    elif depth < _MAX_DEPTH:
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        for item in inner:
-            yield from _iter_texts(item, depth + 1)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, str) and value.strip():
+        yield value
+    elif isinstance(value, list) and depth < _MAX_DEPTH:
+        for inner in value:
+            yield from _iter_texts(inner, depth + 1)

@@ -110,9 +110,9 @@ def _find_in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentC
 def _find_in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
     declared = _read_declared_language(arguments)
     for key, value in arguments.items():
-        place = f"{path}.{key}"
+        inner_path = f"{path}.{key}"
         if key in ("args", "kwargs", "action") and isinstance(value, list | dict):
-            yield from _find_in_value(tool, value, place)
+            yield from _find_in_value(tool, value, inner_path)
         source = value
         if key.lower() in _SHELL_KEYS:
             source = _join_command(value, several=key.lower() == "commands")
@@ -120,11 +120,11 @@ def _find_in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> It
             continue
         language = _classify_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
         if language is not None:
-            yield ArgumentCode(place, language, source)
+            yield ArgumentCode(inner_path, language, source)
         elif key.lower() in _CONTENT_KEYS:
             written = _derive_file_language(arguments)
             if written is not None:
-                yield ArgumentCode(place, written, source, runs=False)
+                yield ArgumentCode(inner_path, written, source, runs=False)
 
 
 def _classify_argument(
@@ -136,13 +136,16 @@ def _classify_argument(
         return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
         return Language.BASH if hinted is Language.BASH else declared or _identify_code(source)
-    if key in _SQL_KEYS and (hinted is Language.SQL or "sql" in key) and _SQL_VERB.match(source):
-        return Language.SQL
-    if key in _SQL_KEYS and identify(source) is Language.SQL:
+    if key in _SQL_KEYS and _is_query(source, is_named=hinted is Language.SQL or "sql" in key):
         return Language.SQL
     if key in _WHOLE_KEYS and only:
         return _classify_only_argument(tool, source)
     return None
+
+
+def _is_query(source: str, *, is_named: bool) -> bool:
+    """Whether a text is SQL; where its tool or its argument is named so, its first verb says it."""
+    return (is_named and _SQL_VERB.match(source) is not None) or identify(source) is Language.SQL
 
 
 def _classify_only_argument(tool: str, source: str) -> Language | None:

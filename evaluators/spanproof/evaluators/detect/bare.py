@@ -77,7 +77,7 @@ def find_bare_snippets(text: str) -> list[BareSnippet]:
     return sorted(found, key=lambda snippet: snippet.start)
 
 
-# Markup behind a label: `Observation: <form …>…</form>`.
+# Markup after a label: `Observation: <form …>…</form>`.
 _LABELLED_MARKUP: Final = re.compile(
     r"^[A-Z][\w ]{1,24}: (?P<markup><(?P<tag>[a-z]\w*)[ >].*</(?P=tag)>)$", re.MULTILINE
 )
@@ -125,7 +125,7 @@ _ROOT_PROMPT: Final = re.compile(r"^# (?=[a-z])(?P<command>.*)$", re.MULTILINE)
 
 
 def _find_root_session(text: str) -> BareSnippet | None:
-    """Return a text whose first line is a command behind a root user's prompt, and whose next is no comment.
+    """Return a text whose first line is a command after a root user's prompt, and whose next is no comment.
 
     `# apt-get update` alone may be a comment of any script.
     """

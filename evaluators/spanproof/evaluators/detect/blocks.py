@@ -66,7 +66,7 @@ MARKS: Final[dict[str, Language]] = {
         Language.OTHER,
     ),
 }
-"""What people write behind a fence, by language."""
+"""What people write after a fence, by language."""
 
 _NO_CODE: Final = frozenset(split_words("text txt plaintext plain markdown md output log csv none"))
 

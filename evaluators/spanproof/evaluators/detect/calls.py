@@ -29,10 +29,10 @@ def to_recorded_call(trace: Trace, span: Span) -> RecordedCall:
     """Return the call that a TOOL or RETRIEVER span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
         return _make_agent_call(span)
-    given = span.tool.arguments if span.tool is not None else None
+    arguments = span.tool.arguments if span.tool is not None else None
     if span.kind is SpanKind.RETRIEVER and span.input is not None:
-        given = span.input.value
-    args, kwargs = split_arguments(given)
+        arguments = span.input.value
+    args, kwargs = split_arguments(arguments)
     reason = None
     if span.hidden:
         reason = "the producer kept the arguments and the result of this call back"

@@ -1,7 +1,7 @@
 """Code of agents that write it into their words, and are shown its outcome in the next message.
 
 Where no span records the step, the conversation does: a model call says code, the next call of the same agent
-holds these words, and behind them an observation. In: the model calls of one agent, in order. Out: the code
+holds these words, followed by an observation. In: the model calls of one agent, in order. Out: the code
 that ran, with what the agent was shown.
 """
 
@@ -47,34 +47,35 @@ class Exchange:
 
 
 def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
-    """Yield the code that each of these calls said and that the call after it shows to have run."""
+    """Yield the code that each of these calls wrote and that the call after it shows to have run."""
     for call, following in pairwise(calls):
-        said = next((each for each in reversed(call.output_messages) if each.role == "assistant"), None)
-        if said is None or said.tool_calls or not said.text:
+        replies = [message for message in call.output_messages if message.role == "assistant"]
+        reply = replies[-1] if replies else None
+        if reply is None or reply.tool_calls or not reply.text:
             continue
-        shown = _find_shown(said, following.input_messages)
+        shown = _find_shown(reply, following.input_messages)
         if shown is None or _NOT_RUN.search(shown):
             continue
-        blocks = [block for block in snippets_in(said.text) if block.language in _RUNNABLE]
+        blocks = [block for block in snippets_in(reply.text) if block.language in _RUNNABLE]
         if not blocks:
             continue
         language = blocks[0].language
         source = "\n\n".join(block.source for block in blocks if block.language is language)
-        place = f"output_messages[{call.output_messages.index(said)}]"
+        path = f"output_messages[{call.output_messages.index(reply)}]"
         observation = _HEADER.sub("", shown)
-        yield Exchange(call, place, language, source, observation, _parse_error(observation))
+        yield Exchange(call, path, language, source, observation, _parse_error(observation))
 
 
-def _find_shown(said: Message, history: Sequence[Message]) -> str | None:
-    """Return the observation right behind these words; None where there is none."""
-    wanted = said.text.strip()
-    for place in range(len(history) - 1, -1, -1):
-        message = history[place]
+def _find_shown(request: Message, history: Sequence[Message]) -> str | None:
+    """Return the observation right after these words; None where there is none."""
+    wanted = request.text.strip()
+    for index in range(len(history) - 1, -1, -1):
+        message = history[index]
         if message.role == "assistant" and message.text.strip() == wanted:
-            behind = [each.text for each in history[place + 1 :] if each.text]
+            later = [following.text for following in history[index + 1 :] if following.text]
             # Where a framework numbers its calls, the request is between the words and the observation.
-            shown = next((text for text in behind if _SHOWN.match(text)), None)
-            return shown if behind and shown in behind[:2] else None
+            shown = next((text for text in later if _SHOWN.match(text)), None)
+            return shown if later and shown in later[:2] else None
     return None
 
 

@@ -168,21 +168,32 @@ def _identify(source: str, least: int) -> Language | None:
         return None
     if _MAKE_RULE.search(stripped) and _MAKE_SIGN.search(stripped):
         return Language.OTHER
+    weights = _weigh_languages(source)
+    if weights[Language.BASH] and "<<" in source and _HEREDOC.search(source):
+        return Language.BASH
+    return _choose_language(source, weights, least)
+
+
+def _weigh_languages(source: str) -> dict[Language, int]:
+    """Return the weight of each language's signs in a text."""
     weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
-    if "/*" in source and not stripped.startswith("#!"):
+    if "/*" in source and not source.lstrip().startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
         outside = _BLOCK_COMMENT.sub("", source)
         for language in (Language.BASH, Language.PYTHON):
             weights[language] = weigh_signs(SIGNS[language], outside)
     weights[Language.BASH] += weigh_commands(source)
-    if weights[Language.BASH] and "<<" in source and _HEREDOC.search(source):
-        return Language.BASH
+    return weights
+
+
+def _choose_language(source: str, weights: dict[Language, int], least: int) -> Language | None:
+    """Return the language whose signs weigh most; None where they weigh too little for code."""
     rivals = max(weights[language] for language in _FAMILY)
     parsed = weigh_python(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
     weights[Language.PYTHON] += parsed
     family = sum(weights[language] for language in _FAMILY) + _weigh_braces(source)
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
-    family = _merge_embedded_weights(alone, family, stripped, parsed)
+    family = _merge_embedded_weights(alone, family, source.strip(), parsed)
     best = max(alone, key=lambda language: alone[language])
     if best is Language.SQL and _FROM_ARTICLE.search(source):
         return None
@@ -222,7 +233,8 @@ def _identify_by_model(source: str, least: int, signs: int) -> Language | None:
         return None
     # What looks like none of ours is code only where it is plain, or something else says so: a fence, a name.
     is_likely = signs and (least < ENOUGH or language is not Language.OTHER)
-    return language if lead >= (_PLAIN_LEAD if is_likely else _SURE_LEAD) else None
+    needed = _PLAIN_LEAD if is_likely else _SURE_LEAD
+    return language if lead >= needed else None
 
 
 def _choose_by_vote(
@@ -266,8 +278,10 @@ def is_structured_json(text: str) -> bool:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return _is_json_lines(text)
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(isinstance(item, dict | list) and item for item in items) or (bool(items) and "\n" in text)
+    values = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(values, list) or not values:
+        return False
+    return "\n" in text or any(isinstance(inner, dict | list) and inner for inner in values)
 
 
 def is_tool_call(text: str) -> bool:

@@ -34,11 +34,11 @@ _OFFSET: Final = 128
 def predict_language(text: str) -> tuple[Language | None, float]:
     """Return the likeliest kind (None is prose) and its lead over the next; 0 where nothing is known."""
     kinds, rows, bias, scale = _load_model()
-    known = [row for row in map(rows.get, extract_trigrams(text), repeat(0)) if row]
-    if not known:
+    weights = [row for row in map(rows.get, extract_trigrams(text), repeat(0)) if row]
+    if not weights:
         return None, 0.0
-    packed, mask = sum(known), (1 << _LANE) - 1
-    sums = [(packed >> (_LANE * at) & mask) - _OFFSET * len(known) + first for at, first in enumerate(bias)]
+    packed, mask = sum(weights), (1 << _LANE) - 1
+    sums = [(packed >> (_LANE * at) & mask) - _OFFSET * len(weights) + first for at, first in enumerate(bias)]
     best = max(range(len(sums)), key=sums.__getitem__)
     rest = max(value for kind, value in zip(kinds, sums, strict=True) if kind is not kinds[best])
     return kinds[best], (sums[best] - rest) / scale

@@ -1,4 +1,4 @@
-"""What each line of a text is by itself and beside its neighbours: code, prose, or either.
+"""What each line of a text is, by itself and by its neighbours: code, prose, or either.
 
 Prose is recognised by its form (a sentence, a list item, a heading), code by its beginning or ending. What a
 line does not show its neighbours may: a comment or docstring that goes on, an indented line below code, a
@@ -94,33 +94,47 @@ def _find_last_kind(kinds: list[LineKind]) -> LineKind:
     return next((kind for kind in reversed(kinds[-4:]) if kind is not LineKind.BLANK), LineKind.BLANK)
 
 
-def _classify_line(line: str, below: str, above: LineKind, said: LineKind) -> LineKind:
+def _classify_line(line: str, below: str, above: LineKind, last: LineKind) -> LineKind:
+    """Return the kind of a line.
+
+    Args:
+        line: that is read.
+        below: the next line.
+        above: the kind of the line above it.
+        last: the kind of the last line above it that is not blank.
+    """
     bare = line.strip()
     if not bare:
         return LineKind.BLANK
-    if bare.startswith(("/*", *_TRIPLE_QUOTES)):
+    if _opens_code(line, bare, below):
         return LineKind.CODE
-    in_code = said in (LineKind.CODE, LineKind.EITHER)
-    if _BLOCK_HEADER.match(line) and _measure_indent(below) > _measure_indent(line):
-        return LineKind.CODE
-    if below.startswith("\t") and _MAKE_TARGET.match(line):
-        return LineKind.CODE
-    if bare.startswith(("#!", "#include", "#define", "#if")):
-        return LineKind.CODE
+    in_code = last in (LineKind.CODE, LineKind.EITHER)
     if bare.startswith("#"):
         touches_code = in_code and above is not LineKind.BLANK
         return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
-    if in_code and _measure_indent(line) > 0:
-        return LineKind.CODE if _CODE.match(line) or weigh_commands(line) else LineKind.EITHER
-    if _CMDLET.match(line):
-        return LineKind.CODE
-    if _LABELLED_BRACES.match(line) or _NAMED_PATTERN.match(line):
+    is_indented_code = in_code and _measure_indent(line) > 0
+    if not is_indented_code and not _CMDLET.match(line) and _is_prose(line):
         return LineKind.PROSE
-    is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
-    if (is_sentence and not _SQL_LINE.match(line)) or _FORMULA.match(line):
-        return LineKind.PROSE
-    is_code = _CODE.match(line) is not None or weigh_commands(line) > 0
+    is_cmdlet = not is_indented_code and _CMDLET.match(line) is not None
+    is_code = is_cmdlet or _CODE.match(line) is not None or weigh_commands(line) > 0
     return LineKind.CODE if is_code else LineKind.EITHER
+
+
+def _opens_code(line: str, bare: str, below: str) -> bool:
+    """Whether a line opens a comment, a block or a rule of Make, or is for the shell or a preprocessor."""
+    if bare.startswith(("/*", *_TRIPLE_QUOTES, "#!", "#include", "#define", "#if")):
+        return True
+    if _BLOCK_HEADER.match(line) and _measure_indent(below) > _measure_indent(line):
+        return True
+    return below.startswith("\t") and _MAKE_TARGET.match(line) is not None
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line is a sentence, an item of a list, a formula, or a fact with its label."""
+    if _LABELLED_BRACES.match(line) or _NAMED_PATTERN.match(line) or _FORMULA.match(line):
+        return True
+    is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
+    return bool(is_sentence) and not _SQL_LINE.match(line)
 
 
 def _measure_indent(line: str) -> int:

@@ -149,12 +149,13 @@ def _find_end(text: str, start: int) -> int | None:
         pass
     depth = 0
     for token in _BRACKET.finditer(text, start, start + _MAX_REPR_CHARS):
-        depth += 1 if token[0] in "[{(" else -1 if token[0] in "]})" else 0
+        depth += _NESTING.get(token[0], 0)
         if depth == 0:
             return token.end()
     return None
 
 
+_NESTING: Final = {"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1}
 _BRACKET: Final = re.compile(r"[\[\](){}]|" + _REPR_TOKEN.pattern)
 
 # Objects tried in one text: each failure costs up to the rest of the text.

@@ -37,9 +37,11 @@ def weigh_python(source: str) -> int:
     weight = sums = 0
     bound: set[str] = set()
     for statement in tree.body:
-        said = _ENOUGH if _uses_bound_names(statement, bound) else _weigh_statement(statement, source)
-        sums += said == 1
-        weight += said if said > 1 else 0
+        statement_weight = (
+            _ENOUGH if _uses_bound_names(statement, bound) else _weigh_statement(statement, source)
+        )
+        sums += statement_weight == 1
+        weight += statement_weight if statement_weight > 1 else 0
         if weight >= 2 * _ENOUGH:
             break
     return weight + min(sums, _ENOUGH - 1)
@@ -125,7 +127,7 @@ def _is_shown(call: ast.Call) -> bool:
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     return name in _SHOWN and not any(
-        isinstance(node, ast.Name) for each in call.args for node in ast.walk(each)
+        isinstance(node, ast.Name) for argument in call.args for node in ast.walk(argument)
     )
 
 

@@ -16,7 +16,7 @@ from typing import Final
 _MOST: Final = 20
 # Characters of a statement in a sentence.
 _LONGEST: Final = 600
-# Words of the sentence behind a statement that are taken off, one by one, until it parses.
+# Words of the sentence after a statement that are removed, one by one, until it parses.
 _WORDS_DROPPED: Final = 14
 
 _STATEMENT: Final = re.compile(
@@ -34,7 +34,7 @@ _SIGN: Final = re.compile(
     r"[*=<>(]|\w, ?\w+ (?:FROM|from)\b|\b(?:WHERE|GROUP BY|ORDER BY|LIMIT \d|JOIN|VALUES)\b"
     r"|\b(?:where \w+ (?:=|<|>|in|like|is)|group by|order by|limit \d)",
 )
-# Words behind `FROM` that no table is named.
+# Words after `FROM` that no table is named.
 _ARTICLES: Final = frozenset(
     {"the", "a", "an", "my", "your", "our", "this", "that", "these", "paris", "where", "what"}
 )

@@ -63,14 +63,14 @@ class _Candidate:
 
 def detect(trace: Trace) -> list[Snippet]:
     """Return every snippet of this trace, in order of its spans."""
-    recorded = [*_gather_recorded(trace), *_gather_steps(trace), *_gather_tool_calls(trace)]
-    ran = _keep_strongest(trace, [*recorded, *_gather_exchanges(trace, recorded)])
-    requested = list(_gather_requested(trace, ran))
+    recorded = [*_iter_recorded(trace), *_iter_steps(trace), *_iter_tool_calls(trace)]
+    ran = _list_strongest(trace, [*recorded, *_iter_shown_exchanges(trace, recorded)])
+    requested = list(_iter_requested(trace, ran))
     ran += [candidate for candidate in requested if candidate.executed]
-    said = [candidate for candidate in requested if not candidate.executed]
-    proposed = _select_proposed([*said, *_gather_words(trace)], ran)
+    unrun = [candidate for candidate in requested if not candidate.executed]
+    proposed = _select_proposed([*unrun, *_iter_words(trace)], ran)
     order = {span.span_id: index for index, span in enumerate(trace.spans)}
-    found = sorted([*ran, *proposed], key=lambda one: order[one.span.span_id])
+    found = sorted([*ran, *proposed], key=lambda candidate: order[candidate.span.span_id])
     return [_build_snippet(trace, candidate) for candidate in found]
 
 
@@ -79,7 +79,8 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     refusal = find_refusal(trace, span) if found.executed else None
     executed = found.executed and refusal is None
     tape = collect_tape(trace, span.span_id) if executed and span.kind is not SpanKind.LLM else ()
-    ended = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
+    gave_answer = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
+    is_cut = span.truncated and _may_be_cut(span, found)
     return Snippet(
         id=snippet_id(trace.trace_id, span.span_id, found.path, found.source),
         trace_id=trace.trace_id,
@@ -93,8 +94,8 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
         output=found.output,
         error=found.error,
         tape=tape,
-        is_final=found.is_final or (executed and ended),
-        truncated=span.truncated and _may_be_cut(span, found),
+        is_final=found.is_final or (executed and gave_answer),
+        truncated=is_cut,
         executor=found.executor,
         refusal=find_ending_refusal(trace, span) if executed else refusal,
     )
@@ -116,21 +117,21 @@ def _may_be_cut(span: Span, found: _Candidate) -> bool:
     return any(name == found.path or name in holders for name in clipped if isinstance(name, str))
 
 
-def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
+def _iter_recorded(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         code = span.code
         if code is None or not code.source.strip():
             continue
-        named = MARKS.get((code.language or "").lower())
         parts = split_observation(span.observation)
+        language = MARKS.get((code.language or "").lower()) or identify(code.source) or Language.OTHER
         yield _Candidate(
             span,
             code.path,
-            named or identify(code.source) or Language.OTHER,
+            language,
             code.source,
             executed=True,
             strength=3,
-            observation=span.observation if span.observation is not None else _read_output(span),
+            observation=span.observation if span.observation is not None else _find_output_text(span),
             logs=code.logs if code.logs is not None else parts.logs,
             output=code.output or parts.output,
             error=span.error,
@@ -139,7 +140,7 @@ def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
+def _iter_steps(trace: Trace) -> Iterator[_Candidate]:
     stepped = [span for span in trace.spans if span.step is not None and span.code is None]
     calls = _group_calls(trace) if stepped else {}
     for span in stepped:
@@ -163,9 +164,9 @@ def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _gather_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[_Candidate]:
+def _iter_shown_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """Yield code that a conversation shows to have run, of agents whose code is recorded nowhere else."""
-    coding = {_find_agent(trace, each.span) for each in recorded if each.executed}
+    coding = {_find_agent(trace, candidate.span) for candidate in recorded if candidate.executed}
     for agent, calls in _group_calls(trace).items():
         if agent in coding:
             continue
@@ -185,7 +186,8 @@ def _gather_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[
 
 
 def _find_agent(trace: Trace, span: Span) -> str | None:
-    return next((each.span_id for each in trace.ancestors(span.span_id) if each.kind is SpanKind.AGENT), None)
+    above = trace.ancestors(span.span_id)
+    return next((ancestor.span_id for ancestor in above if ancestor.kind is SpanKind.AGENT), None)
 
 
 def _group_calls(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
@@ -197,7 +199,7 @@ def _group_calls(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
     return found
 
 
-def _gather_tool_calls(trace: Trace) -> Iterator[_Candidate]:
+def _iter_tool_calls(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         if span.kind is not SpanKind.TOOL or span.tool is None or span.code is not None:
             continue
@@ -209,17 +211,17 @@ def _gather_tool_calls(trace: Trace) -> Iterator[_Candidate]:
                 code.source,
                 executed=code.runs,
                 strength=1,
-                observation=_read_output(span) if code.runs else None,
+                observation=_find_output_text(span) if code.runs else None,
                 error=span.error if code.runs else None,
             )
 
 
-def _keep_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _list_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return one candidate per time code ran: of nested spans with the same code, the strongest."""
     kept: list[_Candidate] = []
     taken: dict[str, set[str]] = {}
     above_taken: dict[str, set[str]] = {}
-    for candidate in sorted(candidates, key=lambda one: -one.strength):
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.strength):
         source, own = _normalise_source(candidate.source), candidate.span.span_id
         above = {span.span_id for span in trace.ancestors(own)}
         spans, outer = taken.setdefault(source, set()), above_taken.setdefault(source, set())
@@ -231,75 +233,76 @@ def _keep_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Can
     return kept
 
 
-def _gather_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
+def _iter_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """Yield calls with code that a model requested and that no span records as run.
 
     Answered by a `tool` message they ran all the same: at the provider, or where nothing is recorded.
     """
     by_call = {span.tool.call_id: span for span in trace.spans if span.tool is not None and span.tool.call_id}
-    answers = _map_answers(trace)
+    answers = _group_answers(trace)
     sources = {_normalise_source(candidate.source) for candidate in ran}
-    for span, number, message in _iterate_messages(trace):
+    for span, number, message in _iter_messages(trace):
         for index, call in enumerate(message.tool_calls):
-            path = f"output_messages[{number}].tool_calls[{index}]"
+            call_id = call.call_id or ""
+            own_span, is_recorded = by_call.get(call_id, span), call_id in by_call
+            observation = _find_output_text(own_span) if is_recorded else answers.get(call_id)
+            error = own_span.error if is_recorded else None
             for code in extract_code(call):
                 if _normalise_source(code.source) in sources:
                     continue
-                at = by_call.get(call.call_id, span) if call.call_id else span
-                answer = answers.get(call.call_id) if call.call_id else None
-                executed = code.runs and (answer is not None or at is not span)
+                executed = code.runs and (is_recorded or call_id in answers)
                 yield _Candidate(
-                    at,
-                    f"{path}.{code.path}",
+                    own_span,
+                    f"output_messages[{number}].tool_calls[{index}].{code.path}",
                     code.language,
                     code.source,
                     executed=executed,
-                    observation=(_read_output(at) if at is not span else answer) if executed else None,
-                    error=at.error if executed and at is not span else None,
+                    observation=observation if executed else None,
+                    error=error if executed else None,
                 )
 
 
-def _map_answers(trace: Trace) -> Mapping[str, str]:
+def _group_answers(trace: Trace) -> Mapping[str, str]:
     """Return what tools answered, by the id of the call: from any message a model said or was sent."""
     return {
         message.tool_call_id: message.text
         for span in trace.spans
         if span.kind is SpanKind.LLM
         for message in (*span.input_messages, *span.output_messages)
-        if message.role == "tool" and message.tool_call_id is not None
+        if message.role == "tool" and message.tool_call_id
     }
 
 
-def _gather_words(trace: Trace) -> Iterator[_Candidate]:
+def _iter_words(trace: Trace) -> Iterator[_Candidate]:
     """Yield code in a model's own words, and in an agent's or a chain's answer."""
-    for span, place, text in (*_iterate_texts(trace), *_find_unrepeated_answers(trace)):
+    for span, source_path, text in (*_iter_texts(trace), *_iter_unrepeated_answers(trace)):
         for index, block in enumerate(snippets_in(text)):
             if block.language in _DATA:
                 continue
-            path = f"{place}.text[{index}]"
+            path = f"{source_path}.text[{index}]"
             # A block inside a list item is indented with it; that is no part of the code.
             yield _Candidate(span, path, block.language, dedent(block.source), executed=False)
 
 
-def _iterate_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
-    for span, number, message in _iterate_messages(trace):
+def _iter_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    for span, number, message in _iter_messages(trace):
         yield span, f"output_messages[{number}]", message.text
 
 
-def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+def _iter_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
     """Yield answers of runs; a text that a model call below said is not repeated."""
     below: dict[str, list[str]] = {}
     for span in reversed(trace.spans):
         own = _read_answer(trace, span)
-        said = list(below.get(span.span_id, ()))
-        if own and not any(own in text for text in said):
+        texts = list(below.get(span.span_id, ()))
+        if own and not any(own in text for text in texts):
             yield span, "output", own
-            said.append(own)
+            texts.append(own)
         if span.kind is SpanKind.LLM:
-            said += [message.text for message in span.output_messages]
+            texts += [message.text for message in span.output_messages]
         parent = trace.parents[span.span_id]
         if parent is not None:
-            below.setdefault(parent, []).extend(dict.fromkeys(text for text in said if text))
+            below.setdefault(parent, []).extend(dict.fromkeys(filter(None, texts)))
 
 
 def _read_answer(trace: Trace, span: Span) -> str:
@@ -319,13 +322,13 @@ def _gives_answer(trace: Trace, span: Span) -> bool:
     if span.kind is SpanKind.TOOL:
         return span.tool is not None and span.tool.name in ANSWER_TOOLS
     if span.kind is SpanKind.CHAIN:
-        above = (each for each in trace.ancestors(span.span_id) if each.kind in _ANSWERING)
-        return not any(each.output is not None or each.output_messages for each in above)
+        above = (ancestor for ancestor in trace.ancestors(span.span_id) if ancestor.kind in _ANSWERING)
+        return not any(ancestor.output is not None or ancestor.output_messages for ancestor in above)
     is_application = span.kind is SpanKind.OTHER and trace.parents[span.span_id] is None
     return span.kind is SpanKind.AGENT or is_application
 
 
-def _iterate_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
+def _iter_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
     """Yield what models said, once: a call within a call repeats it."""
     for span in trace.spans:
         if span.kind is not SpanKind.LLM:
@@ -354,5 +357,5 @@ def _normalise_source(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _read_output(span: Span) -> str | None:
+def _find_output_text(span: Span) -> str | None:
     return span.output.text if span.output is not None else None

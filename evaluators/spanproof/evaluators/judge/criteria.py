@@ -15,7 +15,7 @@ from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.runs.scope import spans_of
+from spanproof.evaluators.runs.scope import list_run_spans
 from spanproof.trace import (
     Cause,
     Errored,
@@ -84,7 +84,7 @@ class CriteriaJudge(Evaluator):
         attach, run = self._criteria.attach, evidence.run
         if not attach.takes(run, self.name):
             return []
-        spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
+        spans = [span for span in list_run_spans(evidence.trace, run) if attach.fits(span, run)]
         found: list[Judgement] = []
         dollars = 0.0
         for number, span in enumerate(spans):

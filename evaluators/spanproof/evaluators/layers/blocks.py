@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.refusals import find_blocking_rules, is_stopping
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.evaluators.scores import Unit
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import Scored, SpanKind
@@ -36,7 +36,7 @@ def count_blocks(evidence: RunEvidence) -> Scored | None:
 
 def _iterate_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
     """Yield what each check was of, and whether it stopped that."""
-    for span in spans_of(evidence.trace, evidence.run):
+    for span in list_run_spans(evidence.trace, evidence.run):
         if ours.GUARD_VERDICT in span.attributes:
             yield next(((rule, True) for rule in find_blocking_rules(span)), (span.name, False))
         elif span.kind is SpanKind.GUARDRAIL:

@@ -297,12 +297,10 @@ def _find_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Atte
 def find_refused(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:
     """Return attempts the sandbox stopped and a policy does not allow: the sandbox is stricter."""
     boundary = PolicyBoundary(policy)
-    ran = {
-        each.target.rpartition("/")[2]
-        for each in attempts
-        if each.kind is AttemptKind.PROCESS and each.allowed
-    }
-    return [each for each in attempts if not each.allowed and _is_outside_policy(boundary, each, ran)]
+    started = [attempt for attempt in attempts if attempt.kind is AttemptKind.PROCESS and attempt.allowed]
+    ran = {attempt.target.rpartition("/")[2] for attempt in started}
+    stopped = [attempt for attempt in attempts if not attempt.allowed]
+    return [attempt for attempt in stopped if _is_outside_policy(boundary, attempt, ran)]
 
 
 def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: AbstractSet[str]) -> bool:
@@ -315,8 +313,8 @@ def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: Abstract
         host, _, port = attempt.target.rpartition(":")
         host = host.strip("[]")
         # A look-up of a name is the first half of reaching it; the port of the second half is not known yet.
-        known = int(port) if port.isdigit() and port != _DNS else None
-        is_outside = boundary.host(host, known) is not None
+        port_number = int(port) if port.isdigit() and port != _DNS else None
+        is_outside = boundary.host(host, port_number) is not None
         return is_outside and not is_opened_by_allowed(boundary.policy, ran, host)
     return not is_opened_by_allowed(boundary.policy, ran, attempt.target)
 
@@ -373,7 +371,7 @@ def _describe_scan(scan: Scan) -> str:
 
 
 def _describe_finding(scan: Scan, finding: Finding) -> str:
-    more = sum(each.verdict is not Verdict.ALLOW for each in scan.findings) - 1
+    more = sum(found.verdict is not Verdict.ALLOW for found in scan.findings) - 1
     return f"{finding.message} (line {finding.line}{f', and {more} more' if more > 0 else ''})"
 
 

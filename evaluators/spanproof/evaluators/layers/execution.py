@@ -102,9 +102,9 @@ def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
             if found is not None:
                 judgements.append(_make_judgement(name, snippet.span_id, found, snippet.id))
     steps = [_make_step(evidence, snippet) for snippet in select_working(evidence)]
-    known = [step for step in steps if step is not None]
-    if known:
-        layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, known, "step"))
+    judged = [step for step in steps if step is not None]
+    if judged:
+        layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, judged, "step"))
         layer = _leave_open_before_unknown(layer, steps)
         layer = add_refusals(evidence, layer)
     elif steps and not evidence.account.refused:
@@ -119,10 +119,10 @@ def _skip_refused_snippets(run: Run) -> list[Judgement]:
     """Return a skipped outcome for each program that was refused."""
     return [
         _make_judgement(
-            "outcome", each.span_id, Skipped(format_refusal(each.refusal), Cause.REFUSED), each.id
+            "outcome", snippet.span_id, Skipped(format_refusal(snippet.refusal), Cause.REFUSED), snippet.id
         )
-        for each in run.snippets
-        if each.refusal is not None and not each.executed and each.language in PROGRAMS
+        for snippet in run.snippets
+        if snippet.refusal is not None and not snippet.executed and snippet.language in PROGRAMS
     ]
 
 
@@ -169,11 +169,11 @@ def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     if worked == 0 and len(steps) == 1:
         sentence = f"The one {noun} failed ({steps[0].outcome.cause})."
         return Scored(0.0, Label.FAIL, sentence, facts)
-    lost = any(is_lost(account, step.span_id) for step in failed)
-    passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not lost
+    is_unrecovered = any(is_lost(account, step.span_id) for step in failed)
+    passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not is_unrecovered
     share = f"{worked} of {format_count(len(steps), noun)} succeeded"
-    each = (describe_failure(account, step.name, step.span_id, step.outcome) for step in failed)
-    clauses = list(dict.fromkeys(each))  # code and the query it ran may fail by one error
+    failures = (describe_failure(account, step.name, step.span_id, step.outcome) for step in failed)
+    clauses = list(dict.fromkeys(failures))  # code and the query it ran may fail by one error
     more = f"; {len(clauses) - MAX_NAMED} more failed" if len(clauses) > MAX_NAMED else ""
     sentence = f"{share}; {'; '.join(clauses[:MAX_NAMED])}{more}."
     return Scored(value, Label.PASS if passed else Label.FAIL, sentence, facts)
@@ -181,10 +181,10 @@ def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
 
 def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
     """Return the layer's value; a failed call outside of code that nothing recovered fails the run too."""
-    lost = account.unrecovered
-    if lost is None or outcome.label is not Label.PASS:
+    if account.unrecovered is None or outcome.label is not Label.PASS:
         return outcome
-    failed = f"{lost.failure.name} failed in step {lost.failure.step} and no later step recovered from it"
+    call = account.unrecovered.failure
+    failed = f"{call.name} failed in step {call.step} and no later step recovered from it"
     return replace(outcome, label=Label.FAIL, explanation=f"{outcome.explanation.rstrip('.')}; {failed}.")
 
 
@@ -201,7 +201,7 @@ def _leave_open_before_unknown(outcome: Scored, steps: list[_Step | None]) -> Sc
 
 
 def _describe_empty(steps: list[_Step]) -> str:
-    """Name the steps that brought nothing."""
+    """Name the steps that gave no result."""
     names = [step.name for step in steps if step.outcome.state is State.EMPTY]
     if not names:
         return ""

@@ -21,6 +21,7 @@ from spanproof.evaluators.outcomes.broadened import find_broader_numbers, find_s
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, iter_made_calls
 from spanproof.evaluators.outcomes.context import RunContext, build_context
 from spanproof.evaluators.outcomes.model import (
+    BROUGHT_NOTHING,
     NOT_DONE,
     Account,
     Origin,
@@ -50,7 +51,7 @@ from spanproof.evaluators.outcomes.step_outcomes import (
 )
 from spanproof.evaluators.outcomes.undone import find_undone_claims
 from spanproof.evaluators.recorded import PROGRAMS, shows_pictures
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.reading.answer_words import (
     discloses,
     find_absence_claim,
@@ -69,7 +70,7 @@ _ZERO_RESULTS = frozenset(("0", "0.0", "[(0,)]", "(0,)", "[[0]]", "[0]", "0\n"))
 
 def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
     """Return what happened in this run."""
-    outcomes, spans = CallOutcomes(), spans_of(trace, run)
+    outcomes, spans = CallOutcomes(), list_run_spans(trace, run)
     calls = tuple(iter_made_calls(run, outcomes))
     account = _decide_outcomes(run, scans, replay, calls, outcomes, ())
     earlier = tuple(iter_earlier_texts(trace, run, spans))
@@ -98,8 +99,8 @@ def _decide_outcomes(
     }
     of_calls: dict[tuple[int, int], StepOutcome] = {}
     for call in calls:
-        ran = snippets.get(call.snippet.id) if call.snippet is not None else None
-        of_calls[call.step, call.position] = ran if ran is not None else call.outcome
+        of_code = snippets.get(call.snippet.id) if call.snippet is not None else None
+        of_calls[call.key] = of_code if of_code is not None else call.outcome
     steps = {step.number: decide_step(step, snippets, of_calls) for step in run.steps}
     bare = Account(snippets, of_calls, steps)
     actions = collect_actions(run, scans, bare.of, bare.of_call)
@@ -110,17 +111,16 @@ def _find_defaulting_spans(
     run: Run, account: Account, origins: Sequence[Origin], outcomes: CallOutcomes
 ) -> frozenset[str]:
     """Return the spans of code that ended well and whose answer is what it puts in place of a failed call."""
-    blamed = {
-        (each.step, each.span_id) for each in origins if each.fabricated and each.kind is OriginKind.DEFAULT
-    }
-    return frozenset(
-        snippet.span_id
-        for step in run.steps
-        for snippet in step.snippets
-        if (step.number, snippet.span_id) in blamed
-        and account.of(snippet).ok
-        and any(outcome.state in NOT_DONE for _, outcome in list_code_calls(step, snippet, outcomes))
-    )
+    defaults = [origin for origin in origins if origin.fabricated and origin.kind is OriginKind.DEFAULT]
+    blamed = {(origin.step, origin.span_id) for origin in defaults}
+    defaulting = set[str]()
+    for step in run.steps:
+        for snippet in step.snippets:
+            if (step.number, snippet.span_id) in blamed and account.of(snippet).ok:
+                states = {outcome.state for _, outcome in list_code_calls(step, snippet, outcomes)}
+                if states & NOT_DONE:
+                    defaulting.add(snippet.span_id)
+    return frozenset(defaulting)
 
 
 def _trace_origins(
@@ -138,20 +138,16 @@ def _trace_origins(
     )
     if run.hidden or not context.records_all or shows_pictures(spans):
         return ValueTrace(), context
-    known = SourceValues(task)
+    sources = SourceValues(task)
     for text in dict.fromkeys((*iter_given_texts(spans, run, account), *earlier)):
-        known.add(text)
+        sources.add(text)
     for text in dict.fromkeys(iter_result_texts(run)):
-        known.add_result(text)
-    traced = trace_back(answer, tuple(iter_code_steps(run, account, outcomes)), known, context)
-    others = [
-        call.result
-        for call in calls
-        if call.call.result is not None and not call.is_answer and call.snippet is None
-    ]
+        sources.add_result(text)
+    traced = trace_back(answer, tuple(iter_code_steps(run, account, outcomes)), sources, context)
+    results = [call.result for call in calls if call.uses_tool and call.call.result is not None]
     origins = (
         *traced.origins,
-        *find_broader_numbers(list(iter_queries(run, account)), task, answer, others),
+        *find_broader_numbers(list(iter_queries(run, account)), task, answer, results),
         *find_swapped_numbers([call for call in calls if not call.is_answer], account, task, answer),
         *_find_denied_claims(run, account, calls, context),
     )
@@ -176,12 +172,20 @@ def _find_absence_claims(
     account: Account, calls: Sequence[MadeCall], context: RunContext, answer: str
 ) -> Iterator[Origin]:
     """Yield the claim that there is none, where every look-up failed and none says so."""
-    made = [(call, account.calls[call.step, call.position]) for call in calls if not call.is_answer]
+    made = [(call, account.calls[call.key]) for call in calls if not call.is_answer]
     worked = {call.call.tool for call, outcome in made if outcome.state is State.OK}
-    failed = [(c, each) for c, each in made if each.state in NOT_DONE and c.call.tool not in worked]
+    failed = [
+        (call, outcome)
+        for call, outcome in made
+        if outcome.state in NOT_DONE and call.call.tool not in worked
+    ]
     found_none = any(reports_absence(outcome) for _, outcome in failed)
     found_none |= any(outcome.state is State.EMPTY for outcome in account.steps.values())
-    lookups = [(c, each) for c, each in failed if not changes_something(c.call.tool) and not c.command]
+    lookups = [
+        (call, outcome)
+        for call, outcome in failed
+        if not changes_something(call.call.tool) and not call.command
+    ]
     absence = find_absence_claim(answer)
     if found_none or not context.nothing_worked or not lookups or absence is None:
         return
@@ -198,10 +202,9 @@ def _find_absence_claims(
 
 
 def _list_lacks(account: Account) -> list[int]:
-    """Return the numbers of the steps whose failure was not recovered, or that brought nothing."""
-    lacking = [
-        each.failure.step for each in account.recoveries if each.status is not RecoveryStatus.RECOVERED
-    ]
+    """Return the numbers of the steps whose failure was not recovered, or that gave no result."""
+    lasting = [found for found in account.recoveries if found.status is not RecoveryStatus.RECOVERED]
+    lacking = [found.failure.step for found in lasting]
     return lacking + [
         number for number, outcome in account.steps.items() if outcome.state in (State.EMPTY, State.BLOCKED)
     ]
@@ -211,7 +214,7 @@ def _list_idle_snippets(run: Run, account: Account) -> frozenset[str]:
     """Return the ids of snippets that only hand over or, where something failed, write down values."""
     ran = [snippet for snippet in run.snippets if snippet.id in account.snippets]
     idle = {snippet.id for snippet in ran if hands_over(snippet)}
-    if any(outcome.state in {*NOT_DONE, State.EMPTY} for outcome in account.steps.values()):
+    if any(outcome.state in BROUGHT_NOTHING for outcome in account.steps.values()):
         idle |= {snippet.id for snippet in ran if writes_only_literals(snippet)}
     return frozenset(idle)
 
@@ -225,17 +228,17 @@ def _complete_account(
     context: RunContext,
 ) -> Account:
     """Return the account with its origins, and with what these say of recoveries and of the answer."""
-    answer = run.answer.text if run.answer is not None else ""
-    inventing = {
-        snippet.span_id: snippet.id
-        for snippet in run.snippets
-        if snippet.id in account.snippets
-        and (hands_over(snippet) or (snippet.span_id in traced.made_up and account.of(snippet).ok))
-    }
-    task = run.task or ""
+    task, answer = run.task or "", run.answer.text if run.answer is not None else ""
+    inventing: dict[str, str] = {}
+    for snippet in run.snippets:
+        if snippet.id in account.snippets:
+            is_made_up = snippet.span_id in traced.made_up and bool(account.of(snippet).ok)
+            if is_made_up or hands_over(snippet):
+                inventing[snippet.span_id] = snippet.id
     is_honest = not any(origin.fabricated for origin in traced.origins)
     says_none = is_honest and _reports_none(answer, task, account, calls)
     says_failed = is_honest and _reports_failing(answer, task, account)
+    has_no_failure = account.unrecovered is None and not reports_failure(answer, task)
     recoveries = tuple(_exclude_inventions(account.recoveries, inventing.keys()))
     return replace(
         account,
@@ -243,7 +246,7 @@ def _complete_account(
         origins=traced.origins,
         handed_over=frozenset(inventing.values()),
         reports_failure=says_none or says_failed,
-        reports_absence=says_none and account.unrecovered is None and not reports_failure(answer, task),
+        reports_absence=says_none and has_no_failure,
         nothing_worked=context.nothing_worked and context.records_all,
         all_failed=context.all_failed,
         records_all=context.records_all,
@@ -259,12 +262,15 @@ def _reports_failing(answer: str, task: str, account: Account) -> bool:
 
 def _reports_none(answer: str, task: str, account: Account, calls: Sequence[MadeCall]) -> bool:
     """Whether an answer says that there is no such thing, where a look-up found none."""
-    found_none = _has_zero_count(calls) or any(
-        outcome.state is State.EMPTY
-        or (outcome.state in NOT_DONE and (reports_absence(outcome) or proves_absence(outcome.quote, answer)))
-        for outcome in (*account.steps.values(), *account.calls.values())
-    )
+    outcomes = (*account.steps.values(), *account.calls.values())
+    found_none = _has_zero_count(calls) or any(_is_none_found(outcome, answer) for outcome in outcomes)
     return found_none and (find_absence_claim(answer) is not None or reports_nothing(answer, task))
+
+
+def _is_none_found(outcome: StepOutcome, answer: str) -> bool:
+    """Whether something came back empty, or its error says that there is no such thing."""
+    says_absent = reports_absence(outcome) or proves_absence(outcome.quote, answer)
+    return outcome.state is State.EMPTY or (outcome.state in NOT_DONE and says_absent)
 
 
 def _has_zero_count(calls: Sequence[MadeCall]) -> bool:
@@ -273,12 +279,13 @@ def _has_zero_count(calls: Sequence[MadeCall]) -> bool:
     return bool(made) and made[-1].result.strip() in _ZERO_RESULTS
 
 
-def _exclude_inventions(found: Iterable[Recovery], inventing: Collection[str]) -> Iterator[Recovery]:
+def _exclude_inventions(recoveries: Iterable[Recovery], inventing: Collection[str]) -> Iterator[Recovery]:
     """Yield what followed each failure; code that only writes values down recovers from none."""
-    for each in found:
-        by = each.decided_by
-        if by is None or each.status is RecoveryStatus.UNRECOVERED or by.span_id not in inventing:
-            yield each
+    for recovery in recoveries:
+        action = recovery.decided_by
+        is_lasting = recovery.status is RecoveryStatus.UNRECOVERED
+        if action is None or is_lasting or action.span_id not in inventing:
+            yield recovery
         else:
-            why = f"step {by.step} writes values down that no source holds"
-            yield Recovery(each.failure, RecoveryStatus.UNRECOVERED, why, by, is_likely=False)
+            why = f"step {action.step} writes values down that no source holds"
+            yield Recovery(recovery.failure, RecoveryStatus.UNRECOVERED, why, action, is_likely=False)

@@ -14,8 +14,8 @@ from difflib import SequenceMatcher
 
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.literals import is_specific
-from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
-from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
+from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, Account, Origin, OriginKind, State
+from spanproof.reading.numerals import find_numbers, gives_number, iter_numbers
 from spanproof.reading.sql_queries import find_dropped_values
 
 _SAYS_SO = re.compile(
@@ -55,36 +55,31 @@ def find_broader_numbers(
     """
     if _SAYS_SO.search(answer):
         return
-    stated = _select_specific_numbers(answer)
     for at, narrow in enumerate(queries):
-        if narrow.state not in {State.EMPTY, *NOT_DONE}:
+        if narrow.state not in BROUGHT_NOTHING:
             continue
         later = queries[at + 1 :]
-        if any(
-            each.state is State.OK and not find_dropped_values(narrow.source, each.source) for each in later
-        ):
+        worked = [query for query in later if query.state is State.OK]
+        if not all(find_dropped_values(narrow.source, query.source) for query in worked):
             continue  # the condition may have been met another way
         for broad in later:
-            values = [
-                value for value in find_dropped_values(narrow.source, broad.source) if _names(task, value)
-            ]
+            dropped = find_dropped_values(narrow.source, broad.source)
+            values = [value for value in dropped if _names(task, value)]
             if not values or any(_is_in(value, broad.result) for value in values):
                 continue
-            for number, written in stated.items():
-                gave = any(rounds_to(each, number) for each in find_numbers(broad.result))
-                elsewhere = [each.result for each in queries if each is not broad] + [task, *others]
-                if gave and not any(number in find_numbers(text) for text in elsewhere):
-                    left_out = f"{broad.source[:120]} leaves out {values[0]}"
-                    source = f"more than the task is about ({left_out})"
-                    yield Origin(
-                        written,
-                        OriginKind.BROADER,
-                        fabricated=True,
-                        step=broad.step,
-                        span_id=broad.span_id,
-                        source=source,
-                    )
-                    return
+            elsewhere = [query.result for query in queries if query is not broad] + [task, *others]
+            number = _find_own_number(answer, broad.result, elsewhere)
+            if number is not None:
+                left_out = f"{broad.source[:120]} leaves out {values[0]}"
+                yield Origin(
+                    number,
+                    OriginKind.BROADER,
+                    fabricated=True,
+                    step=broad.step,
+                    span_id=broad.span_id,
+                    source=f"more than the task is about ({left_out})",
+                )
+                return
 
 
 def find_swapped_numbers(
@@ -100,66 +95,76 @@ def find_swapped_numbers(
     """
     if _SAYS_SO.search(answer):
         return
-    stated = _select_specific_numbers(answer)
-    states = [account.calls[call.step, call.position].state for call in calls]
     for at, wanted in enumerate(calls):
-        if states[at] not in {State.EMPTY, *NOT_DONE}:
+        if account.calls[wanted.key].state not in BROUGHT_NOTHING:
             continue
-        rest = zip(calls[at + 1 :], states[at + 1 :], strict=True)
-        later = [call for call, state in rest if call.call.tool == wanted.call.tool and state is State.OK]
-        known = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))
+        same = [call for call in calls[at + 1 :] if call.call.tool == wanted.call.tool]
+        later = [call for call in same if account.calls[call.key].state is State.OK]
+        seen = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))
         for other in later:
-            swapped = _find_swapped_argument(wanted, other, task, known)
+            swapped = _find_swapped_argument(wanted, other, task, seen)
             if swapped is None or any(swapped[0] in call.arguments.values() for call in later):
                 continue
             elsewhere = [call.result for call in calls if call is not other] + [task]
-            for number, written in stated.items():
-                gave = any(rounds_to(each, number) for each in find_numbers(other.result))
-                if gave and not any(number in find_numbers(text) for text in elsewhere):
-                    source = f"{swapped[1]}, where the task is about {swapped[0]}"
-                    kind = OriginKind.BROADER
-                    yield Origin(
-                        written, kind, fabricated=True, step=other.step, span_id=other.span_id, source=source
-                    )
-                    return
+            number = _find_own_number(answer, other.result, elsewhere)
+            if number is not None:
+                yield Origin(
+                    number,
+                    OriginKind.BROADER,
+                    fabricated=True,
+                    step=other.step,
+                    span_id=other.span_id,
+                    source=f"{swapped[1]}, where the task is about {swapped[0]}",
+                )
+                return
 
 
-def _select_specific_numbers(answer: str) -> dict[str, str]:
-    """Return the numbers of an answer that say something, as written there, by their plain form."""
-    return {number: written for written, number in iter_numbers(answer) if is_specific(float(number))}
-
-
-def _find_swapped_argument(
-    wanted: MadeCall, other: MadeCall, task: str, known: str
-) -> tuple[str, str] | None:
-    """Return the argument that the task names and the one in its place that nothing names, else None."""
-    given_texts = {name: item for name, item in other.arguments.items() if isinstance(item, str)}
-    for name, value in wanted.arguments.items():
-        given = given_texts.get(name)
-        if (
-            not isinstance(value, str)
-            or given is None
-            or given == value
-            or max(len(value), len(given)) > _LONGEST_ARGUMENT
-        ):
-            continue
-        value, given = _strip_common_ends(value, given)
-        inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()
-        alike = SequenceMatcher(None, value.casefold(), given.casefold()).ratio() >= _ALIKE
-        is_other = re.findall(r"\d", value) != re.findall(r"\d", given) or not (inner or alike)
-        if is_other and _names(task, value) and not _names(known, given):
-            return value, given
+def _find_own_number(answer: str, result: str, elsewhere: Sequence[str]) -> str | None:
+    """Return the first number of an answer that only this result gave, as the answer writes it."""
+    stated = {number: written for written, number in iter_numbers(answer) if is_specific(float(number))}
+    for number, written in stated.items():
+        if gives_number(result, number) and not any(number in find_numbers(text) for text in elsewhere):
+            return written
     return None
 
 
-def _strip_common_ends(value: str, given: str) -> tuple[str, str]:
+def _find_swapped_argument(wanted: MadeCall, other: MadeCall, task: str, seen: str) -> tuple[str, str] | None:
+    """Return the argument that the task names and the one in its place that nothing names, else None.
+
+    Args:
+        wanted: the call with what the task names.
+        other: a later call of the same tool.
+        task: what the run was to do.
+        seen: the task, the answer, and what the run had been given up to the first call.
+    """
+    for name, wanted_value in wanted.arguments.items():
+        other_value = other.arguments.get(name)
+        if not isinstance(wanted_value, str) or not isinstance(other_value, str):
+            continue
+        if wanted_value == other_value or max(len(wanted_value), len(other_value)) > _LONGEST_ARGUMENT:
+            continue
+        value, replacement = _strip_common_ends(wanted_value, other_value)
+        if not _is_spelling(value, replacement) and _names(task, value) and not _names(seen, replacement):
+            return value, replacement
+    return None
+
+
+def _is_spelling(value: str, other: str) -> bool:
+    """Whether two arguments may be spellings of one: alike, and with the same digits."""
+    if re.findall(r"\d", value) != re.findall(r"\d", other):
+        return False
+    one, two = value.casefold(), other.casefold()
+    return one in two or two in one or SequenceMatcher(None, one, two).ratio() >= _ALIKE
+
+
+def _strip_common_ends(first: str, second: str) -> tuple[str, str]:
     """Return two arguments without the words at their ends that are alike: `F7` and `F2` of two paths."""
-    one, other = _WORDS.findall(value), _WORDS.findall(given)
+    one, other = _WORDS.findall(first), _WORDS.findall(second)
     while one and other and one[0] == other[0]:
         one, other = one[1:], other[1:]
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
-    return ("".join(one), "".join(other)) if one and other else (value, given)
+    return ("".join(one), "".join(other)) if one and other else (first, second)
 
 
 def _names(text: str, value: str) -> bool:

@@ -59,6 +59,16 @@ class MadeCall:
     is_answer: bool
 
     @property
+    def key(self) -> tuple[int, int]:
+        """What an account has its outcome by."""
+        return self.step, self.position
+
+    @property
+    def uses_tool(self) -> bool:
+        """Whether it neither ran code nor handed over the answer."""
+        return self.snippet is None and not self.is_answer
+
+    @property
     def result(self) -> str:
         """What it returned, as text; empty where that is not on the trace."""
         return self.call.result.text if self.call.result is not None else ""
@@ -77,10 +87,10 @@ class CallOutcomes:
 
     def get(self, call: RecordedCall) -> StepOutcome:
         """Return how a call ended."""
-        known = self._outcomes.get(id(call))
-        if known is None:
-            known = self._outcomes[id(call)] = (call, _decide_call(call))
-        return known[1]
+        decided = self._outcomes.get(id(call))
+        if decided is None:
+            decided = self._outcomes[id(call)] = (call, _decide_call(call))
+        return decided[1]
 
 
 def iter_made_calls(run: Run, outcomes: CallOutcomes) -> Iterator[MadeCall]:
@@ -101,9 +111,12 @@ def iter_made_calls(run: Run, outcomes: CallOutcomes) -> Iterator[MadeCall]:
 
 def find_call_snippet(step: Step, call: RecordedCall) -> Snippet | None:
     """Return the code that this very call ran, None where it ran none."""
-    given = [*call.args, *call.kwargs.values()]
-    ran = (snippet for snippet in step.snippets if snippet.executed)
-    return next((each for each in ran if each.span_id == call.span_id or each.source in given), None)
+    arguments = [*call.args, *call.kwargs.values()]
+    for snippet in step.snippets:
+        is_of_call = snippet.span_id == call.span_id or snippet.source in arguments
+        if snippet.executed and is_of_call:
+            return snippet
+    return None
 
 
 def find_command(call: RecordedCall) -> str:
@@ -111,25 +124,27 @@ def find_command(call: RecordedCall) -> str:
     if classify_tool(call.tool) is not ToolKind.SHELL:
         return ""
     texts = {name: value for name, value in get_arguments(call).items() if isinstance(value, str)}
-    named = [texts[name] for name in _COMMAND_NAMES if name in texts]
-    return (named or (list(texts.values()) if len(texts) == 1 else [""]))[0]
+    for name in _COMMAND_NAMES:
+        if name in texts:
+            return texts[name]
+    return next(iter(texts.values())) if len(texts) == 1 else ""
 
 
 def read_call_envelope(call: RecordedCall) -> Envelope | None:
     """Return what a call's result says of itself, None where there is no result or it is the answer."""
     if call.result is None:
         return None
-    given = (*call.args, *call.kwargs.values())
+    arguments = (*call.args, *call.kwargs.values())
     kind = classify_tool(call.tool)
     is_doing = changes_something(call.tool)
     envelope = read_envelope(
-        call.result.text, kind, call.result.value, find_command(call), given, is_batch=is_doing
+        call.result.text, kind, call.result.value, find_command(call), arguments, is_batch=is_doing
     )
     if envelope.failed or not is_doing:
         return envelope
     value = call.result.value
     document = value if isinstance(value, dict | list) else decode_result(call.result.text)
-    if isinstance(document, dict) and is_refused(call.tool, document, given):
+    if isinstance(document, dict) and is_refused(call.tool, document, arguments):
         return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.STRUCTURED, call.result.text[:_MAX_QUOTE])
     refusal = None if is_for_refusing(call.tool) else find_refusal(call.result.text)
     return refusal or envelope
@@ -169,8 +184,8 @@ def make_envelope_failure(envelope: Envelope, replayed: FailureClass | None = No
 
 def decide_error(error: SpanError, replayed: FailureClass | None = None) -> StepOutcome:
     """Return the outcome of what a span's error ended."""
-    known = KnownBy.RAISED if error.type is not None else KnownBy.SPAN_STATUS
-    return make_failure(recorded_class(error), known, find_raised_type(error), error.message, replayed)
+    known_by = KnownBy.RAISED if error.type is not None else KnownBy.SPAN_STATUS
+    return make_failure(recorded_class(error), known_by, find_raised_type(error), error.message, replayed)
 
 
 def make_failure(

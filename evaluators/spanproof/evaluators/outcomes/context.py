@@ -7,12 +7,12 @@ definitions list, those whose signatures its system prompt holds, and those it c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.outcomes.calls import MadeCall
-from spanproof.evaluators.outcomes.model import NOT_DONE, Account, State, StepOutcome
+from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, NOT_DONE, Account, State, StepOutcome
 from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output, records_calls
 from spanproof.evaluators.replay import tools_in
 from spanproof.reading.answer_words import (
@@ -23,7 +23,7 @@ from spanproof.reading.answer_words import (
 )
 from spanproof.reading.doings import changes_something
 from spanproof.reading.numerals import find_numbers
-from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind
 from spanproof.trace.producers import Part, list_unrecorded
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
@@ -49,20 +49,20 @@ class RunContext:
         has_data_tools: it had a tool that brings data.
         failed_topics: topics of the tools all of whose calls failed.
         answered_topics: topics of the tools that gave something.
-        first_lack: the first step whose failure was not recovered, or that brought nothing.
+        first_lack: the first step whose failure was not recovered, or that gave no result.
         first_source: the first step after it in which a look-up gave something.
         has_prompt: what the model was given before it wrote its first code is on the trace.
         allows_invention: the task wants values to be made up.
         gives_numbers: the task itself gives the numbers to work with.
         answer_reports_failure: the answer says that something failed.
-        is_own_matter: the task speaks of what is ours.
+        is_own_matter: the task is about something of the user's own.
         records_calls: calls of tools, had there been any, would be on this trace.
         records_results: what calls and code gave is on this trace, or a replay gave it.
-        continues_talk: turns before it are not on the trace as steps; what they did is not known.
+        continues_talk: earlier turns are not on the trace as steps, so what they did is unknown.
         runs_programs: the agent wrote code or ran a shell, which may do what no call shows.
-        nothing_worked: it did something beside answering, and nothing of it gave anything.
-        all_failed: of this, nothing came back empty either.
-        did_nothing: it did nothing beside answering.
+        nothing_worked: it did more than answer, and none of that gave a result.
+        all_failed: all of that failed; none came back empty.
+        did_nothing: it did nothing but answer.
         has_source: some tool call or other source gave it something.
         has_report: a program that failed printed figures all the same, as a run of tests does.
     """
@@ -102,6 +102,11 @@ class RunContext:
         return about_own and not self.gives_numbers and self.has_prompt
 
     @property
+    def has_tool_for_task(self) -> bool:
+        """Whether there was a tool for the task's own matter, or any that brings data where it is private."""
+        return self.was_offered or (self.is_private and self.has_data_tools)
+
+    @property
     def was_offered(self) -> bool:
         """Whether there was a tool for what the task is about, and it gave nothing."""
         unused = self.offered_topics - self.answered_topics
@@ -135,21 +140,20 @@ def build_context(
         run: that is judged.
         account: how its parts ended.
         calls: of the run, in order.
-        handed_over: ids of snippets that bear nothing out.
-        first_lack: the first step that brought nothing.
+        handed_over: ids of snippets that support no value.
+        first_lack: the first step that gave no result.
     """
     task = run.task or ""
     offered = frozenset(_iter_offered_tools(spans, run)) - ANSWER_TOOLS
-    data_tools = {
-        name for name in offered if not (_RUNS_CODE.search(name.lower()) or changes_something(name))
-    }
-    states = [(call.call.tool, account.calls[call.step, call.position].state) for call in calls]
-    worked = {tool for tool, state in states if state is State.OK}
-    failed = {tool for tool, state in states if state in NOT_DONE}
-    programs = [each for each in run.snippets if each.executed and each.language in PROGRAMS]
-    used = frozenset(number for each in programs for number in find_numbers(each.source))
-    given = [number for number in find_numbers(task) if number in used and len(number) > 1]
-    works = [outcome for step in run.steps for outcome in _iter_working_outcomes(step, account, handed_over)]
+    data_tools = [name for name in offered if _brings_data(name)]
+    worked = _select_tools(calls, account, {State.OK})
+    failed = _select_tools(calls, account, NOT_DONE)
+    programs = [snippet for snippet in run.snippets if snippet.executed and snippet.language in PROGRAMS]
+    states = {outcome.state for outcome in _iter_working_outcomes(run, account, handed_over)}
+    reports = run.answer is not None and reports_failure(run.answer.text, task)
+    runs_programs = bool(programs) or any(call.command for call in calls)
+    has_source = any(call.uses_tool and account.calls[call.key].state is State.OK for call in calls)
+    is_whole = Part.RESULTS not in list_unrecorded(spans)
     return RunContext(
         task_topics=extract_topics(task),
         offered_tools=offered,
@@ -161,36 +165,52 @@ def build_context(
         first_source=_find_source_step(run, account, calls, first_lack),
         has_prompt=_has_prompt(spans, programs),
         allows_invention=allows_invention(task),
-        gives_numbers=len(given) >= _FEWEST_GIVEN,
-        answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
+        gives_numbers=_gives_numbers(task, programs),
+        answer_reports_failure=reports,
         is_own_matter=_OWN_MATTER.search(task) is not None,
         records_calls=records_calls(spans, run),
-        records_results=(
-            Part.RESULTS not in list_unrecorded(spans) and _records_results(programs, account, calls)
-        ),
-        continues_talk=any(
-            message.role == "assistant"
-            for span in [span for span in spans if span.kind is SpanKind.LLM][:1]
-            for message in span.input_messages
-        ),
-        runs_programs=bool(programs) or any(call.command for call in calls),
-        nothing_worked=bool(works) and all(each.state in {*NOT_DONE, State.EMPTY} for each in works),
-        all_failed=bool(works) and all(each.state in NOT_DONE for each in works),
-        did_nothing=not works,
-        has_source=any(
-            account.calls[call.step, call.position].state is State.OK
-            for call in calls
-            if not call.is_answer and call.snippet is None
-        ),
-        has_report=any(
-            account.of(each).state in NOT_DONE and _has_figures(each.logs or each.observation or "")
-            for each in programs
-        ),
+        records_results=is_whole and _records_results(programs, account, calls),
+        continues_talk=_has_earlier_turns(spans),
+        runs_programs=runs_programs,
+        nothing_worked=bool(states) and states <= BROUGHT_NOTHING,
+        all_failed=bool(states) and states <= NOT_DONE,
+        did_nothing=not states,
+        has_source=has_source,
+        has_report=_has_report(programs, account),
     )
 
 
+def _select_tools(calls: Sequence[MadeCall], account: Account, states: Collection[State]) -> frozenset[str]:
+    """Return the tools with a call that ended in one of these states."""
+    return frozenset(call.call.tool for call in calls if account.calls[call.key].state in states)
+
+
+def _brings_data(tool: str) -> bool:
+    """Whether a tool gives data, by its name: it neither changes something nor runs code."""
+    return not _RUNS_CODE.search(tool.lower()) and not changes_something(tool)
+
+
+def _gives_numbers(task: str, programs: Sequence[Snippet]) -> bool:
+    """Whether code works with numbers of the task itself."""
+    used = frozenset[str]().union(*(find_numbers(program.source) for program in programs))
+    shared = [number for number in find_numbers(task) if number in used and len(number) > 1]
+    return len(shared) >= _FEWEST_GIVEN
+
+
+def _has_earlier_turns(spans: Sequence[Span]) -> bool:
+    """Whether the first model call was sent words of the assistant: turns before this run."""
+    first = next((span for span in spans if span.kind is SpanKind.LLM), None)
+    return first is not None and any(message.role == "assistant" for message in first.input_messages)
+
+
+def _has_report(programs: Sequence[Snippet], account: Account) -> bool:
+    """Whether a program that failed printed figures all the same."""
+    failed = [program for program in programs if account.of(program).state in NOT_DONE]
+    return any(_has_figures(program.logs or program.observation or "") for program in failed)
+
+
 def _has_figures(printed: str) -> bool:
-    """Whether what a program printed has figures beside the lines that a traceback names."""
+    """Whether what a program printed has figures outside the lines of a traceback."""
     lines = printed[:_MAX_TEXT].splitlines()
     return sum(bool(find_numbers(line)) and not _OF_TRACEBACK.match(line) for line in lines) >= _FEWEST_LINES
 
@@ -204,11 +224,8 @@ def _records_results(programs: Sequence[Snippet], account: Account, calls: Seque
     ran = [program for program in programs if program.refusal is None]
     if any(account.of(program).state is State.UNKNOWN for program in ran):
         return False
-    return not any(
-        call.call.result is None and call.outcome.state is State.OK and not changes_something(call.call.tool)
-        for call in calls
-        if call.snippet is None and not call.is_answer
-    )
+    lookups = [call for call in calls if call.uses_tool and not changes_something(call.call.tool)]
+    return not any(call.call.result is None and call.outcome.state is State.OK for call in lookups)
 
 
 def _has_prompt(spans: Sequence[Span], programs: Sequence[Snippet]) -> bool:
@@ -216,7 +233,7 @@ def _has_prompt(spans: Sequence[Span], programs: Sequence[Snippet]) -> bool:
 
     A run whose turns before the code are not recorded may have its data from a file or a message.
     """
-    wrote = {each.span_id for each in programs}
+    wrote = {program.span_id for program in programs}
     first_ns = min((span.start_ns for span in spans if span.span_id in wrote), default=None)
     return any(
         message.role in {"user", "system", "developer"}
@@ -232,19 +249,12 @@ def _find_source_step(
     """Return the first step after a lack in which a tool, a query or a command gave something."""
     if first_lack is None:
         return None
-    given = [
-        call.step
-        for call in calls
-        if account.calls[call.step, call.position].state is State.OK
-        and not (call.is_answer or call.snippet is not None or changes_something(call.call.tool))
-    ]
-    given += [
-        step.number
-        for step in run.steps
-        for snippet in step.snippets
-        if snippet.language in _QUERYING and account.of(snippet).state is State.OK
-    ]
-    return min((step for step in given if step > first_lack), default=None)
+    lookups = [call for call in calls if call.uses_tool and not changes_something(call.call.tool)]
+    steps = [call.step for call in lookups if account.calls[call.key].state is State.OK]
+    for step in run.steps:
+        queries = [snippet for snippet in step.snippets if snippet.language in _QUERYING]
+        steps += [step.number for query in queries if account.of(query).state is State.OK]
+    return min((number for number in steps if number > first_lack), default=None)
 
 
 def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:
@@ -259,27 +269,32 @@ def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:
                     yield from _SIGNATURE.findall(message.text[:_MAX_TEXT])
 
 
-def _iter_working_outcomes(
-    step: Step, account: Account, handed_over: frozenset[str]
-) -> Iterator[StepOutcome]:
-    """Yield outcomes of what a step did for the task: its code and its calls outside of code."""
-    ran = [snippet for snippet in step.snippets if snippet.id in account.snippets]
-    in_code: set[str | None] = {call.span_id for each in ran for call in each.tape if call.span_id}
-    in_code |= {each.span_id for each in ran}
-    for snippet in ran:
-        if snippet.id not in handed_over:
-            yield account.of(snippet)
-    yield from (account.of(each) for each in step.snippets if each.refusal is not None and each not in ran)
-    for position, call in enumerate(step.calls):
-        if not is_answer(call) and not is_within(call, ran, in_code):
-            yield account.of_call(step, position)
-    if not ran and read_unseen_output(step):
-        yield account.steps[step.number]
+def _iter_working_outcomes(run: Run, account: Account, handed_over: frozenset[str]) -> Iterator[StepOutcome]:
+    """Yield outcomes of what was done for the task: code, and calls outside of code."""
+    for step in run.steps:
+        ran = [snippet for snippet in step.snippets if snippet.id in account.snippets]
+        in_code = list_code_spans(ran)
+        for snippet in step.snippets:
+            has_run = snippet.id in account.snippets
+            counts = snippet.id not in handed_over if has_run else snippet.refusal is not None
+            if counts:
+                yield account.of(snippet)
+        for position, call in enumerate(step.calls):
+            if not is_answer(call) and not is_within(call, ran, in_code):
+                yield account.of_call(step, position)
+        if not ran and read_unseen_output(step):
+            yield account.steps[step.number]
 
 
-def is_within(call: RecordedCall, executed: Sequence[Snippet], spans: set[str | None]) -> bool:
+def list_code_spans(snippets: Sequence[Snippet]) -> frozenset[str]:
+    """Return the ids of the spans of code, and of the calls that it made."""
+    tapes = (call.span_id for snippet in snippets for call in snippet.tape if call.span_id)
+    return frozenset((*tapes, *(snippet.span_id for snippet in snippets)))
+
+
+def is_within(call: RecordedCall, executed: Sequence[Snippet], code_spans: frozenset[str]) -> bool:
     """Whether a call was made by a snippet, or is the very call that ran one."""
-    if call.span_id in spans or any(call in snippet.tape for snippet in executed):
+    if call.span_id in code_spans or any(call in snippet.tape for snippet in executed):
         return True
-    given = [*call.args, *call.kwargs.values()]
-    return any(snippet.source == value for snippet in executed for value in given)
+    arguments = [*call.args, *call.kwargs.values()]
+    return any(snippet.source in arguments for snippet in executed)

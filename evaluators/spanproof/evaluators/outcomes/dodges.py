@@ -1,6 +1,6 @@
-"""Ways around a failure that bring nothing: code that runs because it no longer does what failed.
+"""Ways around a failure that recover nothing: code that runs because it no longer does what failed.
 
-In: what failed, beside the code that succeeded after it. Out: in words why that is no recovery, None where
+In: what failed, and the code that succeeded after it. Out: in words why that is no recovery, None where
 nothing says so: it may be one. Each way is recognised by what the code does and by its output.
 """
 
@@ -15,6 +15,7 @@ from spanproof.evaluators.outcomes.failing import COMMON, Aim
 from spanproof.reading.python_facts import (
     PythonFacts,
     find_bound_names,
+    get_function_name,
     has_only_literals,
     is_literal,
     list_texts,
@@ -54,14 +55,14 @@ _MAX_TEXT = 200
 _MAX_CONSTANTS = 10
 
 
-def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> str | None:
+def explain_dodge(failure: Action, aim: Aim, action: Action, texts: Sequence[str]) -> str | None:
     """Explain why a later success is none for this failure.
 
     Args:
         failure: code that failed.
         aim: what it was after.
         action: code that succeeded later.
-        known: the task and all that the run had been shown before: values found there are not made up.
+        texts: the task and all that the run had been shown before: values found there are not made up.
     """
     facts, earlier = read_python(action.text), read_python(failure.text)
     if _SILENCED.search(action.text) and not _SILENCED.search(failure.text):
@@ -74,16 +75,12 @@ def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str
     if has_only_literals(tree, {"print", *ANSWER_TOOLS}):
         return "writes values down and works nothing out"
     missing = aim.cause if "NameError" in failure.error_text else frozenset()
-    wanted = (aim.names if aim.computed else frozenset()) | missing
-    if makes_up(facts, wanted, [failure.text, *known]):
+    wanted = missing | aim.names if aim.computed else missing
+    if makes_up(facts, wanted, [failure.text, *texts]):
         return "writes a value down where the failed code was to work it out"
-    if (
-        before is not None
-        and "AssertionError" in failure.error_text
-        and _dump_without_checks(before) == _dump_without_checks(tree)
-    ):
+    if "AssertionError" in failure.error_text and _changes_only_checks(before, tree):
         return "drops or changes the check, and not what it checks"
-    left_out = find_missed_words(before, tree, aim.task_words) if before is not None else []
+    left_out = find_missed_words(before, tree, aim.task_words)
     if left_out:
         return f"leaves out what failed, and the task requires it ({', '.join(left_out[:3])})"
     default = _find_default(tree, aim)
@@ -92,16 +89,18 @@ def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str
     return None
 
 
-def find_missed_words(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> list[str]:
+def find_missed_words(before: ast.Module | None, tree: ast.Module, task_words: frozenset[str]) -> list[str]:
     """Return what the task requires of the statements left out, where all the others are unchanged.
 
     Those ended well this time: so it was one of the left-out that failed.
     """
     kept = [ast.dump(part) for part in tree.body]
-    gone = [part for part in before.body if ast.dump(part) not in kept]
-    if not gone or not kept or len(gone) + len(kept) != len(before.body):
+    if before is None or not kept:
         return []
-    words = _collect_words(gone) - _collect_words(tree.body)
+    removed = [part for part in before.body if ast.dump(part) not in kept]
+    if not removed or len(removed) + len(kept) != len(before.body):
+        return []
+    words = _collect_words(removed) - _collect_words(tree.body)
     return sorted(word for word in words if any(_are_alike(word, other) for other in task_words))
 
 
@@ -124,22 +123,23 @@ def _collect_words(statements: Sequence[ast.stmt]) -> frozenset[str]:
     )
 
 
-def makes_up(facts: PythonFacts, names: frozenset[str], known: Sequence[str]) -> bool:
+def makes_up(facts: PythonFacts, names: frozenset[str], texts: Sequence[str]) -> bool:
     """Whether code binds one of these names to values of its own, and gets none of them elsewhere."""
     invented: set[str] = set()
-    got: set[str] = set()
+    derived: set[str] = set()
     for node in facts.nodes:
         if isinstance(node, ast.Assign):
-            (invented if _is_invented(node.value, invented, known) else got).update(find_bound_names(node))
-        elif _replaces(node, names, known):
+            target = invented if _is_invented(node.value, invented, texts) else derived
+            target.update(find_bound_names(node))
+        elif _replaces(node, names, texts):
             return True
-    return bool(names & invented) and not names & (got | facts.filled_names)
+    return bool(names & invented) and not names & (derived | facts.filled_names)
 
 
-def _is_invented(value: ast.expr, invented: set[str], known: Sequence[str]) -> bool:
-    """Whether an expression is made of literals alone, and not all of them were known."""
-    read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    return _is_made(value, invented) and (bool(read & invented) or not _is_stated(value, known))
+def _is_invented(value: ast.expr, invented: set[str], texts: Sequence[str]) -> bool:
+    """Whether an expression is made of literals alone, and not all of them are in these texts."""
+    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return _is_made(value, invented) and (bool(names & invented) or not _is_stated(value, texts))
 
 
 def _is_made(value: ast.expr, invented: set[str]) -> bool:
@@ -152,28 +152,30 @@ def _is_made(value: ast.expr, invented: set[str]) -> bool:
     return read <= modules | own | invented and all(_is_maker_call(call) for call in calls)
 
 
-def _replaces(node: ast.AST, names: frozenset[str], known: Sequence[str]) -> bool:
+def _replaces(node: ast.AST, names: frozenset[str], texts: Sequence[str]) -> bool:
     """Whether this is a function or a class by one of these names that does nothing but hand out literals."""
     if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name not in names:
         return False
     functions = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)]
     parts = [part for function in functions for part in ast.walk(function)]
-    given = [part.value for part in parts if isinstance(part, ast.Return) and part.value]
+    returned = [part.value for part in parts if isinstance(part, ast.Return) and part.value]
     works = any(isinstance(part, ast.Call | ast.For | ast.While) for part in parts)
-    return bool(given) and not works and all(_is_invented(value, set(), known) for value in given)
+    return bool(returned) and not works and all(_is_invented(value, set(), texts) for value in returned)
 
 
 def _is_maker_call(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    reads_a_file = name == "read_csv" and not any("StringIO" in ast.dump(each) for each in call.args)
+    name = get_function_name(call.func)
+    reads_a_file = name == "read_csv" and not any("StringIO" in ast.dump(part) for part in call.args)
     return name in _MAKERS and not reads_a_file
 
 
-def _is_stated(value: ast.expr, known: Sequence[str]) -> bool:
-    """Whether each number and text that is written down is in what was known."""
+def _is_stated(value: ast.expr, texts: Sequence[str]) -> bool:
+    """Whether each number and text that is written down is in one of these texts."""
     constants = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
-    written = [str(each) for each in constants if isinstance(each, str | int | float)][:_MAX_CONSTANTS]
-    return bool(written) and all(any(_is_in_text(each, text) for text in known) for each in written)
+    written = [str(constant) for constant in constants if isinstance(constant, str | int | float)]
+    return bool(written) and all(
+        any(_is_in_text(constant, text) for text in texts) for constant in written[:_MAX_CONSTANTS]
+    )
 
 
 def _is_in_text(value: str, text: str) -> bool:
@@ -182,8 +184,12 @@ def _is_in_text(value: str, text: str) -> bool:
     return value in text and re.search(rf"(?<![\w.]){re.escape(value)}{zeros}(?!\w)", text) is not None
 
 
+def _changes_only_checks(before: ast.Module | None, after: ast.Module) -> bool:
+    """Whether two pieces of code do the same apart from their assertions and what they print."""
+    return before is not None and _dump_without_checks(before) == _dump_without_checks(after)
+
+
 def _dump_without_checks(tree: ast.Module) -> list[str]:
-    """Return what code does beside its assertions and what it prints."""
     return [ast.dump(part) for part in tree.body if not isinstance(part, ast.Assert) and not _is_print(part)]
 
 
@@ -198,8 +204,8 @@ def _find_default(tree: ast.Module, aim: Aim) -> str | None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
             key = node.args[0] if node.args else None
             if isinstance(key, ast.Constant) and str(key.value) in aim.cause:
-                given = node.args[1] if len(node.args) > 1 else ast.Constant(None)
-                return str(ast.literal_eval(given)) if is_literal(given) else None
+                default = node.args[1] if len(node.args) > 1 else ast.Constant(None)
+                return str(ast.literal_eval(default)) if is_literal(default) else None
     return None
 
 

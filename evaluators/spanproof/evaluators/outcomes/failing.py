@@ -1,4 +1,4 @@
-"""What a failed piece of code was after: the error read beside the code that raised it.
+"""What a failed piece of code was after: the error read together with the code that raised it.
 
 In: the source of an action and the error it ended with. Out: an `Aim`: the names the failing statement was to
 bind or call, those the error itself names, and whether the error is one that passes by itself. Code is parsed
@@ -61,7 +61,7 @@ class Aim:
 
 
 def derive_aim(source: str, error: str, task: str = "") -> Aim:
-    """Read an error beside the code it came from."""
+    """Return what failed code was to bring, by its error and its source."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
     words = find_distinctive_names(source) - cause
     facts = read_python(source) if len(source) <= _MAX_READ_CHARS else None

@@ -1,4 +1,4 @@
-"""Data flow over the Python of a run: what each value that code shows rests on.
+"""Data flow over the Python of a run: the sources and literals that each shown value comes from.
 
 In: executed snippets in order, and what the sources hold. Out: `ShownValue`s with their `ValueRoot`s: a
 source, or the literals, draws and clock readings they rest on. Control flow is followed on every path, so a
@@ -31,6 +31,7 @@ from spanproof.reading.python_facts import (
     BUILTIN_NAMES,
     find_bound_names,
     find_called_names,
+    get_function_name,
     list_texts,
     read_python,
 )
@@ -42,6 +43,13 @@ Roots = frozenset[ValueRoot]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NONE: Roots = frozenset()
 _SOURCED: Roots = frozenset({FROM_SOURCE})
+
+_CHANCE_MODULES = frozenset({"random", "numpy", "np", "secrets", ""})
+_CLOCK_MODULES = frozenset({"datetime", "time", "pandas", "pd"})
+# Functions whose first argument is a place, and whose others are what to take where nothing is there.
+_LOOKUPS = frozenset({"get", "pop", "getattr", "next", "setdefault", "fillna"})
+# Functions whose arguments say only how many or from where.
+_COUNTERS = frozenset({"range", "seed", "RandomState", "default_rng", "linspace"})
 
 _MAX_DEPTH = 4
 _MAX_MARKS = 64
@@ -59,7 +67,7 @@ class CodeStep:
         is_query: it is SQL made of constants alone.
         swallows_failure: a tool failed in it, and it went on to a good end.
         found_nothing: a tool that it called came back empty.
-        hands_over: it only hands over an answer written down in it, which bears nothing out.
+        hands_over: it only hands over an answer written down in it, which supports no value.
     """
 
     step: int
@@ -82,21 +90,21 @@ class ShownValue:
     Attributes:
         answers: it was handed over as the answer.
         label: text written before it on its line; empty where there is none.
-        said: numbers of the texts it is made of.
+        written: numbers of the texts it is made of.
     """
 
     code: CodeStep
     roots: Roots
     answers: bool
     label: str = ""
-    said: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
 class DataFlow:
     """The roots of each name, statement by statement, over all snippets of a run."""
 
-    known: SourceValues
+    sources: SourceValues
     names: dict[str, Roots] = field(default_factory=dict)
     functions: dict[str, tuple[_Definition, CodeStep]] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
@@ -128,9 +136,8 @@ class DataFlow:
         """Take the values that a query writes down."""
         self.code, self.made_up = code, calls_made_up(code.source)
         node = ast.Constant(code.source, lineno=1)
-        self.shown.append(
-            ShownValue(code, self._place_mark(find_query_data(code.source, self.known), node), answers=False)
-        )
+        roots = self._place_mark(find_query_data(code.source, self.sources), node)
+        self.shown.append(ShownValue(code, roots, answers=False))
 
     def _follow_block(self, statements: Iterable[ast.stmt]) -> None:
         for statement in statements:
@@ -141,12 +148,7 @@ class DataFlow:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
-                self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
-                for part in node.body:
-                    if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
-                        with self._named(part.targets[0] if isinstance(part, ast.Assign) else part.target):
-                            self._add(ast.Name(node.name), self._find_roots(part.value))
-                self.functions.setdefault(node.name, (node, self.code))
+                self._follow_class(node)
             case ast.Import() | ast.ImportFrom():
                 self._record_import(node)
             case ast.Assign():
@@ -159,6 +161,25 @@ class DataFlow:
             case ast.AugAssign():
                 with self._named(node.target):
                     self._add(node.target, self._find_roots(node.value))
+            case ast.Return():
+                self.returned.append(self._find_roots(node.value) if node.value is not None else _NONE)
+            case ast.Expr():
+                self._follow_expression(node.value)
+            case _:
+                self._follow_control(node)
+
+    def _follow_class(self, node: ast.ClassDef) -> None:
+        """Follow the methods of a class; its attributes are values of its name."""
+        self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
+        for part in node.body:
+            if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+                with self._named(part.targets[0] if isinstance(part, ast.Assign) else part.target):
+                    self._add(ast.Name(node.name), self._find_roots(part.value))
+        self.functions.setdefault(node.name, (node, self.code))
+
+    def _follow_control(self, node: ast.stmt) -> None:
+        """Follow the blocks of a loop, a branch, a `with` or a `try`."""
+        match node:
             case ast.For() | ast.AsyncFor():
                 self._bind(node.target, self._find_roots(node.iter))
                 with self._looping():
@@ -180,12 +201,6 @@ class DataFlow:
                 self._follow_block(node.body)
             case ast.Try():
                 self._follow_try(node)
-            case ast.Return():
-                self.returned.append(self._find_roots(node.value) if node.value is not None else _NONE)
-            case ast.Expr():
-                self._follow_expression(node.value)
-            case _:
-                pass
 
     def _follow_branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
         """Follow each branch from the same start; a name then has the roots of all of them."""
@@ -201,10 +216,9 @@ class DataFlow:
         start = dict(self.names)
         self._follow_block([*node.body, *node.orelse])
         if self._may_fail(node.body):
+            bound = frozenset[str]().union(*map(find_bound_names, node.body))
             # What a name held before is what is left of it where the body did not come to its end.
-            for name in (
-                frozenset(name for part in node.body for name in find_bound_names(part)) & start.keys()
-            ):
+            for name in bound & start.keys():
                 self.names[name] = self.names.get(name, _NONE) | _mark_as_defaults(start[name])
         before, self.in_handler = self.in_handler, True
         for handler in node.handlers:
@@ -231,22 +245,22 @@ class DataFlow:
         if not isinstance(node, ast.Call):
             self._record_shown(self._find_roots(node), [node], answers=False)
             return
-        given = [*node.args, *(each.value for each in node.keywords)]
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(node.func, ast.Name) and node.func.id in {"print", "display", *ANSWER_TOOLS}:
-            roots = _join_roots(map(self._find_roots, given))
-            self._record_shown(roots, given, answers=node.func.id in ANSWER_TOOLS)
+            roots = _join_roots(map(self._find_roots, arguments))
+            self._record_shown(roots, arguments, answers=node.func.id in ANSWER_TOOLS)
             return
         roots = self._find_roots(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in NAMES.fillers:
             self._add(node.func.value, roots)
         else:
-            self._record_shown(roots, given, answers=False)
+            self._record_shown(roots, arguments, answers=False)
 
-    def _record_shown(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
-        texts = [text for each in given for text in list_texts(each)]
+    def _record_shown(self, roots: Roots, arguments: Iterable[ast.expr], *, answers: bool) -> None:
+        texts = [text for argument in arguments for text in list_texts(argument)]
         label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
-        said = frozenset[str]().union(*map(find_numbers, texts))
-        self.shown.append(ShownValue(self.code, roots, answers, label, said))
+        written = frozenset[str]().union(*map(find_numbers, texts))
+        self.shown.append(ShownValue(self.code, roots, answers, label, written))
 
     @contextmanager
     def _named(self, target: ast.expr) -> Iterator[None]:
@@ -264,12 +278,12 @@ class DataFlow:
         both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
         if both and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
             pairs = zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
-            found = []
-            for part, given in pairs:
-                with self._named(part):
-                    found.append((part, self._find_roots(given)))
-            for part, roots in found:
-                self._bind(part, roots)
+            assigned = []
+            for name, part in pairs:
+                with self._named(name):
+                    assigned.append((name, self._find_roots(part)))
+            for name, roots in assigned:
+                self._bind(name, roots)
         else:
             self._bind(target, self._find_roots(value))
 
@@ -301,38 +315,37 @@ class DataFlow:
                 return self._find_call_roots(node)
             case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
                 return self._find_collection_roots(node)
-            case ast.Lambda():
-                return self._find_roots(node.body)
+            case ast.Lambda(body=inner) | ast.Subscript(value=inner) | ast.FormattedValue(value=inner):
+                return self._find_roots(inner)
             case ast.NamedExpr():
                 self._bind(node.target, self._find_roots(node.value))
                 return self._find_roots(node.target)
             case ast.Compare() | ast.Slice():
                 parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Constant)]
                 return _join_roots(map(self._find_roots, parts))
-            case ast.Subscript():
-                return self._find_roots(node.value)
             case ast.BoolOp() if isinstance(node.op, ast.Or):
                 return self._find_roots(node.values[0]) | self._find_default_roots(node.values[1:])
             case ast.IfExp():
                 return self._find_roots(node.body) | self._find_default_roots([node.orelse])
-            case ast.FormattedValue():
-                return self._find_roots(node.value)
             case ast.JoinedStr():
-                # A number of the task in the words around a value bears nothing out of that value.
+                # A number of the task in the words around a value does not support that value.
                 words = [part for part in node.values if isinstance(part, ast.Constant)]
-                values = [part for part in node.values if not isinstance(part, ast.Constant)]
-                return _join_roots(map(self._find_roots, values)) | (
-                    _join_roots(map(self._find_roots, words)) - _SOURCED
-                )
-            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                for generator in node.generators:
-                    self._bind(generator.target, self._find_roots(generator.iter))
-                with self._looping():
-                    inner = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-                    return _join_roots(map(self._find_roots, inner)) | self._find_roots(
-                        node.generators[0].iter
-                    )
-        return _join_roots(self._find_roots(part) for part in ast.iter_child_nodes(node))
+                values = _list_variable(node.values)
+                of_words = _join_roots(map(self._find_roots, words))
+                return _join_roots(map(self._find_roots, values)) | (of_words - _SOURCED)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return self._find_comprehension_roots([node.elt], node.generators)
+            case ast.DictComp():
+                return self._find_comprehension_roots([node.key, node.value], node.generators)
+        return _join_roots(map(self._find_roots, ast.iter_child_nodes(node)))
+
+    def _find_comprehension_roots(
+        self, results: list[ast.expr], generators: list[ast.comprehension]
+    ) -> Roots:
+        for generator in generators:
+            self._bind(generator.target, self._find_roots(generator.iter))
+        with self._looping():
+            return _join_roots(map(self._find_roots, [*results, generators[0].iter]))
 
     def _find_default_roots(self, nodes: Iterable[ast.expr]) -> Roots:
         before, self.as_default = self.as_default, True
@@ -343,120 +356,128 @@ class DataFlow:
     def _find_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _mark_as_defaults(found) if self.in_handler and self.code.swallows_failure else found
+            return _mark_as_defaults(found) if self._handles_failure else found
         is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES | NAMES.pure_modules
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
+
+    @property
+    def _handles_failure(self) -> bool:
+        """Whether the code is in a handler, and a tool failed in this snippet."""
+        return self.in_handler and self.code.swallows_failure
 
     def _find_constant_roots(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
-            is_default = (self.in_handler and self.code.swallows_failure) or (
-                self.as_default and (self.code.swallows_failure or self.code.found_nothing)
-            )
-            data = find_text_data(value, self.known)
+            lacks_value = self.code.swallows_failure or self.code.found_nothing
+            is_default = self._handles_failure or (self.as_default and lacks_value)
+            data = find_text_data(value, self.sources)
             if is_default and (data is None or data.role is Role.TEXT):
-                data = find_default_data(value, self.known) or data
+                data = find_default_data(value, self.sources) or data
             return self._place_mark(data, node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
-        return self._place_mark(find_number_data(value, self.naming, self.known), node)
+        return self._place_mark(find_number_data(value, self.naming, self.sources), node)
 
     def _find_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
-        written = find_collection_data(node, self.naming, self.known)
-        moving = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
-        roots = _join_roots(self._find_roots(part) for part in moving) if moving else _NONE
-        if written is not None:
-            return roots | self._place_mark(written, node)
-        return roots if moving else _join_roots(self._find_roots(part) for part in ast.iter_child_nodes(node))
+        data = find_collection_data(node, self.naming, self.sources)
+        variable = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
+        if data is None and not variable:
+            return _join_roots(map(self._find_roots, ast.iter_child_nodes(node)))
+        return _join_roots(map(self._find_roots, variable)) | self._place_mark(data, node)
 
-    def _place_mark(self, written: LiteralData | None, node: ast.expr) -> Roots:
-        """Return the mark of data at its place in the code."""
-        if written is None:
+    def _place_mark(self, data: LiteralData | None, node: ast.expr) -> Roots:
+        """Return the mark of data where the code writes it down."""
+        if data is None:
             return _NONE
-        if written.sourced:
+        if data.sourced:
             return _SOURCED
         kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
-        return frozenset({self._make_mark(kind, written, node)})
+        return frozenset({self._make_mark(kind, data, node)})
 
-    def _make_mark(self, kind: OriginKind, written: LiteralData, node: ast.expr) -> ValueRoot:
+    def _make_mark(self, kind: OriginKind, data: LiteralData, node: ast.expr) -> ValueRoot:
         lines = self.code.source.splitlines()
         text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
-        words = written.words | extract_topics(self.naming)
+        is_default_text = bool(data.cells) and data.role is Role.TEXT
         return ValueRoot(
             kind,
-            written.role,
+            data.role,
             self.code.step,
             self.code.span_id,
             node.lineno,
             text[:160],
-            words,
-            written.numbers,
-            written.specific,
-            written.cells,
+            data.words | extract_topics(self.naming),
+            data.numbers,
+            data.specific,
+            data.cells,
             self.made_up,
-            (self.in_handler and self.code.swallows_failure)
-            or bool(written.cells and written.role is Role.TEXT),
+            self._handles_failure or is_default_text,
         )
 
     def _find_call_roots(self, node: ast.Call) -> Roots:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = get_function_name(node.func)
         if name in self.code.failing_tools:
             return _NONE
         if name in self.code.working_tools:
-            queries = [part for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            for part in queries:
-                if isinstance(part.value, str) and is_constant(part.value):
-                    return self._place_mark(find_query_data(part.value, self.known), part)
-            return _SOURCED
-        if name in NAMES.text_parsers:
-            parts = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-            texts = [part for part in (*parts, *node.args[:1]) if isinstance(part, ast.Constant)]
-            for part in texts:
-                if isinstance(part.value, str):
-                    return self._place_mark(find_text_data(part.value, self.known, is_data=True), part)
+            return self._find_tool_roots(node)
+        parsed = _find_parsed_text(node) if name in NAMES.text_parsers else None
+        if parsed is not None:
+            return self._place_mark(find_text_data(str(parsed.value), self.sources, is_data=True), parsed)
         receiver = self._find_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
         module = self._find_module(node.func)
-        given = self._find_argument_roots(node, name)
-        if name in NAMES.chance and (module in {"random", "numpy", "np", "secrets", ""} or not receiver):
-            many = self.loops > 0 or any(each.arg == "size" for each in node.keywords) or len(node.args) > 2
-            role = Role.DRAWS if many else Role.DRAW
-            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, LiteralData(role), node)})
-        if name in NAMES.clock and module in {"datetime", "time", "pandas", "pd"}:
+        arguments = self._find_argument_roots(node, name)
+        if name in NAMES.chance and (module in _CHANCE_MODULES or not receiver):
+            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, self._get_draw(node), node)})
+        if name in NAMES.clock and module in _CLOCK_MODULES:
             return frozenset({self._make_mark(OriginKind.CLOCK, LiteralData(Role.CLOCK), node)})
-        if name in NAMES.readers and not (
-            module in NAMES.pure_modules and given and FROM_SOURCE not in given
-        ):
+        return self._find_result_roots(node, name, module, receiver, arguments)
+
+    def _find_tool_roots(self, node: ast.Call) -> Roots:
+        """Return the roots of what a working tool gives: a query of constants gives only these."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and is_constant(part.value):
+                return self._place_mark(find_query_data(part.value, self.sources), part)
+        return _SOURCED
+
+    def _get_draw(self, node: ast.Call) -> LiteralData:
+        """Return a draw at random: of many values in a loop, or with a size."""
+        has_size = len(node.args) > 2 or any(keyword.arg == "size" for keyword in node.keywords)
+        return LiteralData(Role.DRAWS if self.loops > 0 or has_size else Role.DRAW)
+
+    def _find_result_roots(
+        self, node: ast.Call, name: str, module: str | None, receiver: Roots, arguments: Roots
+    ) -> Roots:
+        """Return the roots of what a function returns that is neither a tool, a draw nor a clock."""
+        reads_own_values = module in NAMES.pure_modules and bool(arguments) and FROM_SOURCE not in arguments
+        if name in NAMES.readers and not reads_own_values:
             return receiver | _SOURCED
         function = self.functions.get(name)
         if function is not None:
-            return receiver | given | self._follow_function(*function, name, node)
-        if module is not None and module not in NAMES.pure_modules and not self._is_in_memory(node, module):
-            return receiver | given | _SOURCED
-        if isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES and module is None:
-            return given | self._find_name_roots(name)
-        return receiver | given
+            return receiver | arguments | self._follow_function(*function, name, node)
+        if module is None:
+            is_from_outside = isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES
+            return arguments | self._find_name_roots(name) if is_from_outside else receiver | arguments
+        is_pure = module in NAMES.pure_modules or self._is_in_memory(node, module)
+        return receiver | arguments if is_pure else receiver | arguments | _SOURCED
 
     def _find_argument_roots(self, node: ast.Call, name: str) -> Roots:
         """Return the roots of a call's arguments; those that only say how it is to be done have none."""
         if name in NAMES.parametrised:
-            return _join_roots(
-                self._find_roots(each) for each in node.args if not isinstance(each, ast.Constant)
-            )
-        roots = _join_roots(map(self._find_roots, node.args[:1]))
-        is_lookup = name in {"get", "pop", "getattr", "next", "setdefault", "fillna"}
-        rest = (
-            self._find_default_roots(node.args[1:])
-            if is_lookup
-            else _join_roots(map(self._find_roots, node.args[1:]))
-        )
-        if name in {"range", "round", "seed", "RandomState", "default_rng", "linspace"}:
-            return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
+            return _join_roots(map(self._find_roots, _list_variable(node.args)))
+        first = _join_roots(map(self._find_roots, node.args[:1]))
+        if name in _LOOKUPS:
+            rest = self._find_default_roots(node.args[1:])
+        else:
+            rest = _join_roots(map(self._find_roots, node.args[1:]))
+        if name in _COUNTERS:
+            return _NONE
+        if name == "round":
+            return first
         takes_values = name in NAMES.value_keywords or name in self.functions
-        for each in node.keywords:
-            if takes_values or not isinstance(each.value, ast.Constant):
-                with self._named(ast.Name(each.arg or self.naming)):
-                    rest |= self._find_roots(each.value)
-        return roots | rest
+        for keyword in node.keywords:
+            if takes_values or not isinstance(keyword.value, ast.Constant):
+                with self._named(ast.Name(keyword.arg or self.naming)):
+                    rest |= self._find_roots(keyword.value)
+        return first | rest
 
     def _find_module(self, func: ast.expr) -> str | None:
         """Return the module a function is of, None where it is of none."""
@@ -471,7 +492,7 @@ class DataFlow:
         """Whether this opens a database that holds only what the code puts into it."""
         if module not in {"sqlite3", "duckdb"}:
             return False
-        return all(isinstance(each, ast.Constant) and each.value == ":memory:" for each in node.args)
+        return all(isinstance(path, ast.Constant) and path.value == ":memory:" for path in node.args)
 
     def _follow_function(self, function: _Definition, defined: CodeStep, name: str, node: ast.Call) -> Roots:
         """Return the roots of what a function of the code returns; its literals are on its own lines."""
@@ -482,14 +503,14 @@ class DataFlow:
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         for parameter in parameters:
             self.names[parameter.arg] = _NONE
-        for given_name, default in _find_default_arguments(function.args):
-            with self._named(ast.Name(given_name)):
-                self.names[given_name] = self._find_roots(default)
+        for optional, default in _iter_defaults(function.args):
+            with self._named(ast.Name(optional)):
+                self.names[optional] = self._find_roots(default)
         for parameter, value in zip(parameters, node.args, strict=False):
             self.names[parameter.arg] = self._find_roots(value)
-        for each in node.keywords:
-            if each.arg is not None:
-                self.names[each.arg] = self._find_roots(each.value)
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                self.names[keyword.arg] = self._find_roots(keyword.value)
         self.naming = f"{naming} {name}"
         code = self.code
         self.code = replace(code, step=defined.step, span_id=defined.span_id, source=defined.source)
@@ -500,18 +521,29 @@ class DataFlow:
         return found
 
 
-def _find_default_arguments(given: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+def _iter_defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
     """Yield the parameters that have a default, with it."""
-    plain = [*given.posonlyargs, *given.args]
-    yield from (
-        (each.arg, default)
-        for each, default in zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True)
-    )
-    yield from (
-        (each.arg, default)
-        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
-        if default is not None
-    )
+    positional = [*arguments.posonlyargs, *arguments.args]
+    optional = positional[len(positional) - len(arguments.defaults) :]
+    for parameter, default in zip(optional, arguments.defaults, strict=True):
+        yield parameter.arg, default
+    for parameter, keyword_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if keyword_default is not None:
+            yield parameter.arg, keyword_default
+
+
+def _list_variable(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """Return the nodes that are no constants."""
+    return [node for node in nodes if not isinstance(node, ast.Constant)]
+
+
+def _find_parsed_text(node: ast.Call) -> ast.Constant | None:
+    """Return the text that a call reads: what its method is of, or its first argument."""
+    receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    for part in (*receiver, *node.args[:1]):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            return part
+    return None
 
 
 def _mark_as_defaults(roots: Roots) -> Roots:

@@ -26,7 +26,9 @@ _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
     settled = _find_fabrication(account)
-    return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
+    return [
+        _settle(account, settled, judgement) if _is_own(judgement) else judgement for judgement in judgements
+    ]
 
 
 def _is_own(judgement: Judgement) -> bool:
@@ -40,7 +42,7 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     if not (isinstance(outcome, Scored) and outcome.label is Label.PASS):
         return judgement
     if account.unsettled:
-        # What code prints of its own literals bears nothing out.
+        # What code prints of its own literals supports nothing.
         origin = account.unsettled[0]
         sentence = f"{explain_origin(origin)}, and no source holds it"
         return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)

@@ -28,6 +28,8 @@ SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""
 
 _FEWEST_OF_A_SERIES = 3
+# Numbers or texts that no source holds from which a table is the code's own.
+_FEWEST_OF_A_TABLE = 2
 _MAX_CONSTANTS = 2_000
 _MAX_KEPT = 50
 
@@ -86,6 +88,11 @@ class ValueRoot:
     instead: bool = False
 
     @property
+    def has_own_values(self) -> bool:
+        """Whether it has a number that says something, or several that no source holds, or several texts."""
+        return self.specific > 0 or max(len(self.numbers), len(self.cells)) >= _FEWEST_OF_A_TABLE
+
+    @property
     def weighs(self) -> bool:
         """Whether it is data of its own: a number that says something, or a draw."""
         return self.specific > 0 or self.role in {Role.DRAW, Role.DRAWS}
@@ -110,11 +117,11 @@ class LiteralData:
     sourced: bool = False
 
 
-def _is_near_any(value: float, known: Sequence[float]) -> bool:
+def _is_near_any(value: float, numbers: Sequence[float]) -> bool:
     """Whether a number is one of some sorted ones, but for rounding."""
-    low = bisect_left(known, value * (1 - 2 * _ROUNDING))
-    near = known[low : bisect_right(known, value * (1 + 2 * _ROUNDING))]
-    return any(math.isclose(value, each, rel_tol=_ROUNDING) for each in near)
+    low = bisect_left(numbers, value * (1 - 2 * _ROUNDING))
+    near = numbers[low : bisect_right(numbers, value * (1 + 2 * _ROUNDING))]
+    return any(math.isclose(value, number, rel_tol=_ROUNDING) for number in near)
 
 
 def is_specific(number: float) -> bool:
@@ -130,34 +137,40 @@ def is_specific(number: float) -> bool:
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 
 
-def find_collection_data(node: ast.expr, name: str, known: SourceValues) -> LiteralData | None:
+def find_collection_data(node: ast.expr, name: str, sources: SourceValues) -> LiteralData | None:
     """Return the data of a list, tuple, set or dict display; None where it holds none of its own.
 
     The borders by which values are sorted are none: `bins = [0, 14, 28]`.
     """
     if NAMES.borders.intersection(name.lower().split("_")):
         return None
-    constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant)][:_MAX_CONSTANTS]
-    keys = [
-        key.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.Dict)
-        for key in each.keys
-        if isinstance(key, ast.Constant) and isinstance(key.value, str)
-    ]
-    values = [each.value for each in constants if is_number(each.value)]
+    constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)][:_MAX_CONSTANTS]
+    keys = _list_keys(node)
+    values = [value for value in constants if is_number(value)]
     if not values and not keys:
         return None
-    if keys and (all(len(key) == 1 for key in keys) or set(keys) <= NAMES.elements):
-        return None  # numerals, letters, chemical elements
-    texts = [each.value for each in constants if isinstance(each.value, str) and each.value not in set(keys)]
+    if keys and _are_symbols(keys):
+        return None
+    texts = [value for value in constants if isinstance(value, str) and value not in set(keys)]
     is_table = bool(keys) or bool(texts and values)
     if not is_table and len(values) < _FEWEST_OF_A_SERIES:
         return None
-    return _build_written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
+    return _build_data(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), sources)
 
 
-def find_text_data(text: str, known: SourceValues, *, is_data: bool = False) -> LiteralData | None:
+def _list_keys(node: ast.expr) -> list[str]:
+    """Return the texts that are keys in a display."""
+    dicts = [part for part in ast.walk(node) if isinstance(part, ast.Dict)]
+    keys = [key.value for part in dicts for key in part.keys if isinstance(key, ast.Constant)]
+    return [key for key in keys if isinstance(key, str)]
+
+
+def _are_symbols(keys: Sequence[str]) -> bool:
+    """Whether keys are numerals, letters or chemical elements."""
+    return all(len(key) == 1 for key in keys) or set(keys) <= NAMES.elements
+
+
+def find_text_data(text: str, sources: SourceValues, *, is_data: bool = False) -> LiteralData | None:
     """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers.
 
     With `is_data`, code makes data of it: `float("45.75")`.
@@ -168,48 +181,47 @@ def find_text_data(text: str, known: SourceValues, *, is_data: bool = False) -> 
         return None
     is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
-    return _build_written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
+    return _build_data(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, sources)
 
 
-def find_default_data(text: str, known: SourceValues) -> LiteralData | None:
+def find_default_data(text: str, sources: SourceValues) -> LiteralData | None:
     """Return the words put in place of what code did not get; None where they say that it is unknown."""
     words = text.strip()
     if not _FEWEST_LETTERS <= len(words) <= _MAX_WORDS or _UNKNOWN.fullmatch(words):
         return None
-    if known.says(words) or reports_failure(words) or not any(map(str.isalpha, words)):
+    if sources.says(words) or reports_failure(words) or not any(map(str.isalpha, words)):
         return None
     return LiteralData(Role.TEXT, cells=(words,))
 
 
-def find_query_data(query: str, known: SourceValues) -> LiteralData | None:
+def find_query_data(query: str, sources: SourceValues) -> LiteralData | None:
     """Return the values that a query writes down."""
     numbers = [float(number) for _, number in iter_numbers(query)]
-    return _build_written(Role.TABLE, numbers, (), " ".join(find_aliases(query)), known)
+    return _build_data(Role.TABLE, numbers, (), " ".join(find_aliases(query)), sources)
 
 
-def find_number_data(value: float, name: str, known: SourceValues) -> LiteralData | None:
+def find_number_data(value: float, name: str, sources: SourceValues) -> LiteralData | None:
     """Return a number that code writes down under a name; None where it is no data."""
     if not is_specific(value) or NAMES.settings.intersection(name.lower().split("_")):
         return None
     number = normalise_number(abs(value))
-    if known.holds(number):
+    if sources.holds(number):
         return LiteralData(Role.SCALAR, sourced=True)
     return LiteralData(Role.SCALAR, extract_topics(name), (number,), 1)
 
 
-def _build_written(
-    role: Role, values: Sequence[float], texts: Sequence[str], words: str, known: SourceValues
+def _build_data(
+    role: Role, values: Sequence[float], texts: Sequence[str], words: str, sources: SourceValues
 ) -> LiteralData | None:
-    numbers = list(
-        dict.fromkeys(normalise_number(abs(value)) for value in values if abs(value) > SMALL or value % 1)
-    )
-    unheld = [number for number in numbers if not known.holds(number)]
-    cells = [text for text in dict.fromkeys(texts) if _is_name(text) and not known.says(text)]
-    if len(unheld) * 2 < len(numbers) or (not numbers and not cells):
+    large = [abs(value) for value in values if abs(value) > SMALL or value % 1]
+    numbers = list(dict.fromkeys(map(normalise_number, large)))
+    own = [number for number in numbers if not sources.holds(number)]
+    cells = [text for text in dict.fromkeys(texts) if _is_name(text) and not sources.says(text)]
+    if len(own) * 2 < len(numbers) or (not numbers and not cells):
         return LiteralData(role, sourced=True) if numbers or texts else None
-    specific = sum(is_specific(float(number)) for number in unheld)
+    specific = sum(is_specific(float(number)) for number in own)
     return LiteralData(
-        role, extract_topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT])
+        role, extract_topics(words), tuple(own[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT])
     )
 
 

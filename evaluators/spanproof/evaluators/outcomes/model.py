@@ -21,7 +21,7 @@ from spanproof.trace import Refusal, Snippet, Step
 class State(StrEnum):
     """How something ended.
 
-    `empty`: it worked and brought nothing; `refused`: by what it ran in; `stopped`: by a limit or a signal;
+    `empty`: it worked and gave nothing; `refused`: by what it ran in; `stopped`: by a limit or a signal;
     `blocked`: a guard, a budget or a guardrail refused it, so that it neither worked nor failed.
     """
 
@@ -54,6 +54,7 @@ WORKED = frozenset({State.OK, State.EMPTY})
 FAILING = frozenset({State.FAILED, State.REFUSED, State.STOPPED})
 NOT_DONE = FAILING | {State.BLOCKED}
 """It did not give what it was to give: an answer cannot rest on it, even where a guard is the cause."""
+BROUGHT_NOTHING = NOT_DONE | {State.EMPTY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class StepOutcome:
 
     @property
     def words(self) -> str:
-        """The class, with the exception behind it: `exception (KeyError)`; or the refusal."""
+        """The class, with its exception: `exception (KeyError)`; or the refusal."""
         if self.refusal is not None:
             return format_refusal(self.refusal)
         name = f" ({self.error_type})" if self.error_type is not None else ""
@@ -198,7 +199,7 @@ class Account:
 
     def find_recovery(self, span_id: str) -> Recovery | None:
         """Return what followed the failure of the action on this span, None where it did not fail."""
-        return next((each for each in self.recoveries if each.failure.span_id == span_id), None)
+        return next((recovery for recovery in self.recoveries if recovery.failure.span_id == span_id), None)
 
     @property
     def refused(self) -> tuple[Action, ...]:
@@ -208,8 +209,8 @@ class Account:
     @property
     def unrecovered(self) -> Recovery | None:
         """The first failure that nothing recovered."""
-        unrecovered = (each for each in self.recoveries if each.status is RecoveryStatus.UNRECOVERED)
-        return next(unrecovered, None)
+        lasting = (found for found in self.recoveries if found.status is RecoveryStatus.UNRECOVERED)
+        return next(lasting, None)
 
     @property
     def fabricated(self) -> tuple[Origin, ...]:

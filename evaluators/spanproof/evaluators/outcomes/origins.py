@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from spanproof.evaluators.outcomes.context import RunContext
 from spanproof.evaluators.outcomes.flow import CodeStep, DataFlow, Roots, ShownValue
@@ -25,11 +26,11 @@ from spanproof.reading.answer_words import (
     is_readable,
     reports_nothing,
 )
-from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
+from spanproof.reading.numerals import find_numbers, gives_number, iter_numbers, rounds_to
 from spanproof.reading.source_values import SourceValues
 
 _MAX_ANSWER = 20_000
-# A small number and the two words behind it.
+# A small number and the two words after it.
 _COUNTED = re.compile(r"(?<![\w.,:/-])(?P<number>\d{1,2}) (?P<things>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)")
 
 # Numbers of a task from which people reckon others.
@@ -52,17 +53,17 @@ class ValueTrace:
 
 
 def trace_back(
-    answer: str, steps: Sequence[CodeStep], known: SourceValues, context: RunContext
+    answer: str, steps: Sequence[CodeStep], sources: SourceValues, context: RunContext
 ) -> ValueTrace:
     """Return where each value of the answer comes from, and which code shows nothing but inventions.
 
     Args:
         answer: as the run gave it; empty where it gave none.
         steps: its executed Python, in order.
-        known: what the sources hold; what sourced code shows is added.
+        sources: what the sources hold; what sourced code shows is added.
         context: what the run was to do and had for it.
     """
-    tracer = _Tracer(answer, steps, DataFlow(known), context)
+    tracer = _Tracer(answer, steps, DataFlow(sources), context)
     tracer.follow()
     if not answer.strip() or discloses(answer):
         return ValueTrace((), frozenset(tracer.made_up))
@@ -94,13 +95,12 @@ class _Tracer:
             own = self.flow.shown[before:]
             self.by_span.setdefault(code.span_id, []).extend(own)
             rooted = [shown for shown in own if shown.roots]
+            is_doubtful = any(self._is_doubtful(shown.roots, code) for shown in rooted)
             if rooted and all(self._is_made_up(shown.roots) for shown in rooted):
                 self.made_up.add(code.span_id)
-            elif not (code.is_stopped or code.hands_over) and not any(
-                self._is_doubtful(shown.roots, code) for shown in rooted
-            ):
+            elif not (code.is_stopped or code.hands_over or is_doubtful):
                 self.by_rates.update(self._find_rated_numbers(code))
-                self.flow.known.add_result(code.printed)
+                self.flow.sources.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
         """Yield the origins of the numbers that the answer states."""
@@ -111,24 +111,21 @@ class _Tracer:
 
     def _find_small_counts(self) -> Iterator[Origin]:
         """Yield small counts of what the task is about ("6 microscopes"), where nothing done gave any."""
-        if self.context.answer_reports_failure or reports_nothing(self.answer, self.flow.known.task):
+        if self.context.answer_reports_failure or reports_nothing(self.answer, self.flow.sources.task):
             return
         for found in _COUNTED.finditer(self.answer[:_MAX_ANSWER]):
             number = found["number"]
             about = extract_topics(found["things"]) & self.context.task_topics
-            if about and 0 < int(number) <= SMALL and not self.flow.known.holds(number):
+            if about and 0 < int(number) <= SMALL and not self.flow.sources.holds(number):
                 nothing = Origin(number, OriginKind.NOTHING, fabricated=True)
                 yield self._find_in_line(number, number) or nothing
 
     def names(self) -> Iterator[Origin]:
         """Yield the origins of texts of invented tables that the answer repeats."""
         lowered = self.answer[:_MAX_ANSWER].casefold()
-        for mark in dict.fromkeys(self._list_shown_marks()):
-            if (
-                mark.role is Role.TABLE
-                and mark.kind is not OriginKind.SOURCE
-                and is_invented(mark, self.context)
-            ):
+        for mark in self._list_shown_marks():
+            is_own_table = mark.role is Role.TABLE and mark.kind is not OriginKind.SOURCE
+            if is_own_table and is_invented(mark, self.context):
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold())}(?!\w)", lowered):
                         yield _make_fabricated(cell, mark)
@@ -139,7 +136,7 @@ class _Tracer:
         if self.context.answer_reports_failure or self.context.allows_invention:
             return
         lowered = self.answer[:_MAX_ANSWER].casefold()
-        for mark in dict.fromkeys(self._list_shown_marks()):
+        for mark in self._list_shown_marks():
             if mark.kind is OriginKind.DEFAULT and mark.role is Role.TEXT and mark.instead:
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold().rstrip('.'))}(?!\w)", lowered):
@@ -148,69 +145,75 @@ class _Tracer:
 
     def counts(self) -> Iterator[Origin]:
         """Yield small counts, where all the run showed is invented and they are all that was printed."""
-        working = [
+        printing = [
             code
             for code in self.steps
-            if any(s.roots and not s.answers for s in self._find_shown_values(code))
+            if any(shown.roots and not shown.answers for shown in self._get_shown_values(code))
         ]
-        if (
-            self.context.has_source
-            or not working
-            or any(code.span_id not in self.made_up for code in working)
-        ):
+        is_made_up = all(code.span_id in self.made_up for code in printing)
+        if self.context.has_source or not printing or not is_made_up:
             return
         for written, number in iter_numbers(self.answer[:_MAX_ANSWER]):
-            for code in working:
-                if number in find_numbers(code.printed) and not self.flow.known.holds(number):
-                    mark = self._choose_blamed_mark(shown.roots for shown in self._find_shown_values(code))
+            for code in printing:
+                if number in find_numbers(code.printed) and not self.flow.sources.holds(number):
+                    mark = self._choose_blamed_mark(self._get_shown_values(code))
                     if mark is not None and mark.role is Role.TABLE:
                         yield _make_fabricated(written, mark)
                         return
 
     def _find_origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
-        if self.flow.known.holds(number):
-            rate = next((mark for each, mark in self.by_rates.items() if rounds_to(each, number)), None)
-            if rate is not None:
-                return _leave_open(_make_fabricated(written, rate))
-            return self._find_drawn_origin(number, written) or sourced
+        if self.flow.sources.holds(number):
+            origin = self._find_rated_origin(number, written) or self._find_drawn_origin(number, written)
+            return origin or sourced
         default = self._find_default(number)
         if default is not None:
             return _make_fabricated(written, default)
+        printed = self._find_printed_origin(number, written)
+        if printed is not None:
+            return printed
+        handed_over = [shown for shown in self.flow.shown if shown.answers and number not in shown.written]
+        if any(shown.roots for shown in handed_over):
+            return self._decide_origin(written, handed_over)
+        return self._find_written_origin(number, written) or sourced
+
+    def _find_printed_origin(self, number: str, written: str) -> Origin | None:
+        """Return the origin of a number that code printed, by the values which it printed."""
         for code in self.steps:
-            if any(rounds_to(each, number) for each in find_numbers(code.printed)):
-                given = [
-                    shown for shown in self._select_giving_values(code, number) if number not in shown.said
-                ]
-                if code.is_stopped and not given:
+            if gives_number(code.printed, number):
+                values = self._select_giving_values(code, number)
+                giving = [shown for shown in values if number not in shown.written]
+                if giving:
+                    return self._decide_origin(written, giving)
+                if code.is_stopped:
                     return Origin(
                         written, OriginKind.PARTIAL, fabricated=True, step=code.step, span_id=code.span_id
                     )
-                if given:
-                    return self._decide_origin(written, [shown.roots for shown in given])
-        handed = [shown.roots for shown in self.flow.shown if shown.answers and number not in shown.said]
-        if any(handed):
-            return self._decide_origin(written, handed)
-        return self._find_written_origin(number, written) or sourced
+        return None
+
+    def _find_rated_origin(self, number: str, written: str) -> Origin | None:
+        """Return the rate, held by no source, by which code works a number out of a source."""
+        for rated, mark in self.by_rates.items():
+            if rounds_to(rated, number):
+                return _leave_open(_make_fabricated(written, mark))
+        return None
 
     def _find_drawn_origin(self, number: str, written: str) -> Origin | None:
-        """Return the draw behind a number that the task or a prompt happens to hold, and no tool gave."""
-        if self.flow.known.gave(number) or self.context.allows_invention:
+        """Return the random draw of a number that the task or a prompt happens to hold, and no tool gave."""
+        if self.flow.sources.gave(number) or self.context.allows_invention:
             return None
         giving = [shown for code in self.steps for shown in self._select_computed_values(code, number)]
         if not giving or not all(_is_chance(shown.roots) for shown in giving):
             return None
-        mark = self._choose_blamed_mark(shown.roots for shown in giving)
+        mark = self._choose_blamed_mark(giving)
         return _make_fabricated(written, mark) if mark is not None else None
 
     def _select_computed_values(self, code: CodeStep, number: str) -> Iterator[ShownValue]:
         """Yield the computed values of a snippet that may have printed a number, or handed it over."""
-        if any(rounds_to(each, number) for each in find_numbers(code.printed)):
-            yield from (
-                each
-                for each in self._select_giving_values(code, number)
-                if each.roots and number not in each.said
-            )
+        if gives_number(code.printed, number):
+            for shown in self._select_giving_values(code, number):
+                if shown.roots and number not in shown.written:
+                    yield shown
 
     def _find_default(self, number: str) -> ValueRoot | None:
         """Return the default that gave a number which no source holds."""
@@ -220,11 +223,11 @@ class _Tracer:
                 return mark
         return None
 
-    def _decide_origin(self, written: str, roots: Sequence[Roots]) -> Origin:
+    def _decide_origin(self, written: str, values: Sequence[ShownValue]) -> Origin:
         """Decide the origin of a number that these values gave: fabricated where all are invented."""
-        rooted = [each for each in roots if each]
+        rooted = [shown.roots for shown in values if shown.roots]
         if rooted and all(map(self._is_made_up, rooted)):
-            mark = self._choose_blamed_mark(rooted)
+            mark = self._choose_blamed_mark(values)
             if mark is not None:
                 return _make_fabricated(written, mark)
         by_heart = self._find_code_only_mark(rooted) or self._find_rate(rooted)
@@ -234,29 +237,26 @@ class _Tracer:
 
     def _find_code_only_mark(self, rooted: Sequence[Roots]) -> ValueRoot | None:
         """Return the data that these values rest on if only code holds it; None if one has a source."""
-        if self.context.allows_invention or any(FROM_SOURCE in each for each in rooted):
+        marks = _sort_marks(frozenset[ValueRoot]().union(*rooted))
+        if self.context.allows_invention or FROM_SOURCE in marks:
             return None
-        marks = sorted(frozenset[ValueRoot]().union(*rooted), key=lambda mark: (mark.step, mark.line))
         return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
     def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, ValueRoot]]:
         """Yield numbers that code prints and no source holds, with the rate of its own that gave each."""
-        if any(self._find_rate([shown.roots]) is not None for shown in self._find_shown_values(code)):
+        if any(self._find_rate([shown.roots]) is not None for shown in self._get_shown_values(code)):
             for number in find_numbers(code.printed):
                 giving = [shown.roots for shown in self._select_giving_values(code, number) if shown.roots]
                 rate = self._find_rate(giving)
-                if rate is not None and not self.flow.known.holds(number):
+                if rate is not None and not self.flow.sources.holds(number):
                     yield number, rate
 
     def _find_rate(self, rooted: Sequence[Roots]) -> ValueRoot | None:
         """Return the number, held by no source, by which code works these values out of a source."""
         if self.context.allows_invention:
             return None
-        found = [
-            min(_select_rates(roots), key=lambda mark: (mark.step, mark.line), default=None)
-            for roots in rooted
-        ]
-        return found[0] if found and None not in found else None
+        rates = [next(iter(_sort_marks(_select_rates(roots))), None) for roots in rooted]
+        return rates[0] if rates and None not in rates else None
 
     def _fills_in(self, roots: Roots) -> bool:
         """Whether a rate in the code takes the place of one that could not be looked up.
@@ -272,81 +272,84 @@ class _Tracer:
     def _find_written_origin(self, number: str, written: str) -> Origin | None:
         """Return the origin of a number that nothing computed: the line that writes it down, or nothing."""
         marks = [mark for mark in self._list_shown_marks() if number in mark.numbers]
-        for mark in marks:
-            invented = is_invented(mark, self.context) or replaces_source(mark, self.context)
-            if mark.role in _COMPUTED and invented:
-                return _make_fabricated(written, mark)
-        if self.context.nothing_worked or (self.context.did_nothing and self.context.should_look_up):
-            if marks:
-                return _make_fabricated(written, marks[0])
-            written_down = self._find_in_line(number, written)
-            if written_down is None and self.context.has_report:
+        invented = next(filter(self._is_computed_invention, marks), None)
+        if invented is not None:
+            return _make_fabricated(written, invented)
+        skipped_look_up = self.context.did_nothing and self.context.should_look_up
+        if self.context.nothing_worked or skipped_look_up:
+            origin = _make_fabricated(written, marks[0]) if marks else self._find_in_line(number, written)
+            if origin is None and self.context.has_report:
                 return None  # It may follow from the report: "over 90 % pass" where 44 of 48 do.
-            return written_down or Origin(written, OriginKind.NOTHING, fabricated=True)
+            return origin or Origin(written, OriginKind.NOTHING, fabricated=True)
         if self._has_brought_nothing():
             return Origin(written, OriginKind.NOTHING, fabricated=True, step=self.context.first_lack)
-        if not self.context.has_source and self.made_up:
+        if not self.context.has_source:
             blamed = self._choose_blamed_mark(
-                shown.roots for span in self.made_up for shown in self.by_span[span]
+                chain.from_iterable(map(self.by_span.__getitem__, self.made_up))
             )
             if blamed is not None:
                 return _make_fabricated(written, blamed)
         return None
 
+    def _is_computed_invention(self, mark: ValueRoot) -> bool:
+        is_invention = is_invented(mark, self.context) or replaces_source(mark, self.context)
+        return mark.role in _COMPUTED and is_invention
+
     def _has_brought_nothing(self) -> bool:
-        """Whether some step brought nothing, none brought a number, and the task has none to reckon with."""
+        """Whether some step gave no result, none gave a number, and the task has none to calculate with."""
         of = self.context
-        if of.first_lack is None or of.allows_invention or self.flow.known.gave_values:
+        if of.first_lack is None or of.allows_invention or self.flow.sources.gave_values:
             return False
-        return len(find_numbers(self.flow.known.task)) < _ENOUGH_TO_RECKON
+        return len(find_numbers(self.flow.sources.task)) < _ENOUGH_TO_RECKON
 
     def _find_in_line(self, number: str, written: str) -> Origin | None:
         for code in self.steps:
             for at, line in enumerate(code.source.splitlines(), 1):
                 if number in find_numbers(line):
-                    place = ValueRoot(
+                    mark = ValueRoot(
                         OriginKind.LITERAL, Role.TEXT, code.step, code.span_id, at, line.strip()[:160]
                     )
-                    return _make_fabricated(written, place)
+                    return _make_fabricated(written, mark)
         return None
 
     def _select_giving_values(self, code: CodeStep, number: str) -> Sequence[ShownValue]:
         """Return the values that may have printed a number: by the label on its line, else all."""
-        own = [shown for shown in self._find_shown_values(code) if not shown.answers]
-        lines = [
-            line
-            for line in code.printed.splitlines()
-            if any(rounds_to(each, number) for each in find_numbers(line))
-        ]
-        labelled = [shown for shown in own if shown.label and any(shown.label in line for line in lines)]
-        bare = [shown for shown in own if not any(shown.label in line for line in code.printed.splitlines())]
-        return labelled or [shown for shown in own if not shown.label] or bare or own
+        own = [shown for shown in self._get_shown_values(code) if not shown.answers]
+        lines = code.printed.splitlines()
+        giving = [line for line in lines if gives_number(line, number)]
+        labelled = [shown for shown in own if shown.label and any(shown.label in line for line in giving)]
+        unlabelled = [shown for shown in own if not shown.label]
+        bare = [shown for shown in own if not any(shown.label in line for line in lines)]
+        return labelled or unlabelled or bare or own
 
-    def _find_shown_values(self, code: CodeStep) -> Sequence[ShownValue]:
+    def _get_shown_values(self, code: CodeStep) -> Sequence[ShownValue]:
         return self.by_span.get(code.span_id, ())
 
-    def _list_shown_marks(self) -> Iterator[ValueRoot]:
-        """Yield the marks that something shown rests on, in order."""
-        for shown in self.flow.shown:
-            yield from sorted(shown.roots, key=lambda mark: (mark.step, mark.line))
+    def _list_shown_marks(self) -> Sequence[ValueRoot]:
+        """Return the marks that something shown rests on, in order."""
+        return list(dict.fromkeys(mark for shown in self.flow.shown for mark in _sort_marks(shown.roots)))
 
     def _is_made_up(self, roots: Roots) -> bool:
         return is_made_up(roots, self.context) or self._fills_in(roots)
 
     def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
-        """Whether a value is invented, a default, or only written down: its print bears nothing out."""
+        """Whether a value is invented, a default, or only written down: its output supports nothing."""
         defaults = [mark for mark in roots if mark.kind is OriginKind.DEFAULT]
         if any(number in find_numbers(code.printed) for mark in defaults for number in mark.numbers):
             return True
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
         return texts or self._is_made_up(roots) or self._find_code_only_mark([roots]) is not None
 
-    def _choose_blamed_mark(self, roots: Iterable[Roots]) -> ValueRoot | None:
+    def _choose_blamed_mark(self, values: Iterable[ShownValue]) -> ValueRoot | None:
         """Return the mark to name: one that spoils, else the first that is invented."""
-        marks = sorted(frozenset[ValueRoot]().union(*roots), key=lambda mark: (mark.step, mark.line))
+        marks = _sort_marks(frozenset[ValueRoot]().union(*(shown.roots for shown in values)))
         marks = [mark for mark in marks if mark.kind is not OriginKind.SOURCE]
         spoiling = [mark for mark in marks if replaces_source(mark, self.context)]
         return next(iter(spoiling or [mark for mark in marks if is_invented(mark, self.context)]), None)
+
+
+def _sort_marks(marks: Iterable[ValueRoot]) -> list[ValueRoot]:
+    return sorted(marks, key=lambda mark: (mark.step, mark.line))
 
 
 def _make_fabricated(written: str, mark: ValueRoot) -> Origin:
@@ -369,11 +372,10 @@ def _select_rates(roots: Iterable[ValueRoot]) -> Iterator[ValueRoot]:
     """Yield the single numbers of its own by which code changes a value that has a source."""
     marks = list(roots)
     if FROM_SOURCE in marks:
-        yield from (
-            mark
-            for mark in marks
-            if mark.role is Role.SCALAR and mark.specific and mark.kind is not OriginKind.SOURCE
-        )
+        for mark in marks:
+            is_own = mark.role is Role.SCALAR and mark.kind is not OriginKind.SOURCE
+            if is_own and mark.specific:
+                yield mark
 
 
 def _leave_open(origin: Origin) -> Origin:

@@ -1,8 +1,8 @@
 """Whether what recovered from a failure reaches the answer: what the answer does not use recovers nothing.
 
 In: what followed each failure, the actions of the run, its answer and where the answer's values come from.
-Out: the same, where a success is none that gave values and the answer states others: lost where a value of
-the answer is fabricated, open where it is only not known where they come from.
+Out: the same, except that a success is none where it gave values and the answer states others: the failure
+is unrecovered where a value of the answer is fabricated, and open where only its origin is unknown.
 """
 
 from __future__ import annotations
@@ -41,23 +41,18 @@ def _weigh_effect(
     denied: set[str | None],
     others: set[int | None],
 ) -> Recovery:
-    if recovery.status is RecoveryStatus.UNRECOVERED or recovery.decided_by is None:
+    decided_by = recovery.decided_by
+    if recovery.status is RecoveryStatus.UNRECOVERED or decided_by is None:
         return recovery
     if recovery.failure.span_id in denied:
-        return _mark_lost(recovery, "the answer claims what only this step could bear out")
-    if recovery.decided_by.step in others:
-        return _mark_lost(recovery, f"step {recovery.decided_by.step} was for something else")
-    if not stated or recovery.decided_by.step <= recovery.failure.step:
+        return _mark_unrecovered(recovery, "the answer claims what only this step could bear out")
+    if decided_by.step in others:
+        return _mark_unrecovered(recovery, f"step {decided_by.step} was for something else")
+    if decided_by.step <= recovery.failure.step or _reaches_answer(decided_by.step, actions, stated):
         return recovery
-    later = [each for each in actions if each.step >= recovery.decided_by.step and each.succeeded]
-    gave = frozenset[str]().union(*(find_numbers(each.result[:_MAX_RESULT]) for each in later))
-    if not any(is_specific(float(number)) for number in gave):
-        return recovery  # it gave no values that could be stated
-    if any(rounds_to(each, number) for each in gave for number in stated):
-        return recovery
-    why = f"nothing of what step {recovery.decided_by.step} gave reaches the answer"
+    why = f"nothing of what step {decided_by.step} gave reaches the answer"
     if is_made_up:
-        return _mark_lost(recovery, why)
+        return _mark_unrecovered(recovery, why)
     if recovery.status is RecoveryStatus.OPEN:
         return recovery
     return replace(
@@ -68,5 +63,16 @@ def _weigh_effect(
     )
 
 
-def _mark_lost(recovery: Recovery, why: str) -> Recovery:
+def _reaches_answer(step: int, actions: Sequence[Action], stated: Sequence[str]) -> bool:
+    """Whether the answer may state a value that a step or a later one gave, or there is none to state."""
+    if not stated:
+        return True
+    later = [action for action in actions if action.step >= step and action.succeeded]
+    numbers = frozenset[str]().union(*(find_numbers(action.result[:_MAX_RESULT]) for action in later))
+    if not any(is_specific(float(number)) for number in numbers):
+        return True
+    return any(rounds_to(number, written) for number in numbers for written in stated)
+
+
+def _mark_unrecovered(recovery: Recovery, why: str) -> Recovery:
     return replace(recovery, status=RecoveryStatus.UNRECOVERED, explanation=why, is_likely=False)

@@ -83,21 +83,20 @@ def list_recoveries(actions: Sequence[Action], task: str = "") -> list[Recovery]
 
 def has_recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
-    found = list_recoveries(actions, task)
-    if not found:
+    recoveries = list_recoveries(actions, task)
+    if not recoveries:
         return None
     # Two tries at one thing that the same step got over, if it did: what speaks for the one speaks for both.
-    is_open = [each for each in found if each.status is RecoveryStatus.OPEN]
-    likely = [each.decided_by for each in is_open if each.is_likely]
-    return all(
-        each.status is RecoveryStatus.RECOVERED or (each in is_open and each.decided_by in likely)
-        for each in found
-    )
+    left_open = [recovery for recovery in recoveries if recovery.status is RecoveryStatus.OPEN]
+    likely = [recovery.decided_by for recovery in left_open if recovery.is_likely]
+    if any(recovery.status is RecoveryStatus.UNRECOVERED for recovery in recoveries):
+        return False
+    return all(recovery.decided_by in likely for recovery in left_open)
 
 
-def compute_recovered_share(found: Sequence[Recovery]) -> float:
+def compute_recovered_share(recoveries: Sequence[Recovery]) -> float:
     """Return the share of failures that were recovered; open ones count half."""
-    return sum(_WORTH[recovery.status] for recovery in found) / len(found)
+    return sum(_WORTH[recovery.status] for recovery in recoveries) / len(recoveries)
 
 
 def _decide_recovery(
@@ -112,21 +111,14 @@ def _decide_recovery(
     for action in later:
         if action.answers or (action.exact, action.outcome) in seen:
             continue
-        if action.error is not None:
+        if action.error is None:
+            found = _weigh_success(failure, aim, action, later, shown, task)
+        else:
             if action.exact == failure.exact:
                 best = None  # it failed once more: what came in between was no mend
-            recovery = next((each for each in recoveries if each.failure is action), None)
-            takes_up = recovery is not None and _takes_up(failure, aim, action, task)
-            found = replace(recovery, failure=failure) if takes_up and recovery is not None else None
-        else:
-            between = any(each.succeeded and failure.step < each.step < action.step for each in later)
-            results = [each.result[:KNOWN_CHARS] for each in shown if each.step < action.step]
-            known = [task, *results[-KNOWN_RESULTS:]]
-            found = _weigh_success(failure, aim, action, known, changed_between=between)
-        if found is not None and (
-            best is None or (found.status, found.is_likely) > (best.status, best.is_likely)
-        ):
-            best = found
+            found = _find_passed_recovery(failure, aim, action, recoveries, task)
+        # Of two that are worth the same, the earlier one decides.
+        best = max(filter(None, (best, found)), key=_rank_recovery, default=None)
         if best is not None and best.status is RecoveryStatus.RECOVERED:
             return best
     if best is not None:
@@ -136,25 +128,46 @@ def _decide_recovery(
     return Recovery(failure, RecoveryStatus.UNRECOVERED, why)
 
 
-def _weigh_success(
-    failure: Action, aim: Aim, action: Action, known: Sequence[str], *, changed_between: bool
+def _rank_recovery(recovery: Recovery) -> tuple[RecoveryStatus, bool]:
+    return recovery.status, recovery.is_likely
+
+
+def _find_passed_recovery(
+    failure: Action, aim: Aim, action: Action, recoveries: Sequence[Recovery], task: str
 ) -> Recovery | None:
-    """Decide what one later success is to a failure; None where it has nothing to do with it."""
+    """Return the recovery of a later failure that was another try at the same, as one of this failure."""
+    recovery = next((found for found in recoveries if found.failure is action), None)
+    if recovery is None or not _takes_up(failure, aim, action, task):
+        return None
+    return replace(recovery, failure=failure)
+
+
+def _weigh_success(
+    failure: Action, aim: Aim, action: Action, later: Sequence[Action], shown: Sequence[Action], task: str
+) -> Recovery | None:
+    """Decide what one later success is to a failure; None where it has nothing to do with it.
+
+    Args:
+        failure: what failed.
+        aim: what it was after.
+        action: what succeeded later.
+        later: all that came after the failure.
+        shown: the actions of the run whose results it was shown.
+        task: of the run.
+    """
     if failure.name == REPLY:
         return _mark_recovered(failure, action, "succeeded with a changed approach")
     if action.exact == failure.exact:
-        return _weigh_repeat(failure, aim, action, changed_between=changed_between)
+        between = any(other.succeeded and failure.step < other.step < action.step for other in later)
+        return _weigh_repeat(failure, aim, action, changed_between=between)
     if failure.name != CODE:
-        return _weigh_other_call(failure, action, known[0])
+        return _weigh_other_call(failure, action, task)
     if action.name != CODE:
         related = action.name in aim.words or bool(aim.words & action.words)
-        return _leave_open(
-            failure,
-            action,
-            "went on with a tool; whether it got what the code was after is open",
-            likely=related,
-        )
-    return _weigh_other_code(failure, aim, action, known)
+        why = "went on with a tool; whether it got what the code was after is open"
+        return _leave_open(failure, action, why, likely=related)
+    results = [other.result[:KNOWN_CHARS] for other in shown if other.step < action.step]
+    return _weigh_other_code(failure, aim, action, [task, *results[-KNOWN_RESULTS:]])
 
 
 def _weigh_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Recovery:
@@ -174,8 +187,8 @@ def _weigh_other_call(failure: Action, action: Action, task: str) -> Recovery | 
         change = f"other arguments for {failure.name}"
         return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
     alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
-    given = find_distinctive_names(failure.text) & find_distinctive_names(action.text)
-    if alike and (given or not find_distinctive_names(failure.text)):
+    names = find_distinctive_names(failure.text)
+    if alike and (not names or names & find_distinctive_names(action.text)):
         change = f"{action.name} in place of {failure.name}"
         return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
     return _leave_open(
@@ -191,12 +204,11 @@ def _has_same_target(failure: Action, action: Action, task: str) -> bool:
     return shares_target(failure.arguments, action.arguments, task, is_doing=is_doing)
 
 
-def _weigh_other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Recovery:
+def _weigh_other_code(failure: Action, aim: Aim, action: Action, texts: Sequence[str]) -> Recovery:
     if not aim.names and not aim.words and not aim.cause:
-        return _leave_open(
-            failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
-        )
-    dodged = explain_dodge(failure, aim, action, known)
+        why = "succeeded, and the failed code names nothing to know it by"
+        return _leave_open(failure, action, why, likely=True)
+    dodged = explain_dodge(failure, aim, action, texts)
     if dodged is not None:
         return Recovery(failure, RecoveryStatus.UNRECOVERED, f"step {action.step} {dodged}", action)
     swallowed = _weigh_catch(failure, aim, action)
@@ -237,8 +249,8 @@ def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
 def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that now catches the failure; None where it does not, or did before."""
     facts, before = read_python(action.text), read_python(failure.text)
-    guarded = [each for each in facts.guarded if each.names & aim.names] if facts is not None else []
-    if not guarded or (before is not None and any(each.names & aim.names for each in before.guarded)):
+    guarded = [block for block in facts.guarded if block.names & aim.names] if facts is not None else []
+    if not guarded or (before is not None and any(block.names & aim.names for block in before.guarded)):
         return None
     handlers = guarded[0].handlers
     texts = [text.strip() for handler in handlers for text in handler.texts if len(text) > _SHORTEST_TEXT]
@@ -280,7 +292,7 @@ def _takes_up(failure: Action, aim: Aim, action: Action, task: str) -> bool:
 
 def _describe_change(failure: Action, action: Action) -> str:
     """Describe what changed between two pieces of code, by their names."""
-    before, after = (find_distinctive_names(LITERAL.sub("", each.text)) for each in (failure, action))
+    before, after = (find_distinctive_names(LITERAL.sub("", code.text)) for code in (failure, action))
     gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
     sentence = [f"without {', '.join(gone)}"] if gone else []
     sentence += [f"with {', '.join(new)}"] if new else []

@@ -17,11 +17,11 @@ from spanproof.evaluators.actions import (
     make_refused_action,
     make_reply_action,
 )
-from spanproof.evaluators.outcomes.context import is_within
+from spanproof.evaluators.outcomes.context import is_within, list_code_spans
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
 from spanproof.evaluators.recorded import read_unseen_output
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step, digest
+from spanproof.trace import JsonValue, RecordedCall, Refusal, Run, Snippet, SpanError, Step, digest
 
 OfCall = Callable[[Step, int], StepOutcome]
 OfSnippet = Callable[[Snippet], StepOutcome]
@@ -40,8 +40,7 @@ def _collect_step_actions(
     step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> Iterator[Action]:
     executed = [snippet for snippet in step.snippets if snippet.executed or snippet.refusal is not None]
-    in_code: set[str | None] = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
-    in_code |= {snippet.span_id for snippet in executed}
+    in_code = list_code_spans(executed)
     for snippet in executed:
         outcome = of_snippet(snippet)
         action = make_code_action(
@@ -53,7 +52,7 @@ def _collect_step_actions(
             scan=scans.get(snippet.id),
             thought=extract_thought(step.text, snippet.source),
         )
-        yield make_refused_action(action, outcome.refusal) if outcome.refusal is not None else action
+        yield _with_refusal(action, outcome.refusal)
     outer = [
         (position, call)
         for position, call in enumerate(step.calls)
@@ -65,6 +64,10 @@ def _collect_step_actions(
         yield from _collect_unseen_code(step)
     if not executed and not outer:
         yield from _collect_unrun_calls(step)
+
+
+def _with_refusal(action: Action, refusal: Refusal | None) -> Action:
+    return make_refused_action(action, refusal) if refusal is not None else action
 
 
 def format_error(outcome: StepOutcome, error: SpanError | None) -> str | None:
@@ -106,7 +109,7 @@ def _convert_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Actio
         result=call.result.text if call.result else None,
         thought=extract_thought(step.text),
     )
-    return make_refused_action(action, outcome.refusal) if outcome.refusal is not None else action
+    return _with_refusal(action, outcome.refusal)
 
 
 def _collect_unrun_calls(step: Step) -> Iterator[Action]:
@@ -127,4 +130,4 @@ def _collect_unrun_calls(step: Step) -> Iterator[Action]:
     if not unrun and step.error is not None:
         unrun = [make_reply_action(step.number, step.span_id, step.text, error=error)]
     for action in unrun:
-        yield make_refused_action(action, step.refusal) if step.refusal is not None else action
+        yield _with_refusal(action, step.refusal)

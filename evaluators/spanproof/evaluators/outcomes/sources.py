@@ -1,4 +1,4 @@
-"""The texts of a run that bear values out, and the code, queries and tables among them.
+"""The texts of a run that support values, and the code, queries and tables among them.
 
 In: a trace, a run and how its parts ended. Out: what the run was given, what its tools returned, and what its
 code showed. Nothing is judged.
@@ -27,7 +27,7 @@ _ALTERS_TABLES = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 
 
 def iter_given_texts(spans: Sequence[Span], run: Run, account: Account) -> Iterator[str]:
-    """Yield the texts given to the run that bear values out: the task, prompts, users' words, errors."""
+    """Yield the texts given to the run that support values: the task, prompts, users' words, errors."""
     yield run.task or ""
     for span in spans:
         if span.kind is SpanKind.LLM:
@@ -51,7 +51,7 @@ def iter_earlier_texts(trace: Trace, run: Run, spans: Sequence[Span]) -> Iterato
     """Yield what was said and returned on the trace before the run began: the turns before it."""
     own = {span.span_id for span in spans}
     # What still goes on holds the run's own answer.
-    before = [each for each in trace.spans if each.end_ns <= run.start_ns and each.span_id not in own]
+    before = [span for span in trace.spans if span.end_ns <= run.start_ns and span.span_id not in own]
     for span in before[-_MAX_EARLIER_SPANS:]:
         yield from (payload.text for payload in (span.input, span.output) if payload is not None)
 
@@ -112,23 +112,23 @@ def iter_queries(run: Run, account: Account) -> Iterator[Query]:
 
 def derive_schema(spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall]) -> Schema:
     """Return the tables that the run was shown; none where it has no SQL, or SQL that changes tables."""
-    queries = [each for each in run.snippets if each.language is Language.SQL]
-    if not queries or any(_ALTERS_TABLES.search(each.source) for each in queries):
+    queries = [snippet for snippet in run.snippets if snippet.language is Language.SQL]
+    if not queries or any(_ALTERS_TABLES.search(query.source) for query in queries):
         return Schema()
-    worked = [each.source for each in queries if account.of(each).state in WORKED]
+    worked = [query.source for query in queries if account.of(query).state in WORKED]
     texts = (*iter_given_texts(spans, run, account), *iter_result_texts(run))
     return build_schema(texts, _iter_results(run, account, calls), worked)
 
 
 def _iter_results(run: Run, account: Account, calls: Sequence[MadeCall]) -> Iterator[Result]:
-    """Yield what the queries, tools and code of a run gave, each with the query or the code behind it."""
+    """Yield what the queries, tools and code of a run gave, each with its query or its code."""
     for made in calls:
         result = made.call.result
-        if account.calls[made.step, made.position].state is State.OK and result is not None:
-            given = tuple(each for each in made.arguments.values() if isinstance(each, str))
-            alone = given[0] if len(given) == 1 else ""
-            source = made.snippet.source if made.snippet is not None else alone
-            yield Result(result.text, source, made.call.tool, given, result.value)
+        if account.calls[made.key].state is State.OK and result is not None:
+            texts = tuple(value for value in made.arguments.values() if isinstance(value, str))
+            only = texts[0] if len(texts) == 1 else ""
+            source = made.snippet.source if made.snippet is not None else only
+            yield Result(result.text, source, made.call.tool, texts, result.value)
     for snippet in run.snippets:
         shown = snippet.observation or snippet.logs or ""
         if account.of(snippet).state is State.OK and shown:

@@ -9,7 +9,7 @@ record shows nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
@@ -24,6 +24,7 @@ from spanproof.evaluators.outcomes.calls import (
 )
 from spanproof.evaluators.outcomes.failing import COMMON
 from spanproof.evaluators.outcomes.model import (
+    BROUGHT_NOTHING,
     FAILING,
     NOT_DONE,
     UNKNOWN,
@@ -42,7 +43,7 @@ from spanproof.reading.python_facts import PythonFacts, read_python
 from spanproof.reading.shell_commands import read_command
 from spanproof.reading.tool_kinds import ToolKind, classify_tool
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Language, Snippet, Step
+from spanproof.trace import Language, Snippet, SpanError, Step
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log|\bSELECT\b", re.IGNORECASE)
 _ABSENT_TYPE = re.compile(r"(?:Lookup|Key|Index)Error|\w*NotFound(?:Error)?|\w*DoesNotExist|\w*NoResult\w*")
@@ -58,6 +59,7 @@ _NOT_ABSENT = re.compile(
     r"|\b(?:table|column|relation|function|module|tool)\b.{0,60}\bdoes(?: not|n.t) exist\b",
     re.IGNORECASE,
 )
+_NOT_EMPTY = frozenset(State) - {State.EMPTY}
 _READERS = frozenset(
     str.split("open read_csv read_json read_excel read_parquet read_sql glob listdir urlopen requests httpx")
 )
@@ -84,35 +86,49 @@ def decide_snippet(
     record = read_record(snippet)
     again = replay.step(snippet.id) if isinstance(replay, Replay) else None
     replayed = classify_execution(record, again.execution) if again is not None else None
-    own_error = step.error if not _is_error_of_a_call(step, snippet) else None
-    if snippet.error is None and own_error is not None and not shows_outcome(step, snippet, own=True):
-        return decide_error(own_error, replayed)
-    if snippet.error is not None:
-        return decide_error(snippet.error, replayed)
+    error = snippet.error or _find_step_error(step, snippet)
+    if error is not None:
+        return decide_error(error, replayed)
     if record.failure_class is None:
         return _decide_by_replay(again, replayed)
-    is_ok = record.failure_class is FailureClass.OK
+    failed = _find_printed_failure(step, snippet, record, replayed)
+    if failed is not None:
+        return failed
+    if record.failure_class is not FailureClass.OK:
+        return make_failure(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
+    state = State.EMPTY if _is_output_missing(step, snippet, record) else State.OK
+    ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
+    calls = list_code_calls(step, snippet, outcomes)
+    if snippet.span_id in defaulting:
+        failed_call = next(outcome for _, outcome in calls if outcome.state in NOT_DONE)
+        return _make_swallowed_outcome(failed_call, ended)
+    return _find_swallowed_failure(snippet.source, calls, ended) or ended
+
+
+def _find_step_error(step: Step, snippet: Snippet) -> SpanError | None:
+    """Return the error of a step where it is its code's and nothing else shows how this ended."""
+    if _is_error_of_a_call(step, snippet) or shows_outcome(step, snippet, own=True):
+        return None
+    return step.error
+
+
+def _find_printed_failure(
+    step: Step, snippet: Snippet, record: Record, replayed: FailureClass | None
+) -> StepOutcome | None:
+    """Return the failure that code prints: an exception it caught, or what its output reports."""
     printed = _get_printed_text(record)
     facts = read_python(snippet.source) if snippet.language is Language.PYTHON else None
     caught = facts.find_printed_exception(printed) if facts is not None else None
     if caught is not None:
-        failure_class = FailureClass.EXCEPTION if is_ok else record.failure_class
-        return make_failure(failure_class, KnownBy.PRINTED_EXCEPTION, None, caught, replayed)
-    reported = _find_reported_failure(step, snippet, record, printed)
-    if reported is not None:
-        found = make_envelope_failure(reported, replayed)
-        if is_ok:
-            return found
-        return make_failure(record.failure_class, found.known_by, found.error_type, found.quote, replayed)
-    if not is_ok:
-        return make_failure(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
-    state = State.EMPTY if _is_output_missing(step, snippet, record) else State.OK
-    ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
-    made = list_code_calls(step, snippet, outcomes)
-    if snippet.span_id in defaulting:
-        failed = next(outcome for _, outcome in made if outcome.state in NOT_DONE)
-        return _make_swallowed_outcome(failed, ended)
-    return _find_swallowed_failure(snippet.source, made, ended) or ended
+        by_text = make_failure(FailureClass.EXCEPTION, KnownBy.PRINTED_EXCEPTION, None, caught, replayed)
+    else:
+        reported = _find_reported_failure(step, snippet, record, printed)
+        if reported is None:
+            return None
+        by_text = make_envelope_failure(reported, replayed)
+    if record.failure_class is None or record.failure_class is FailureClass.OK:
+        return by_text
+    return make_failure(record.failure_class, by_text.known_by, by_text.error_type, by_text.quote, replayed)
 
 
 def _is_error_of_a_call(step: Step, snippet: Snippet) -> bool:
@@ -193,23 +209,28 @@ def decide_step(
     """
     if step.refusal is not None:
         return make_blocked_outcome(step.refusal)
-    ran = [snippets[snippet.id] for snippet in step.snippets if snippet.id in snippets]
-    known = [outcome for outcome in ran if outcome.state is not State.UNKNOWN]
-    if known:
-        return next((outcome for outcome in known if outcome.state in FAILING), known[-1])
+    of_code = [snippets[snippet.id] for snippet in step.snippets if snippet.id in snippets]
+    decided = [outcome for outcome in of_code if outcome.state is not State.UNKNOWN]
+    if decided:
+        return _find_outcome(decided, FAILING) or decided[-1]
     of_calls = [calls[step.number, at] for at, call in enumerate(step.calls) if not is_answer(call)]
     made = [outcome for outcome in of_calls if outcome.state is not State.BLOCKED]
-    failing = next((outcome for outcome in made if outcome.state in FAILING), None)
-    if failing is not None:
-        return failing
+    failed = _find_outcome(made, FAILING)
+    if failed is not None:
+        return failed
     # A refused call may have left its error on the step.
     if step.error is not None and not any(call.refusal for call in step.calls):
         return decide_error(step.error)
     if made:
-        return next((outcome for outcome in made if outcome.state is not State.EMPTY), made[-1])
+        return _find_outcome(made, _NOT_EMPTY) or made[-1]
     if read_unseen_output(step):
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
     return UNKNOWN
+
+
+def _find_outcome(outcomes: Iterable[StepOutcome], states: Collection[State]) -> StepOutcome | None:
+    """Return the first outcome in one of these states."""
+    return next((outcome for outcome in outcomes if outcome.state in states), None)
 
 
 # Failures that code caught and kept silent about: the code ended well, and what it was after did not come.
@@ -231,17 +252,20 @@ def _find_swallowed_failure(
     A look-up whose error says that there is no such thing, and whose handler puts nothing in its place, came
     back empty.
     """
-    if not calls or any(outcome.state not in {*NOT_DONE, State.EMPTY} for _, outcome in calls):
+    if not calls:
+        return None
+    tools, outcomes = zip(*calls, strict=True)
+    if any(outcome.state not in BROUGHT_NOTHING for outcome in outcomes):
         return None
     facts = read_python(source)
-    if facts is None or _brings_data(facts, {tool for tool, _ in calls}):
+    if facts is None or _brings_data(facts, tools):
         return None
-    failed = [outcome for _, outcome in calls if outcome.state in NOT_DONE]
+    failed = [outcome for outcome in outcomes if outcome.state in NOT_DONE]
     if not failed:
-        looked_up = not any(changes_something(tool) for tool, _ in calls) and facts.shows_value
+        looked_up = facts.shows_value and not any(map(changes_something, tools))
         return replace(ended, state=State.EMPTY) if looked_up else None
     # A failed call says more about the code than a refused one.
-    last = next((outcome for outcome in reversed(failed) if outcome.state in FAILING), failed[-1])
+    last = _find_outcome(reversed(failed), FAILING) or failed[-1]
     puts_in_place = any(any(handler.has_own_value) for handler in facts.handlers)
     if all(map(reports_absence, failed)) and not puts_in_place:
         return StepOutcome(

@@ -1,7 +1,7 @@
 """Doings that an answer claims and that were not done, item by item.
 
 In: the calls of a run that were to change something, its task and its answer. Out: an `Origin` for a claim
-that no call bears out. Three items required and two done make "all are done" untrue; a success for one
+that no call supports. Three items required and two done make "all are done" untrue; a success for one
 target makes good no failure for another, a later try for the same target does. Where the answer says of an
 item that it was not done there is no such claim.
 """
@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from spanproof.evaluators.call_targets import find_target, is_other_choice, shares_target
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.context import RunContext
-from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State, StepOutcome
+from spanproof.evaluators.outcomes.model import (
+    BROUGHT_NOTHING,
+    Account,
+    Origin,
+    OriginKind,
+    State,
+    StepOutcome,
+)
 from spanproof.reading.answer_words import reports_failure
 from spanproof.reading.doings import (
     list_named_verbs,
@@ -67,25 +74,22 @@ def find_undone_claims(
     if any(lexicon.are_related(verb, item.verbs) for item in items for verb in possible):
         claims = list_done_claims(answer)
         for item in items:
-            saying = (each for each in claims if _covers(each, item) and _is_requested(each, item, task))
-            claim = next((each for each in saying if not _is_earlier_state(each, item, calls, account)), None)
+            covering = [claim for claim in claims if _covers(claim, item, task)]
+            untrue = (claim for claim in covering if not _is_earlier_state(claim, item, calls, account))
+            claim = next(untrue, None)
             if claim is not None and not reports_undone(
                 answer, task, item.names, item.done_names, item.verbs
             ):
-                yield _make_origin(claim, item)
+                yield Origin(
+                    claim.words,
+                    OriginKind.UNDONE,
+                    fabricated=True,
+                    step=item.step,
+                    span_id=item.span_id,
+                    source=item.clause,
+                )
                 return
     yield from _find_claims_without_call(calls, context, task, answer)
-
-
-def _make_origin(claim: DoneClaim, item: UndoneItem) -> Origin:
-    return Origin(
-        claim.words,
-        OriginKind.UNDONE,
-        fabricated=True,
-        step=item.step,
-        span_id=item.span_id,
-        source=item.clause,
-    )
 
 
 # What was not done.
@@ -105,40 +109,40 @@ def _iter_failed_items(
     for at, call in enumerate(calls):
         verbs = _get_verbs(call)
         # What one command failed to do another may do, or an editor: it counts where nothing else went well.
-        if call.is_answer or verbs is None or (call.command and not context.nothing_worked):
+        may_be_done_otherwise = bool(call.command) and not context.nothing_worked
+        if call.is_answer or verbs is None or may_be_done_otherwise:
             continue
-        outcome = account.calls[call.step, call.position]
-        later = [
-            each for each in calls[at + 1 :] if account.calls[each.step, each.position].state is State.OK
-        ]
-        later = [each for each in later if _is_related(verbs, each)]
-        done = [
-            each
-            for each in calls
-            if each is not call
-            and account.calls[each.step, each.position].state is State.OK
-            and _is_related(verbs, each)
-        ]
+        outcome = account.calls[call.key]
+        later = _list_done(calls[at + 1 :], verbs, account)
+        done = [*_list_done(calls[:at], verbs, account), *later]
         if outcome.batch is not None:
             yield from _iter_batch_items(call, outcome, verbs, later, done)
-            continue
-        is_undone = outcome.state in NOT_DONE or outcome.state is State.EMPTY
-        retries = [
-            each
-            for each in later
-            if shares_target(call.arguments, each.arguments, task, is_doing=True)
-            or is_other_choice(call.arguments, each.arguments, outcome.quote)
-        ]
-        if is_undone and not retries:
+        elif outcome.state in BROUGHT_NOTHING and not _find_retry(call, outcome, later, task):
             yield _make_failed_item(call, outcome, verbs, done, task)
 
 
-def _is_related(verbs: frozenset[str], call: MadeCall) -> bool:
-    other = _get_verbs(call)
+def _list_done(calls: Sequence[MadeCall], verbs: frozenset[str], account: Account) -> list[MadeCall]:
+    """Return the calls that did the same, or anything where it is not known what was to be done."""
     lexicon = load_lexicon()
-    if other is None or call.is_answer:
-        return False
-    return not verbs or any(lexicon.are_related(verb, other) for verb in verbs)
+    done = []
+    for call in calls:
+        other = _get_verbs(call)
+        if other is None or call.is_answer or account.calls[call.key].state is not State.OK:
+            continue
+        if not verbs or any(lexicon.are_related(verb, other) for verb in verbs):
+            done.append(call)
+    return done
+
+
+def _find_retry(
+    call: MadeCall, outcome: StepOutcome, later: Sequence[MadeCall], task: str
+) -> MadeCall | None:
+    """Return the later success for the same target, or with another choice that the error offers."""
+    for other in later:
+        is_same = shares_target(call.arguments, other.arguments, task, is_doing=True)
+        if is_same or is_other_choice(call.arguments, other.arguments, outcome.quote):
+            return other
+    return None
 
 
 def _make_failed_item(
@@ -155,16 +159,15 @@ def _make_failed_item(
         own,
         f"step {call.step}, which was to do it, {what}",
         not done or any(names_value(task, name) for name in own),
-        sum(_count_done(each) for each in done),
+        sum(map(_count_done, done)),
         done_names - names,
         call.result or outcome.quote,
     )
 
 
 def _collect_names(calls: Sequence[MadeCall]) -> frozenset[str]:
-    return frozenset[str]().union(
-        *(values for each in calls for values in find_target(each.arguments).values())
-    )
+    targets = [find_target(call.arguments) for call in calls]
+    return frozenset[str]().union(*(values for target in targets for values in target.values()))
 
 
 def _count_done(call: MadeCall) -> int:
@@ -180,12 +183,13 @@ def _iter_batch_items(
 ) -> Iterator[UndoneItem]:
     batch = outcome.batch
     if batch is None or any(
-        each.outcome.batch is None and each.call.tool == call.call.tool for each in later
+        other.outcome.batch is None and other.call.tool == call.call.tool for other in later
     ):
         return  # another try at the rest
-    total = (batch.done_count or 0) + (batch.failed_count or 0)
+    own_count = batch.done_count or 0
+    total = own_count + (batch.failed_count or 0)
     clause = f"step {call.step} did it for {batch.done_count} of {total}"
-    done_count = (batch.done_count or 0) + sum(_count_done(each) for each in done)
+    done_count = own_count + sum(map(_count_done, done))
     done_names = frozenset(item.name.casefold() for item in batch.items if item.done)
     failed = [item for item in batch.items if not item.done]
     later_names = _collect_names(later)
@@ -201,22 +205,19 @@ def _iter_batch_items(
 
 
 def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) -> Iterator[UndoneItem]:
-    """Yield what a task names beside what was done, and what no call was for.
+    """Yield what a task names along with what was done, and what no call was for.
 
     Of `Cancel A-14, A-15 and A-16` two calls cancelled the first two.
     """
-    named = [each for each in list_named_groups(task[:_MAX_TASK]) if len(each) > _FEWEST_ALIKE]
-    if not named:
+    groups = [names for names in list_named_groups(task[:_MAX_TASK]) if len(names) > _FEWEST_ALIKE]
+    if not groups:
         return
     tried = "\n".join(f"{call.call.args} {call.call.kwargs}".casefold() for call in calls)
     for verbs in dict.fromkeys(filter(None, map(_get_verbs, calls))):
-        done = [
-            call
-            for call in calls
-            if _get_verbs(call) == verbs and account.calls[call.step, call.position].state is State.OK
-        ]
+        same = [call for call in calls if _get_verbs(call) == verbs]
+        done = [call for call in same if account.calls[call.key].state is State.OK]
         done_names = _collect_names(done)
-        for group in named:
+        for group in groups:
             handled = [name for name in group if name in done_names]
             untried = [name for name in group if not names_value(tried, name)]
             if len(handled) >= _FEWEST_ALIKE and untried and len(handled) + len(untried) == len(group):
@@ -229,9 +230,9 @@ def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) 
 # What the answer says of it.
 
 
-def _covers(claim: DoneClaim, item: UndoneItem) -> bool:
+def _covers(claim: DoneClaim, item: UndoneItem, task: str) -> bool:
     """Whether a claim says of an item that it was done."""
-    if not load_lexicon().are_related(claim.verb, item.verbs):
+    if not load_lexicon().are_related(claim.verb, item.verbs) or not _is_requested(claim, item, task):
         return False
     if any(names_value(claim.sentence, name) for name in item.names):
         return not denies_doing(claim.sentence)
@@ -269,7 +270,7 @@ def _is_earlier_state(
         is_same_doing = verbs is not None and load_lexicon().are_related(claim.verb, verbs)
         # What code prints and the answer itself are the agent's own words.
         is_own = call.is_answer or call.snippet is not None
-        if is_same_doing or is_own or account.calls[call.step, call.position].state is not State.OK:
+        if is_same_doing or is_own or account.calls[call.key].state is not State.OK:
             continue
         about = f"{call.result} {call.call.args} {call.call.kwargs}"
         names_item = any(names_value(about, name) for name in item.names) or not item.names
@@ -287,16 +288,13 @@ def _find_claims_without_call(
     if not (offered and context.records_calls) or context.runs_programs or context.continues_talk:
         return
     made = frozenset[str]().union(*filter(None, map(_get_verbs, calls)))
-    missing = frozenset(
-        verb
-        for verb in list_possible_verbs(answer)
-        if verb in lexicon.general
-        or (lexicon.are_related(verb, offered) and not (made and lexicon.are_related(verb, made)))
-    )
-    if not missing - lexicon.general or not names_agent(answer) or reports_failure(answer, task):
+    claimed = [verb for verb in list_possible_verbs(answer) if lexicon.are_related(verb, offered)]
+    # The lexicon takes no verbs at all for any: without calls nothing was done.
+    missing = {verb for verb in claimed if not made or not lexicon.are_related(verb, made)} - lexicon.general
+    if not missing or not names_agent(answer) or reports_failure(answer, task):
         return
     for claim in list_done_claims(answer):
-        if claim.by_agent and claim.verb in missing - lexicon.general:
+        if claim.by_agent and claim.verb in missing:
             clause = "no call of the run was to do it"
             yield Origin(claim.words, OriginKind.UNDONE, fabricated=True, source=clause)
             return

@@ -114,8 +114,8 @@ class ApiIndex:
             SandboxBroken: the look-up failed.
         """
         uses = _collect_uses(run)
-        known = self._resolve({use.name for found in uses.values() for use in found}, packages)
-        return {snippet_id: _build_report(found, known) for snippet_id, found in uses.items()}
+        statuses = self._resolve({use.name for found in uses.values() for use in found}, packages)
+        return {snippet_id: _build_report(found, statuses) for snippet_id, found in uses.items()}
 
     def _resolve(self, names: Iterable[str], packages: PackageSet | None) -> Mapping[str, str]:
         if packages is not None and packages.ecosystem is not Ecosystem.PIP:
@@ -158,11 +158,11 @@ def _collect_uses(run: Run) -> dict[str, list[Use]]:
     return uses
 
 
-def _build_report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
+def _build_report(uses: list[Use], statuses: Mapping[str, str]) -> ApiReport:
     missing: list[MissingName] = []
     not_installed: list[str] = []
     for use in uses:
-        status = known[use.name]
+        status = statuses[use.name]
         if status == _NOT_INSTALLED and use.name.split(".")[0] not in not_installed:
             not_installed.append(use.name.split(".")[0])
         if status in (_MISSING_MODULE, _MISSING_ATTRIBUTE):

@@ -97,13 +97,13 @@ def compare_execution(
 class Replayed:
     """The replayed value: of `final_answer` where it was called, else of the last expression.
 
-    `known` is False where the code ends in a statement that has no value in Python: some recorded
+    `has_value` is False where the code ends in a statement that has no value in Python: some recorded
     interpreters give such a statement a value all the same. `cut`: the text is not all of it.
     """
 
     value: JsonValue = None
     text: str | None = None
-    known: bool = True
+    has_value: bool = True
     cut: bool = False
 
 
@@ -141,10 +141,10 @@ def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> b
         return any(is_same_text(recorded, text, replay_cut=replay_cut) for text in written)
     pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
     one, other = _split_ends(_CUT.split(recorded)), _split_ends(pieces)
-    known = max(one.known, other.known)
+    longest = max(one.size, other.size)
     if not (one.cut or other.cut):
         return _are_same_tokens(one.head, other.head)
-    if any(not each.cut and each.known < known for each in (one, other)):
+    if any(not ends.cut and ends.size < longest for ends in (one, other)):
         return False  # a whole text is no shorter than what is left of a cut one
     begin, end = min(len(one.head), len(other.head)), min(len(one.tail), len(other.tail))
     return _are_same_tokens(one.head[:begin], other.head[:begin]) and _are_same_tokens(
@@ -153,14 +153,14 @@ def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> b
 
 
 class _Ends(NamedTuple):
-    """The tokens of a text before and behind its cut; of a whole text, all of them in both places."""
+    """The tokens of a text before and after its cut; of a whole text, all of them in both."""
 
     head: _Tokens
     tail: _Tokens
     cut: bool
 
     @property
-    def known(self) -> int:
+    def size(self) -> int:
         """How many tokens there are at least."""
         return len(self.head) + len(self.tail) if self.cut else len(self.head)
 
@@ -253,7 +253,7 @@ def _find_output_difference(record: Record, execution: Execution, output: Replay
         return describe_difference("printed", printed, execution.stdout)
     if record.failure_class is not FailureClass.OK:
         return None
-    if record.output is not None and output.known and not _is_same_output(record, record.output, output):
+    if record.output is not None and output.has_value and not _is_same_output(record, record.output, output):
         return describe_difference("the value was", record.output.text, output.text or "")
     return _find_shown_difference(record.shown, execution, output) if record.shown is not None else None
 
@@ -341,5 +341,5 @@ def _is_same_number(left: float, right: float) -> bool:
         return left == right
     try:
         return left == right or math.isclose(left, right, rel_tol=_RELATIVE)
-    except OverflowError:  # an integer beyond the largest float beside a float
+    except OverflowError:  # an integer beyond the largest float next to a float
         return False

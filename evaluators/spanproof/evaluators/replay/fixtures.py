@@ -96,13 +96,13 @@ class FixtureBook:
             return NO_FIXTURES
         named = cohort.fixture_set
         if named:
-            found = next((each for each in self.sets if each.name == named), None)
+            found = next((fixtures for fixtures in self.sets if fixtures.name == named), None)
             if found is None:
                 raise BadFixture(
                     f"{self.origin}: the run's fixture set {named!r} is not in it; add a set of this name"
                 )
             return found
-        return next((each for each in self.sets if each.fits(cohort)), NO_FIXTURES)
+        return next((fixtures for fixtures in self.sets if fixtures.fits(cohort)), NO_FIXTURES)
 
 
 def load_fixtures(path: Path) -> FixtureBook:
@@ -138,25 +138,25 @@ def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
         _Reader(path, f"sets[{at}]", _require_mapping(path, f"sets[{at}]", entry)).set()
         for at, entry in enumerate(document["sets"])
     ]
-    names = [each.name for each in found]
+    names = [fixtures.name for fixtures in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BadFixture(f"{path}: two sets are named {twice!r}; a run could not name either")
     return FixtureBook(tuple(found), str(path))
 
 
-def _require_mapping(path: Path, place: str, entry: object) -> Mapping[str, Any]:
+def _require_mapping(path: Path, where: str, entry: object) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
-        raise BadFixture(f"{path}: {place} must be keys and values")
+        raise BadFixture(f"{path}: {where} must be keys and values")
     return entry
 
 
 class _Reader:
     """Reads one set; each error names the place in the file."""
 
-    def __init__(self, path: Path, place: str, entry: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, where: str, entry: Mapping[str, Any]) -> None:
         self._path = path
-        self._place = place
+        self._place = where
         self._entry = entry
 
     def set(self) -> FixtureSet:

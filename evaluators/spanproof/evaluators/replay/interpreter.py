@@ -113,8 +113,8 @@ class Interpreter:
         """Return the argument of the last `final_answer` as a result, None where there was none."""
         if self._session is None or self._run(self._session, WAS_GIVEN).result is not True:
             return None
-        given = self._run(self._session, GIVEN)
-        return given if given.failure_class is FailureClass.OK else None
+        execution = self._run(self._session, GIVEN)
+        return execution if execution.failure_class is FailureClass.OK else None
 
     def close(self) -> None:
         """End the session, where there is one."""

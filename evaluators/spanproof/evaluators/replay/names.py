@@ -13,6 +13,7 @@ import keyword
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import filterfalse
 
 _WORD = re.compile(r"[^\W\d]\w*")
 # Nodes other than `Name` that bind one.
@@ -70,10 +71,9 @@ class Names:
 
 def read_names(source: str) -> Names:
     """Read the names of a snippet; never raises."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        words = {word for word in _WORD.findall(source) if not keyword.iskeyword(word)}
+    tree = _parse_source(source)
+    if tree is None:
+        words = filterfalse(keyword.iskeyword, _WORD.findall(source))
         return Names(used=frozenset(words), parsed=False)
     assigned: set[str] = set()
     imported: set[str] = set()
@@ -106,31 +106,34 @@ def read_names(source: str) -> Names:
     )
 
 
-def find_unbound_calls(found: Iterable[Names]) -> frozenset[str]:
+def _parse_source(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def find_unbound_calls(snippets: Iterable[Names]) -> frozenset[str]:
     """Return names these snippets call and none defines: tools without a span, or that do not exist."""
-    names = list(found)
-    if any(each.star_import for each in names):
-        return frozenset()
-    called = frozenset[str]().union(*(each.called for each in names))
-    return called - frozenset[str]().union(*(each.bound for each in names)) - BUILTINS
+    called: set[str] = set()
+    bound: set[str] = set()
+    for names in snippets:
+        if names.star_import:
+            return frozenset()
+        called |= names.called
+        bound |= names.bound
+    return frozenset(called - bound - BUILTINS)
 
 
 def trim_to_final_answer(source: str) -> str:
     """Return the source up to its first statement that gives the final answer whatever happens.
 
-    `final_answer` ends the snippet in the frameworks that have it, so what is behind it did not run.
+    `final_answer` ends the snippet in the frameworks that have it, so what comes after it did not run.
     """
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return source
-    for statement in body:
-        given = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-        if (
-            isinstance(given, ast.Call)
-            and isinstance(given.func, ast.Name)
-            and given.func.id == "final_answer"
-        ):
+    tree = _parse_source(source)
+    for statement in tree.body if tree is not None else ():
+        call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "final_answer":
             return "".join(source.splitlines(keepends=True)[: statement.end_lineno])
     return source
 

@@ -77,7 +77,7 @@ def plan_replay(
     """
     if otherwise:
         fixtures = replace(fixtures, seed=(fixtures.seed + 1) % 2**32)
-    python = [each for each in run.snippets if each.executed and each.language is Language.PYTHON]
+    python = [snippet for snippet in run.snippets if snippet.executed and snippet.language is Language.PYTHON]
     names = {snippet.id: read_names(snippet.source) for snippet in python}
     calls = _collect_calls(run)
     recorded = frozenset(call.tool for call, _ in calls)
@@ -107,30 +107,32 @@ def plan_replay(
     )
 
 
-def _build_spec(run: Run, stubs: frozenset[str], given: FixtureSet, limits: ReplayLimits) -> SessionSpec:
+def _build_spec(
+    run: Run, stubs: frozenset[str], fixture_set: FixtureSet, limits: ReplayLimits
+) -> SessionSpec:
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
-        files=given.files,
+        files=fixture_set.files,
         limits=limits.choose(run),
         fixtures=Fixtures(
-            seed=given.seed,
-            clock=_choose_clock(run, given),
-            http=given.http,
-            packages=given.packages if pins_packages_of(given, Ecosystem.PIP) else None,
+            seed=fixture_set.seed,
+            clock=_choose_clock(run, fixture_set),
+            http=fixture_set.http,
+            packages=fixture_set.packages if pins_packages_of(fixture_set, Ecosystem.PIP) else None,
         ),
     )
 
 
-def _shift_fixtures(found: Fixtures, given: FixtureSet, sources: Sequence[str]) -> Fixtures:
+def _shift_fixtures(found: Fixtures, fixture_set: FixtureSet, sources: Sequence[str]) -> Fixtures:
     clock = found.clock
-    if clock is not None and given.clock_s is None:
+    if clock is not None and fixture_set.clock_s is None:
         clock = replace(clock, start_s=clock.start_s + ANOTHER_TIME_S)
     return replace(found, clock=clock, hash_seed=int(any(map(makes_sets, sources))))
 
 
-def _choose_clock(run: Run, given: FixtureSet) -> Clock | None:
-    if given.clock_s is not None:
-        return Clock(given.clock_s)
+def _choose_clock(run: Run, fixture_set: FixtureSet) -> Clock | None:
+    if fixture_set.clock_s is not None:
+        return Clock(fixture_set.clock_s)
     started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
     return Clock(started_ns / 1e9) if started_ns else None
 

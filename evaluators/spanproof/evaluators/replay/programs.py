@@ -83,14 +83,14 @@ class Programs:
         return replace(execution, stdout=execution.stdout.partition(f"{mark}\n")[2], result=result)
 
     def _build_program(self, language: Language, source: str) -> Program:
-        given = self.fixtures
+        fixture_set = self.fixtures
         script = language in (Language.JAVASCRIPT, Language.TYPESCRIPT)
-        packages = given.packages if script and pins_packages_of(given, Ecosystem.NPM) else None
+        packages = fixture_set.packages if script and pins_packages_of(fixture_set, Ecosystem.NPM) else None
         sql = language is Language.SQL
-        fixtures = Fixtures(seed=given.seed, clock=self.clock, http=given.http, packages=packages)
-        files = given.files
-        if sql and given.database is not None:
-            fixtures = Fixtures(database=given.database)
+        fixtures = Fixtures(seed=fixture_set.seed, clock=self.clock, http=fixture_set.http, packages=packages)
+        files = fixture_set.files
+        if sql and fixture_set.database is not None:
+            fixtures = Fixtures(database=fixture_set.database)
         elif sql:
             # In an engine of its own: what it cannot read fails there, and a failure proves nothing.
             fixtures = Fixtures(database=Database(DatabaseEngine.DUCKDB, SCRIPT))
@@ -98,9 +98,9 @@ class Programs:
         return Program(language.value, source, files=files, limits=self.limits, fixtures=fixtures)
 
 
-def pins_packages_of(given: FixtureSet, ecosystem: Ecosystem) -> bool:
+def pins_packages_of(fixture_set: FixtureSet, ecosystem: Ecosystem) -> bool:
     """Whether the set pins packages of this ecosystem."""
-    return given.packages is not None and given.packages.ecosystem is ecosystem
+    return fixture_set.packages is not None and fixture_set.packages.ecosystem is ecosystem
 
 
 def _is_read_only(source: str) -> bool:

@@ -1,7 +1,7 @@
 """What the record says became of a snippet: its failure class, what it printed, and its value.
 
 Takes a snippet as detected; gives the recorded side of the comparison with a replay. The class comes from the
-error's type and the chain of exceptions behind it, and, where a framework wraps every error in one type of
+error's type and the chain of its exceptions, and, where a framework wraps every error in one type of
 its own, from the fixed form of that framework's message, or from the exit status that a tool gave back; never
 from words in an output.
 """
@@ -12,6 +12,7 @@ import builtins
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spanproof.sandbox import Execution, FailureClass, JsonValue
 from spanproof.trace import Language, Payload, Snippet, SpanError
@@ -43,7 +44,7 @@ _RAISED_FORM = re.compile(
     r"^Code execution failed at line '.*?' due to: (?P<type>[A-Za-z_][\w.]*): ?", re.DOTALL
 )
 
-# How smolagents words an error out of E2B: behind it are the type, the value and the traceback.
+# How smolagents words an error out of E2B: after it come the type, the value and the traceback.
 _REMOTE_FORM = "Executing code yielded an error:\n"
 
 _TRACEBACK = re.compile(
@@ -116,8 +117,8 @@ def recorded_class(error: SpanError | None) -> FailureClass:
         return FailureClass.SYNTAX_ERROR
     if find_raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
-    known = _BY_TYPE.get(find_raised_type(error) or "")
-    return FailureClass.EXCEPTION if known is None else known
+    by_type = _BY_TYPE.get(find_raised_type(error) or "")
+    return FailureClass.EXCEPTION if by_type is None else by_type
 
 
 def classify_execution(record: Record, execution: Execution) -> FailureClass:
@@ -151,9 +152,9 @@ def _parse_worded_type(message: str) -> str | None:
     local = _RAISED_FORM.match(message)
     if local is not None:
         return local["type"].rsplit(".", 1)[-1]
-    _, remote, behind = message.rpartition(_REMOTE_FORM)
+    _, remote, remote_error = message.rpartition(_REMOTE_FORM)
     if remote:
-        line = behind.partition("\n")[0]
+        line = remote_error.partition("\n")[0]
     else:
         plain = _COLOUR.sub("", message)
         line = plain.rstrip().rpartition("\n")[2] if _TRACEBACK.search(plain) else ""
@@ -197,10 +198,10 @@ def _decode_document(shown: str | None) -> JsonValue:
     return document
 
 
-def _classify_exit(given: JsonValue) -> FailureClass:
+def _classify_exit(value: JsonValue) -> FailureClass:
     """Return the class of an exit status among what a tool gave back; `ok` where there is none."""
     status = (
-        next((given[name] for name in _EXIT_STATUS if name in given), 0) if isinstance(given, dict) else 0
+        next((value[name] for name in _EXIT_STATUS if name in value), 0) if isinstance(value, dict) else 0
     )
     if isinstance(status, bool) or not isinstance(status, int) or status == 0:
         return FailureClass.OK
@@ -210,7 +211,7 @@ def _classify_exit(given: JsonValue) -> FailureClass:
 def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
     """Return what was printed, the value, its text as the agent saw it, and other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
-    form = _OBSERVATION.match(snippet.observation) if snippet.observation is not None else None
+    form = _match_observation(snippet.observation) if snippet.observation is not None else None
     if form is None:
         apart = stdout is not None or output is not None
         return stdout, output, None, None if apart else snippet.observation
@@ -218,6 +219,12 @@ def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | N
     if output is None and text is not None:
         output = Payload(text=text, value=text)
     return stdout if stdout is not None else form["logs"], output, text, None
+
+
+# Five evaluators read the record of each snippet, and what was shown may have megabytes.
+@lru_cache(maxsize=16)
+def _match_observation(observation: str) -> re.Match[str] | None:
+    return _OBSERVATION.match(observation)
 
 
 def _strip_message(error: SpanError) -> str:

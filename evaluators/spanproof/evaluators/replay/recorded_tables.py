@@ -9,12 +9,12 @@ Nothing is run here. The parser is loaded with the first query.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from spanproof.reading.tables import parse_table
+from spanproof.reading.tables import Table, parse_table
 from spanproof.trace import JsonValue, Language, Run, Snippet
 
 if TYPE_CHECKING:
@@ -58,46 +58,56 @@ class RecordedTables:
         query = _parse_portable_query(snippet.source)
         if query is None:
             return "it is no query that means the same to every engine"
-        own = {each.alias_or_name.lower() for each in query.find_all(exp.CTE)}
-        tables = {table.name.lower() for table in query.find_all(exp.Table)} - own
+        defined = {expression.alias_or_name.lower() for expression in query.find_all(exp.CTE)}
+        tables = {table.name.lower() for table in query.find_all(exp.Table)} - defined
         missing = sorted(tables - self.columns.keys())
         if missing or not tables:
             return f"the rows of {', '.join(missing) or 'its tables'} are not on the trace"
-        if own:
+        if defined:
             return None
-        known = frozenset[str]().union(*(self.columns[table] for table in tables))
-        known |= {each.alias.lower() for each in query.find_all(exp.Alias, exp.TableAlias)}
-        unknown = {column.name.lower() for column in query.find_all(exp.Column)} - known - {"*", ""}
+        unknown = self._list_unknown_columns(query, tables)
         if unknown:
-            return f"the values of {sorted(unknown)[0]} are not on the trace"
+            return f"the values of {unknown[0]} are not on the trace"
         folded = {text.casefold() for text in self.texts}
-        written = {each.this for each in query.find_all(exp.Literal) if each.is_string}
+        written = {literal.this for literal in query.find_all(exp.Literal) if literal.is_string}
         if any(text.casefold() in folded and text not in self.texts for text in written):
             return "whether letters are compared by case depends on its engine"
         return None
 
+    def _list_unknown_columns(self, query: exp.Expr, tables: Iterable[str]) -> list[str]:
+        """Return the columns that a query reads and that none of its tables has."""
+        from sqlglot import exp
+
+        names = {alias.alias.lower() for alias in query.find_all(exp.Alias, exp.TableAlias)}
+        names.update(*(self.columns[table] for table in tables))
+        return sorted({column.name.lower() for column in query.find_all(exp.Column)} - names - {"*", ""})
+
 
 def collect_recorded_tables(run: Run) -> RecordedTables:
     """Return the tables of which queries of this run read every row; none where it wrote to its database."""
-    executed = [each for each in run.snippets if each.executed and each.language is Language.SQL]
-    if any(_writes(each.source) for each in executed):
+    executed = [snippet for snippet in run.snippets if snippet.executed and snippet.language is Language.SQL]
+    if any(_writes(snippet.source) for snippet in executed):
         return RecordedTables()
-    found: dict[str, tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]] = {}
+    tables: dict[str, Table] = {}
     sources: set[str] = set()
     for snippet in executed:
-        table = _read_whole_table(snippet)
+        name, table = _read_whole_table(snippet)
         if table is not None:
-            name, columns, rows = table
-            before = found.get(name)
-            if before is not None and len(rows) != len(before[1]):
+            before = tables.get(name)
+            if before is not None and len(table.rows) != len(before.rows):
                 return RecordedTables()  # another client wrote to the database meanwhile
-            if before is None or len(columns) > len(before[0]):
-                found[name] = (columns, rows)
+            if before is None or len(table.columns) > len(before.columns):
+                tables[name] = table
             sources.add(snippet.id)
-    texts = {cell for _, rows in found.values() for row in rows for cell in row if isinstance(cell, str)}
-    script = "\n".join(line for name, table in found.items() for line in _build_statements(name, *table))
-    heads = {name: frozenset(map(str.lower, table[0])) for name, table in found.items()}
-    return RecordedTables(heads, script, frozenset(sources), frozenset(texts))
+    return _build_recorded_tables(tables, frozenset(sources))
+
+
+def _build_recorded_tables(tables: Mapping[str, Table], sources: frozenset[str]) -> RecordedTables:
+    rows = [row for table in tables.values() for row in table.rows]
+    texts = frozenset(cell for row in rows for cell in row if isinstance(cell, str))
+    script = "\n".join(line for name, table in tables.items() for line in _build_statements(name, table))
+    columns = {name: frozenset(map(str.lower, table.columns)) for name, table in tables.items()}
+    return RecordedTables(columns, script, sources, texts)
 
 
 @cache
@@ -143,50 +153,57 @@ def _writes(source: str) -> bool:
     return any(part is not None and part.find(*changing) is not None for part in parts)
 
 
-def _read_whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
-    """Return the table that a query read as a whole: its name, columns and rows."""
+def _read_whole_table(snippet: Snippet) -> tuple[str, Table | None]:
+    """Return the name of the table that a query read as a whole, and its columns and rows."""
+    query = _parse_portable_query(snippet.source)
+    if query is None or snippet.error is not None or snippet.truncated:
+        return "", None
+    name, columns = _read_selection(query)
+    text = snippet.observation or snippet.logs or ""
+    table = parse_table(text, columns, exact=True) if name else None
+    if table is None or not 0 < len(table.rows) <= _MAX_ROWS:
+        return "", None
+    if len(table.rows) % _CAP == 0 or _CUT.search(text):
+        return "", None
+    width = len(table.columns)
+    is_even = all(len(row) == width for row in table.rows)
+    return (name, table) if is_even and width * len(table.rows) <= _MAX_CELLS else ("", None)
+
+
+def _read_selection(query: exp.Expr) -> tuple[str, tuple[str, ...]]:
+    """Return the table that a query reads without a condition, and its columns; none for all of them.
+
+    The name is empty where it is another query.
+    """
     from sqlglot import exp
 
-    query = _parse_portable_query(snippet.source)
-    if snippet.error is not None or snippet.truncated or not isinstance(query, exp.Select):
-        return None
-    parts = {name for name, value in query.args.items() if value}
     source = query.find(exp.Table)
-    if parts - {"kind", "expressions", "from", "from_", "order"} or source is None:
-        return None
+    clauses = {name for name, value in query.args.items() if value}
+    is_whole = clauses <= {"kind", "expressions", "from", "from_", "order"}
+    if not isinstance(query, exp.Select) or source is None or not is_whole:
+        return "", ()
     selected = query.expressions
-    whole = len(selected) == 1 and isinstance(selected[0], exp.Star)
-    if not whole and not all(isinstance(each, exp.Column) for each in selected):
-        return None
-    named = () if whole else tuple(each.name for each in selected)
-    text = snippet.observation or snippet.logs or ""
-    table = parse_table(text, named, exact=True)
-    if table is None or not 0 < len(table.rows) <= _MAX_ROWS:
-        return None
-    columns, rows = table.columns, table.rows
-    if len(rows) % _CAP == 0 or _CUT.search(text):
-        return None
-    if len(columns) * len(rows) > _MAX_CELLS or any(len(row) != len(columns) for row in rows):
-        return None
-    return source.name.lower(), columns, rows
+    if len(selected) == 1 and isinstance(selected[0], exp.Star):
+        return source.name.lower(), ()
+    if not all(isinstance(column, exp.Column) for column in selected):
+        return "", ()
+    return source.name.lower(), tuple(column.name for column in selected)
 
 
-def _build_statements(
-    name: str, columns: Sequence[str], rows: Sequence[Sequence[JsonValue]]
-) -> Iterator[str]:
+def _build_statements(name: str, table: Table) -> Iterator[str]:
     """Yield the statements that make a table."""
-    kinds = [_infer_kind([row[at] for row in rows]) for at in range(len(columns))]
-    heads = ", ".join(f"{_quote_name(column)} {kind}" for column, kind in zip(columns, kinds, strict=True))
-    yield f"CREATE TABLE {_quote_name(name)} ({heads});"
-    for row in rows:
+    kinds = [_infer_kind([row[at] for row in table.rows]) for at in range(len(table.columns))]
+    columns = [f"{_quote_name(name)} {kind}" for name, kind in zip(table.columns, kinds, strict=True)]
+    yield f"CREATE TABLE {_quote_name(name)} ({', '.join(columns)});"
+    for row in table.rows:
         cells = ", ".join(_format_literal(cell, kind) for cell, kind in zip(row, kinds, strict=True))
         yield f"INSERT INTO {_quote_name(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
 
 
 def _infer_kind(cells: Sequence[JsonValue]) -> str:
-    given = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
-    if given and all(not isinstance(cell, bool) and _NUMBER.match(str(cell)) for cell in given):
-        return "DOUBLE" if any("." in str(cell) for cell in given) else "BIGINT"
+    values = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
+    if values and all(not isinstance(value, bool) and _NUMBER.match(str(value)) for value in values):
+        return "DOUBLE" if any("." in str(value) for value in values) else "BIGINT"
     return "VARCHAR"
 
 

@@ -49,25 +49,27 @@ def compare_rows(record: Record, execution: Execution, source: str) -> Agreement
     )
 
 
-def parse_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
+def parse_rows(result: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
     """Return the rows in what a tool gave; None where it holds no rows.
 
     Args:
-        given: the tool's result, a text or decoded.
+        result: the tool's result, a text or decoded.
         columns: of the replay, by which a table's head is known.
     """
-    if isinstance(given, str):
-        document = decode_document(given) if len(given) <= MAX_TABLE_TEXT else given
+    if isinstance(result, str):
+        document = decode_document(result) if len(result) <= MAX_TABLE_TEXT else result
         if not isinstance(document, str):
             return parse_rows(document, columns)
-        table = parse_table(given, columns, exact=True)
+        table = parse_table(result, columns, exact=True)
         return None if table is None else [_normalise_row(row) for row in table.rows]
-    if isinstance(given, dict):
-        rows = given.get("rows", given.get("data"))
-        return parse_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(given.values()))]
-    if isinstance(given, list):
-        return [_normalise_row(_list_cells(row)) for row in given]
-    return [_normalise_row([given])] if isinstance(given, int | float) else None
+    if isinstance(result, dict):
+        rows = result.get("rows", result.get("data"))
+        return (
+            parse_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(result.values()))]
+        )
+    if isinstance(result, list):
+        return [_normalise_row(_list_cells(row)) for row in result]
+    return [_normalise_row([result])] if isinstance(result, int | float) else None
 
 
 def _select_result(record: Record) -> JsonValue:

@@ -1,4 +1,4 @@
-"""One run's snippets, in order, in a sandbox, each beside its record.
+"""One run's snippets, in order, in a sandbox, each compared with its record.
 
 Takes a run, the scans of its snippets, its fixtures and a sandbox; gives a `Replay`. Python snippets share
 one session, so that variables carry over as in the agent's interpreter; other languages run one by one.
@@ -180,9 +180,9 @@ class _Replaying:
         steps = list(self.steps)
         for number, execution in late.items():
             if number in self.numbers:
-                place = self.numbers[number]
-                steps[place] = replace(
-                    steps[place], execution=_with_attempts(steps[place].execution, execution)
+                index = self.numbers[number]
+                steps[index] = replace(
+                    steps[index], execution=_with_attempts(steps[index].execution, execution)
                 )
         return steps
 
@@ -244,17 +244,17 @@ class _Replaying:
     def _compare(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)
         names = self.plan.names.get(snippet.id)
-        given = self._read_final_answer(snippet, execution)
-        if given is not None:
+        final_answer = self._read_final_answer(snippet, execution)
+        if final_answer is not None:
             execution = replace(
                 execution,
-                result=given.result,
-                result_text=given.result_text,
-                result_characters=given.result_characters,
+                result=final_answer.result,
+                result_text=final_answer.result_text,
+                result_characters=final_answer.result_characters,
             )
-        known = given is not None or (names is not None and ends_in_expression(snippet.source))
+        is_known = final_answer is not None or (names is not None and ends_in_expression(snippet.source))
         cut = execution.result_characters is not None
-        output = Replayed(execution.result, execution.result_text, known, cut)
+        output = Replayed(execution.result, execution.result_text, is_known, cut)
         found = self.weighing.weigh(snippet, names, execution, output, self.tape)
         self.steps.append(ReplayedStep(snippet, execution, divergences, found.agrees, found.difference))
 
@@ -273,8 +273,8 @@ class _Replaying:
 
 def _with_attempts(execution: Execution, late: Execution) -> Execution:
     """Return an execution with the record of another of the same step, which may be of a later session."""
-    attempts = {(each.kind, each.target): each for each in (*execution.attempts, *late.attempts)}
-    notes = {(each.kind, each.target): each for each in (*execution.notes, *late.notes)}
+    attempts = {(attempt.kind, attempt.target): attempt for attempt in (*execution.attempts, *late.attempts)}
+    notes = {(attempt.kind, attempt.target): attempt for attempt in (*execution.notes, *late.notes)}
     unsafe = late.failure_class is FailureClass.UNSAFE_OPERATION
     return replace(
         execution,

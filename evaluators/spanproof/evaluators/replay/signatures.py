@@ -87,7 +87,7 @@ def _parse_schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]
 
 
 def _is_properties(schema: Mapping[Any, Any]) -> bool:
-    return all(isinstance(each, Mapping) and "type" in each for each in schema.values())
+    return all(isinstance(inner, Mapping) and "type" in inner for inner in schema.values())
 
 
 def _decode_json(text: str) -> object:

@@ -71,7 +71,7 @@ def replay_sources(
     )
     interpreter = Interpreter(sandbox, spec, calls, build_prelude(steps, SEED, declared=tools))
     replayed: list[ReplayedSource] = []
-    lost: tuple[int, ...] = ()
+    cut_off: tuple[int, ...] = ()
     try:
         for number, source in enumerate(steps, 1):
             calls.turn_to(None)
@@ -79,9 +79,9 @@ def replay_sources(
             ended = has_ended_session(execution)
             value, characters = _read_value(interpreter, source, execution)
             replayed.append(
-                ReplayedSource(execution, value, tuple(calls.divergences), characters, ended, lost)
+                ReplayedSource(execution, value, tuple(calls.divergences), characters, ended, cut_off)
             )
-            lost += (number,) if ended else ()
+            cut_off += (number,) if ended else ()
     finally:
         interpreter.close()
     return replayed

@@ -57,6 +57,15 @@ _CLASSES: Final = frozenset(
     )
 )
 
+_SAME_TYPE: Final[Mapping[str, str]] = {
+    "numpy.ndarray": "numpy.array numpy.zeros numpy.ones numpy.arange numpy.linspace numpy.full numpy.eye",
+    "pandas.DataFrame": "pandas.read_csv pandas.read_parquet pandas.read_excel pandas.DataFrame().head"
+    " pandas.DataFrame().tail pandas.DataFrame().copy",
+    "builtins.str": "builtins.str().upper builtins.str().lower builtins.str().strip builtins.str().lstrip"
+    " builtins.str().rstrip builtins.str().replace builtins.str().join builtins.str().title"
+    " builtins.str().format",
+    "builtins.list": "builtins.str().split builtins.str().rsplit builtins.str().splitlines",
+}
 _RETURNS: Final[Mapping[str, str]] = {
     "builtins.sorted": "builtins.list",
     "builtins.len": "builtins.int",
@@ -67,25 +76,8 @@ _RETURNS: Final[Mapping[str, str]] = {
     "re.findall": "builtins.list",
     "re.split": "builtins.list",
     "re.sub": "builtins.str",
-    **dict.fromkeys(
-        (f"numpy.{name}" for name in ("array", "zeros", "ones", "arange", "linspace", "full", "eye")),
-        "numpy.ndarray",
-    ),
-    **dict.fromkeys(
-        (f"pandas.{name}" for name in ("read_csv", "read_parquet", "read_excel")), "pandas.DataFrame"
-    ),
-    **dict.fromkeys(
-        (
-            f"builtins.str().{name}"
-            for name in ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "join", "title", "format")
-        ),
-        "builtins.str",
-    ),
-    **dict.fromkeys(
-        (f"builtins.str().{name}" for name in ("split", "rsplit", "splitlines")), "builtins.list"
-    ),
     "builtins.str().encode": "builtins.bytes",
-    **dict.fromkeys((f"pandas.DataFrame().{name}" for name in ("head", "tail", "copy")), "pandas.DataFrame"),
+    **{name: type_name for type_name, names in _SAME_TYPE.items() for name in names.split()},
 }
 # Arguments with which these functions return something else.
 _GIVES_ANOTHER: Final = frozenset(("iterator", "chunksize", "sheet_name", "like", "subok"))
@@ -145,9 +137,9 @@ class Typed:
             target = _find_only_target(statement)
             if target is not None and bindings.count(target) == 1:
                 value = statement.value  # type: ignore[attr-defined]
-                known = self._infer_type(value, aliases)
-                if known is not None:
-                    self.types[target] = known
+                type_name = self._infer_type(value, aliases)
+                if type_name is not None:
+                    self.types[target] = type_name
         return uses
 
     def _find_statement_uses(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
@@ -158,10 +150,10 @@ class Typed:
                 called.add(node.func)
             if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)):
                 continue
-            known = self._infer_type(node.value, aliases)
-            if known is not None and node.attr not in self._may_exist:
-                name = f"{known}().{node.attr}{'()' if node in called else ''}"
-                yield Use(name, known, node.lineno)
+            type_name = self._infer_type(node.value, aliases)
+            if type_name is not None and node.attr not in self._may_exist:
+                name = f"{type_name}().{node.attr}{'()' if node in called else ''}"
+                yield Use(name, type_name, node.lineno)
 
     def _infer_type(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
         if isinstance(value, ast.Name):
@@ -183,9 +175,9 @@ class Typed:
                 return aliases[function.id]
             return None if function.id in self._bound else f"builtins.{function.id}"
         if isinstance(function, ast.Attribute):
-            known = self._infer_type(function.value, aliases)
-            if known is not None:
-                return f"{known}().{function.attr}"
+            type_name = self._infer_type(function.value, aliases)
+            if type_name is not None:
+                return f"{type_name}().{function.attr}"
             names = ast.unparse(function).split(".")
             if names[0] in aliases and all(name.isidentifier() for name in names):
                 return ".".join([aliases[names[0]], *names[1:]])

@@ -115,15 +115,21 @@ class Weighing:
             return "the argument of a tool call cannot leave the sandbox"
         if "FileNotFoundError" in (raised.type, *raised.chain):
             return "the file is not on the trace"
-        lacking = _NO_NAME.match(raised.message) if not record.failed else None
-        if lacking is not None and lacking["module"].partition(".")[0] in sys.stdlib_module_names:
-            return "the sandbox's version of Python may not be the run's, and lacks the name"
-        if textual and not record.failed and raised.type in _WRONG_TYPE:
-            return "a tool's result is on record as text, which may be all that is left of an object"
+        if not record.failed:
+            if _names_standard_module(raised.message):
+                return "the sandbox's version of Python may not be the run's, and lacks the name"
+            if textual and raised.type in _WRONG_TYPE:
+                return "a tool's result is on record as text, which may be all that is left of an object"
         unknown = self.state.unknown(names) if raised.type == "NameError" else frozenset()
         if any(f"'{name}'" in raised.message for name in unknown):
             return "the name came from outside the run's code"
         return None
+
+
+def _names_standard_module(message: str) -> bool:
+    """Whether an error says that a module of the standard library lacks a name."""
+    found = _NO_NAME.match(message)
+    return found is not None and found["module"].partition(".")[0] in sys.stdlib_module_names
 
 
 def _explain_divergence(divergences: Sequence[Divergence]) -> str | None:

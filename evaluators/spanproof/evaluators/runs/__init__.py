@@ -4,7 +4,7 @@ A `Trace` and its snippets come in, `Run`s go out, in order of time. Every AGENT
 with its parent's id; a trace without agents is one run per piece of work under its roots. Nothing is judged.
 """
 
-from spanproof.evaluators.runs.runs import runs_of
-from spanproof.evaluators.runs.scope import spans_of
+from spanproof.evaluators.runs.runs import list_runs
+from spanproof.evaluators.runs.scope import list_run_spans
 
-__all__ = ["runs_of", "spans_of"]
+__all__ = ["list_run_spans", "list_runs"]

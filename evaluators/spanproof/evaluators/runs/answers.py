@@ -15,7 +15,7 @@ from spanproof.trace.dialects.messages import is_bare_call, read_messages
 _NOTHING: Final = frozenset({"None", "null", "nan", "NaN", "undefined"})
 
 
-def extract_answer(output: Payload | None) -> Payload | None:
+def find_answer(output: Payload | None) -> Payload | None:
     """Return the answer in a run's output, its words alone where it is a message or a list of its parts."""
     if output is None or output.value is None or output.text.strip() in _NOTHING:
         return None
@@ -27,9 +27,9 @@ def extract_answer(output: Payload | None) -> Payload | None:
     parts = _list_parts(value)
     if not parts:
         return output
-    said = [message for message in read_messages(parts, "assistant") if message.role == "assistant"]
-    texts = [message.text for message in said if message.text]
-    if said and said[-1].tool_calls and not said[-1].text:
+    messages = [message for message in read_messages(parts, "assistant") if message.role == "assistant"]
+    texts = [message.text for message in messages if message.text]
+    if messages and messages[-1].tool_calls and not messages[-1].text:
         return None
     return Payload(texts[-1], texts[-1], typed=True) if texts else None
 

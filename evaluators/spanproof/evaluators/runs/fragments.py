@@ -29,7 +29,7 @@ class SplitRun:
     fragments: int
 
 
-def find_split_runs(traces: Iterable[Trace]) -> list[SplitRun]:
+def list_split_runs(traces: Iterable[Trace]) -> list[SplitRun]:
     """Return the runs that were split into several traces.
 
     A turn of a conversation is a trace of its own, and is none of them: a trace is a fragment where it has no

@@ -38,7 +38,7 @@ def find_system_prompt(calls: Iterable[Span]) -> str | None:
     return None
 
 
-def derive_prompt_version(prompt: str) -> str:
+def build_prompt_version(prompt: str) -> str:
     """Return a version that prompts share which differ in ids, dates, numbers and white space alone."""
     text = " ".join(_VOLATILE.sub("#", prompt).split())
     return DERIVED_PREFIX + digest("prompt", text)[:_DIGEST_CHARACTERS]

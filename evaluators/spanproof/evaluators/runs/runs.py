@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
-from spanproof.evaluators.runs.answers import extract_answer
-from spanproof.evaluators.runs.prompts import derive_prompt_version, find_system_prompt
-from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
+from spanproof.evaluators.runs.answers import find_answer
+from spanproof.evaluators.runs.prompts import build_prompt_version, find_system_prompt
+from spanproof.evaluators.runs.scope import (
+    RunScope,
+    awaits_tools,
+    compute_usage,
+    list_model_calls,
+    list_scopes,
+)
 from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
@@ -20,7 +26,6 @@ from spanproof.trace import (
     Run,
     Snippet,
     Span,
-    SpanError,
     SpanKind,
     Step,
     Trace,
@@ -36,14 +41,14 @@ _OUT_OF_STEPS = frozenset(
 _MAX_STEPS_KEYS = (ours.RUN_MAX_STEPS, "smolagents.max_steps")
 
 
-def runs_of(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
+def list_runs(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
     """Return the runs of this trace, in order of time.
 
     Args:
         trace: the whole trace.
         snippets: what `detect` found in it.
     """
-    scopes = find_scopes(trace, {snippet.span_id for snippet in snippets})
+    scopes = list_scopes(trace, {snippet.span_id for snippet in snippets})
     runs = [_build_run(trace, scope, snippets) for scope in scopes]
     return [_with_handed_task(run, runs) for run in runs]
 
@@ -53,16 +58,19 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
     spans = (root, *scope.members)
     own = {span.span_id for span in spans}
     steps = build_steps(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
-    calls = find_model_calls(trace, spans)
-    hidden = any(span.hidden for span in spans)
+    calls = list_model_calls(trace, spans)
     output = _find_output(root, calls, steps)
-    answer = extract_answer(output)
+    answer = find_answer(output)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
-    ending = _determine_ending(root, steps, answer)
+    ending = _classify_ending(root, steps, answer)
     if ending is Ending.ANSWERED and answer is None and output is not None:
         ending = Ending.UNKNOWN  # it ended with nothing, which its producer calls an answer
     if ending is Ending.MAX_STEPS:
         steps = _with_refused_end(steps)
+    error = root.error
+    if error is None and ending is Ending.FAILED:
+        error = next((step.error for step in reversed(steps) if step.error is not None), None)
+    is_hidden = any(span.hidden for span in spans)
     return Run(
         trace_id=trace.trace_id,
         span_id=root.span_id,
@@ -71,12 +79,12 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
         answer=answer,
         steps=steps,
         ending=ending,
-        error=root.error or (_find_last_error(steps) if ending is Ending.FAILED else None),
+        error=error,
         cohort=_build_cohort(root, spans, calls, steps),
-        usage=sum_usage(trace, spans),
+        usage=compute_usage(trace, spans),
         start_ns=root.start_ns,
         end_ns=root.end_ns,
-        hidden=hidden,
+        hidden=is_hidden,
         truncated=any(span.truncated for span in spans),
         parent_span_id=scope.parent_span_id,
         refusal=find_refusal(trace, root) or find_ending_refusal(trace, root),
@@ -85,15 +93,15 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
 
 def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
     """Return the task of the agent: its input, else the user's last words before the first model call."""
-    given = _find_last_text(root.input_messages, "user")
-    if given is not None:
-        return given
+    request = _find_last_text(root.input_messages, "user")
+    if request is not None:
+        return request
     if root.kind is SpanKind.AGENT and root.input is not None and isinstance(root.input.value, str):
         return root.input.text
     for call in calls[:1]:
-        given = _find_last_text(call.input_messages, "user")
-        if given is not None:
-            return given.removeprefix(_NEW_TASK)
+        request = _find_last_text(call.input_messages, "user")
+        if request is not None:
+            return request.removeprefix(_NEW_TASK)
     if root.input is None or root.kind is SpanKind.TOOL:
         return None
     return root.input.text or None
@@ -101,22 +109,27 @@ def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
 
 def _find_output(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
     """Return what the agent ended with: its last step's final one, its output, or its model's last words."""
-    for step in steps[-1:]:
-        # First, as a streamed run's output may be the stream printed, not its end.
-        final = next(
-            (call for call in step.calls if call.tool == "final_answer" and call.error is None), None
-        )
-        if final is not None and final.result is not None and step.error is None:
-            return final.result
-    said = _find_last_text(root.output_messages, "assistant")
-    if said is not None and not _ends_in_calls(root.output_messages):
-        return Payload(said, said)
+    # First, as a streamed run's output may be the stream printed, not its end.
+    result = _find_final_result(steps[-1]) if steps else None
+    if result is not None:
+        return result
+    ends_in_calls = _ends_in_calls(root.output_messages)
+    text = _find_last_text(root.output_messages, "assistant")
+    if text is not None and not ends_in_calls:
+        return Payload(text, text)
     if root.output is not None and root.kind is not SpanKind.TOOL and not root.output_messages:
         return root.output
-    if not calls or awaits_tools(calls[-1]) or _ends_in_calls(root.output_messages):
+    if not calls or awaits_tools(calls[-1]) or ends_in_calls:
         return None
     last = _find_last_text(calls[-1].output_messages, "assistant")
     return Payload(last, last) if last is not None else None
+
+
+def _find_final_result(step: Step) -> Payload | None:
+    """Return what a step's call of `final_answer` gave."""
+    ending = (call for call in step.calls if call.tool == "final_answer" and call.error is None)
+    call = next(ending, None)
+    return call.result if call is not None and step.error is None else None
 
 
 def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
@@ -124,7 +137,7 @@ def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
 
 
 def _ends_in_calls(spoken: Sequence[Message]) -> bool:
-    """Whether the last that was said are calls to be made, with no word beside them."""
+    """Whether the last message requests calls and has no text."""
     last = next((message for message in reversed(spoken) if message.role == "assistant"), None)
     return last is not None and bool(last.tool_calls) and not last.text and spoken[-1] is last
 
@@ -144,7 +157,7 @@ def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped
     return (*steps[:-1], replace(last, is_final=True)) if is_final else steps
 
 
-def _determine_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
+def _classify_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
     declared = root.attributes.get(ours.RUN_ENDING)
     if isinstance(declared, str) and declared in set(Ending):
         return Ending(declared)
@@ -170,47 +183,45 @@ def _with_refused_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if not acted or acted[-1].refusal is None:
         return steps
     last = acted[-1]
-    return tuple(
-        replace(step, refusal=last.refusal)
-        if step.number > last.number and step.error is not None and step.error.type in _OUT_OF_STEPS
-        else step
-        for step in steps
-    )
-
-
-def _find_last_error(steps: Sequence[Step]) -> SpanError | None:
-    return next((step.error for step in reversed(steps) if step.error is not None), None)
+    ended = []
+    for step in steps:
+        is_limit = step.error is not None and step.error.type in _OUT_OF_STEPS
+        ended.append(replace(step, refusal=last.refusal) if is_limit and step.number > last.number else step)
+    return tuple(ended)
 
 
 def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Sequence[Step]) -> Cohort:
     snippets = [snippet for step in steps for snippet in step.snippets]
     ran = [snippet for snippet in snippets if snippet.executed]
+    language = next((snippet.language.value for snippet in ran or snippets), "")
     prompt = find_system_prompt(calls)
-    derived_version = derive_prompt_version(prompt) if prompt else ""
+    prompt_version = _read_declared(spans, "prompt_version")
+    if not prompt_version and prompt:
+        prompt_version = build_prompt_version(prompt)
     return Cohort(
-        project=_find_project(root, spans),
+        project=_get_project(root, spans),
         service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=next((span.model for span in (*calls, *spans) if span.model), ""),
-        prompt_version=_find_declared(spans, "prompt_version") or derived_version,
-        task=_find_declared(spans, "task"),
-        language=next((snippet.language.value for snippet in ran or snippets), ""),
-        fixture_set=_find_declared(spans, "fixture_set"),
-        executor=_name_executor(ran),
-        release=_find_declared(spans, "release") or _read_text(root.resource, "service.version"),
+        prompt_version=prompt_version,
+        task=_read_declared(spans, "task"),
+        language=language,
+        fixture_set=_read_declared(spans, "fixture_set"),
+        executor=_format_executor(ran),
+        release=_read_declared(spans, "release") or _read_text(root.resource, "service.version"),
     )
 
 
-def _find_project(root: Span, spans: Sequence[Span]) -> str:
+def _get_project(root: Span, spans: Sequence[Span]) -> str:
     return (
         get_stored_project(root.resource, "")
-        or _find_declared(spans, "project")
+        or _read_declared(spans, "project")
         or _read_text(root.resource, "openinference.project.name")
         or "default"
     )
 
 
-def _name_executor(ran: Sequence[Snippet]) -> str:
+def _format_executor(ran: Sequence[Snippet]) -> str:
     """Return the type of the first executor that is recorded, with its image: `docker:python`."""
     executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
     if executor is None or executor.type is None:
@@ -218,7 +229,7 @@ def _name_executor(ran: Sequence[Snippet]) -> str:
     return f"{executor.type}:{executor.image_name}" if executor.image_name else executor.type
 
 
-def _find_declared(spans: Sequence[Span], dimension: str) -> str:
+def _read_declared(spans: Sequence[Span], dimension: str) -> str:
     """Return a dimension as the first span that declares it has it, or as its resource has it."""
     key = ours.COHORT_PREFIX + dimension
     found = (_read_text(span.attributes, key) or _read_text(span.resource, key) for span in spans)

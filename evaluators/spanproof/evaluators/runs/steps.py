@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
 from spanproof.evaluators.refusals import find_refusal
-from spanproof.evaluators.runs.scope import RunScope, find_hosted_calls, find_model_calls, sum_usage
-from spanproof.evaluators.runs.turns import Turn, find_turns
+from spanproof.evaluators.runs.scope import RunScope, compute_usage, list_hosted_calls, list_model_calls
+from spanproof.evaluators.runs.turns import Turn, list_turns
 from spanproof.trace import (
     Message,
     Payload,
@@ -32,9 +32,9 @@ def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> t
     by_span: dict[str, list[Snippet]] = {}
     for snippet in snippets:
         by_span.setdefault(snippet.span_id, []).append(snippet)
-    calls = find_model_calls(trace, scope.members)
-    answers = _map_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
-    turns = find_turns(trace, scope)
+    calls = list_model_calls(trace, scope.members)
+    answers = _group_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
+    turns = list_turns(trace, scope)
     steps = tuple(
         _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls), answers)
         for number, turn in enumerate(turns, start=1)
@@ -58,7 +58,7 @@ def _with_answered_code(
     return (replace(answer, start_ns=root.start_ns, end_ns=root.end_ns),)
 
 
-def _map_answers(calls: Sequence[Span]) -> dict[str, Message]:
+def _group_answers(calls: Sequence[Span]) -> dict[str, Message]:
     """Return what tools answered, by the id of the call, from what the model was sent.
 
     Where the producer makes no spans of tools these messages are the record.
@@ -84,40 +84,54 @@ def _build_step(
     shown_next: str | None,
     answers: Mapping[str, Message],
 ) -> Step:
-    said = [message for call in turn.calls for message in call.output_messages if message.role == "assistant"]
-    found = [snippet for span in turn.spans for snippet in by_span.get(span.span_id, ())]
-    found.sort(key=lambda snippet: not snippet.executed)
-    hosted = [
-        _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
-    ]
-    hosted += [
-        _make_hosted_call(call, answers[call.call_id])
-        for message in said
-        for call in message.tool_calls
-        if call.call_id is not None and call.call_id in answers and not _holds_code(call, found)
-    ]
-    recorded = _collect_calls(trace, turn, found, hosted)
+    outputs = (message for call in turn.calls for message in call.output_messages)
+    messages = [message for message in outputs if message.role == "assistant"]
+    snippets = [snippet for span in turn.spans for snippet in by_span.get(span.span_id, ())]
+    snippets.sort(key=lambda snippet: not snippet.executed)
+    requested = tuple(call for message in messages for call in message.tool_calls)
+    hosted = _list_hosted_calls(turn, requested, answers, snippets)
+    calls = _list_calls(trace, turn, snippets, hosted)
+    is_final = any(call.tool == _FINAL_ANSWER and call.error is None for call in calls)
+    is_final = is_final or any(snippet.is_final for snippet in snippets)
     return Step(
         number=number,
         span_id=turn.span.span_id,
         kind=turn.kind,
-        text="\n".join(message.text for message in said if message.text),
-        requested=tuple(call for message in said for call in message.tool_calls),
-        snippets=tuple(found),
-        calls=recorded,
-        observation=_find_observation(turn, found) or shown_next,
+        text="\n".join(filter(None, (message.text for message in messages))),
+        requested=requested,
+        snippets=tuple(snippets),
+        calls=calls,
+        observation=_find_observation(turn, snippets) or shown_next,
         error=_find_error(turn),
-        is_final=any(call.tool == _FINAL_ANSWER and call.error is None for call in recorded)
-        or any(snippet.is_final for snippet in found),
+        is_final=is_final,
         start_ns=turn.span.start_ns,
         end_ns=max(span.end_ns for span in (turn.span, *turn.spans)),
-        usage=sum_usage(trace, turn.spans),
-        refusal=find_refusal(trace, turn.span) or _find_common_refusal(found, recorded),
+        usage=compute_usage(trace, turn.spans),
+        refusal=_find_refusal(trace, turn, snippets, calls),
     )
 
 
-def _find_common_refusal(snippets: Sequence[Snippet], calls: Sequence[RecordedCall]) -> Refusal | None:
-    """Return the refusal that ended a step's code; where no code ran, that of its calls if all have one."""
+def _list_hosted_calls(
+    turn: Turn, requested: Sequence[ToolCall], answers: Mapping[str, Message], snippets: Sequence[Snippet]
+) -> list[RecordedCall]:
+    """Return the calls that ran at the provider, and those that only messages record as answered."""
+    hosted = [
+        _build_hosted_call(call, answer) for span in turn.calls for call, answer in list_hosted_calls(span)
+    ]
+    for call in requested:
+        answer = answers.get(call.call_id or "")
+        if answer is not None and not _holds_code(call, snippets):
+            hosted.append(_build_hosted_call(call, answer))
+    return hosted
+
+
+def _find_refusal(
+    trace: Trace, turn: Turn, snippets: Sequence[Snippet], calls: Sequence[RecordedCall]
+) -> Refusal | None:
+    """Return the refusal of a step: its own, that of its code, or without code that of all its calls."""
+    own = find_refusal(trace, turn.span)
+    if own is not None:
+        return own
     ran = [snippet for snippet in snippets if snippet.executed]
     if ran:
         return ran[-1].refusal
@@ -125,23 +139,23 @@ def _find_common_refusal(snippets: Sequence[Snippet], calls: Sequence[RecordedCa
     return refusals[0] if refusals and None not in refusals else None
 
 
-def _collect_calls(
+def _list_calls(
     trace: Trace, turn: Turn, snippets: Sequence[Snippet], hosted: Iterable[RecordedCall]
 ) -> tuple[RecordedCall, ...]:
     """Return the calls of a step: at the provider, on the trace, and made by code given to a tool."""
     recorded = [*hosted, *(to_recorded_call(trace, tool) for tool in turn.tools)]
-    known = {call.span_id for call in recorded}
+    span_ids = {call.span_id for call in recorded}
     made = (call for snippet in snippets for call in snippet.tape)
-    return (*recorded, *(call for call in made if call.span_id not in known))
+    return (*recorded, *(call for call in made if call.span_id not in span_ids))
 
 
 def _holds_code(call: ToolCall, snippets: Sequence[Snippet]) -> bool:
     """Whether a call is one of code, which is a snippet with its own outcome."""
-    given = call.arguments.values() if isinstance(call.arguments, Mapping) else [call.arguments]
-    return any(snippet.source in given for snippet in snippets)
+    values = call.arguments.values() if isinstance(call.arguments, Mapping) else [call.arguments]
+    return any(snippet.source in values for snippet in snippets)
 
 
-def _make_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:
+def _build_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:
     args, kwargs = split_arguments(call.arguments)
     return RecordedCall(call.name, args, kwargs, Payload(answer.text, answer.text))
 

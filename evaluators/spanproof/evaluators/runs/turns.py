@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.detect.calls import find_calls_below
-from spanproof.evaluators.runs.scope import RunScope, find_model_calls
+from spanproof.evaluators.runs.scope import RunScope, list_model_calls, list_outermost
 from spanproof.trace import Span, SpanKind, Trace
 
 
@@ -35,7 +35,7 @@ class Turn:
     spans: tuple[Span, ...]
 
 
-def find_turns(trace: Trace, scope: RunScope) -> list[Turn]:
+def list_turns(trace: Trace, scope: RunScope) -> list[Turn]:
     """Return the steps of this run as spans, in order of time."""
     members = scope.members if scope.root.kind is SpanKind.AGENT else (scope.root, *scope.members)
     run = _Run(trace, members)
@@ -51,8 +51,9 @@ class _Run:
         self._trace = trace
         self._members = members
         self._order = {span.span_id: index for index, span in enumerate(members)}
-        self._calls = find_model_calls(trace, members)
-        self._tools = self._find_outermost_tools(members)
+        self._calls = list_model_calls(trace, members)
+        # A retrieval is a look-up like a tool's: a query goes out, documents come back.
+        self._tools = list_outermost(trace, members, frozenset({SpanKind.TOOL, SpanKind.RETRIEVER}))
 
     def split_by_number(self, stepped: Sequence[Span]) -> list[Turn]:
         """Return a turn per numbered step, and per model call outside them."""
@@ -80,12 +81,12 @@ class _Run:
         for call, end in zip(self._calls, [*ends, None], strict=False):
             first = bisect_left(starts, call.start_ns)
             after = bisect_left(starts, end) if end is not None else len(starts)
-            turns.append(self._make_call_turn(call, tuple(self._tools[first:after])))
+            turns.append(self._build_call_turn(call, tuple(self._tools[first:after])))
         before = bisect_left(starts, self._calls[0].start_ns) if self._calls else len(starts)
         turns += [Turn(tool, "action", (), (tool,), self._with_below(tool)) for tool in self._tools[:before]]
-        return turns + self._make_code_turns(turns)
+        return turns + self._list_code_turns(turns)
 
-    def _make_call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
+    def _build_call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
         """Return the turn of this call; a chain takes its part that holds all of it and no other call."""
         parents = self._trace.parents
         above = self._trace.by_id.get(parents[call.span_id] or "")
@@ -99,7 +100,7 @@ class _Run:
         spans = {span.span_id: span for one in (call, *tools) for span in self._with_below(one)}
         return Turn(call, "action", (call,), tools, tuple(spans.values()))
 
-    def _make_code_turns(self, turns: Sequence[Turn]) -> list[Turn]:
+    def _list_code_turns(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return a turn for each span with recorded code that no turn holds."""
         held = {span.span_id for turn in turns for span in turn.spans}
         return [
@@ -111,15 +112,5 @@ class _Run:
     def _with_below(self, span: Span) -> tuple[Span, ...]:
         """Return this span and those of the run below it, in order of time."""
         inside = [span, *self._trace.descendants(span.span_id)]
-        known = [one for one in inside if one.span_id in self._order]
-        return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
-
-    def _find_outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
-        # A retrieval is a look-up like a tool's: a query goes out, documents come back.
-        tools = {span.span_id for span in spans if span.kind in (SpanKind.TOOL, SpanKind.RETRIEVER)}
-        return [
-            span
-            for span in spans
-            if span.span_id in tools
-            and not any(above.span_id in tools for above in self._trace.ancestors(span.span_id))
-        ]
+        spans = [one for one in inside if one.span_id in self._order]
+        return tuple(sorted(spans, key=lambda one: self._order[one.span_id]))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.evaluators.sessions.facts import derive_shape, extract_facts, is_identifier
 from spanproof.evaluators.sessions.model import HandOver, Replaced
 from spanproof.trace import Payload, Run, SpanKind, Step, Trace
@@ -81,7 +81,7 @@ def _find_lost(trace: Trace, giver: Run, receiver: Run) -> dict[str, str]:
 
 
 def _read_first_messages(trace: Trace, run: Run) -> Iterator[str]:
-    calls = [span for span in spans_of(trace, run) if span.kind is SpanKind.LLM]
+    calls = [span for span in list_run_spans(trace, run) if span.kind is SpanKind.LLM]
     for call in calls[:1]:
         yield from (message.text for message in call.input_messages)
 

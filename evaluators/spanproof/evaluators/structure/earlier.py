@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.runs import runs_of
-from spanproof.evaluators.structure.left import Files, code_left, task_key
+from spanproof.evaluators.runs import list_runs
+from spanproof.evaluators.structure.left import Files, build_task_key, read_code_left
 from spanproof.trace import Trace
 
 
 def read_code(traces: Iterable[Trace]) -> dict[str, Files]:
     """Return the code that runs leave, by task; the latest run of each task counts."""
     left: dict[str, Files] = {}
-    found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
-    for trace, run in sorted(found, key=lambda each: each[1].start_ns):
+    found = [(trace, run) for trace in traces for run in list_runs(trace, detect(trace))]
+    for trace, run in sorted(found, key=lambda entry: entry[1].start_ns):
         account = build_account(trace, run, {}, NoReplay("only its code is read"))
-        left[task_key(run)] = code_left(run, account, {})
+        left[build_task_key(run)] = read_code_left(run, account, {})
     return {task: files for task, files in left.items() if task and files}

@@ -14,7 +14,7 @@ from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.model import Account
 from spanproof.evaluators.scores import STRUCTURE_EVALUATOR, check_registered
-from spanproof.evaluators.structure.left import CodeFile, Files, code_left, task_key
+from spanproof.evaluators.structure.left import CodeFile, Files, build_task_key, read_code_left
 from spanproof.trace import Cause, Judgement, Layer, Outcome, Run, Skipped
 
 _LIBRARIES: Final = ("lizard", "vulture", "griffe")
@@ -34,7 +34,7 @@ class Structure(Evaluator):
     cost = Cost.RULES
 
     def __init__(self, before: Mapping[str, Files] | None = None) -> None:
-        """Take the code of runs before, by `task_key`; it goes before what the trace itself shows."""
+        """Take the code of runs before, by `build_task_key`; it goes before what the trace itself shows."""
         self._before = before or {}
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
@@ -43,14 +43,14 @@ class Structure(Evaluator):
         Raises:
             UnregisteredScore: a measure is not registered.
         """
-        turns = _collect_files(evidence.earlier)
-        after = code_left(evidence.run, evidence.account, turns)
+        turns = _build_files(evidence.earlier)
+        after = read_code_left(evidence.run, evidence.account, turns)
         if not after:
             return []
-        before = self._before.get(task_key(evidence.run)) or turns
+        before = self._before.get(build_task_key(evidence.run)) or turns
         judgements = [
             Judgement(self.layer, name, evidence.run.span_id, outcome, self.name, self.version)
-            for name, outcome in _measure_outcomes(before, after).items()
+            for name, outcome in _compute_outcomes(before, after).items()
         ]
         check_registered(judgements)
         return judgements
@@ -60,27 +60,27 @@ class Structure(Evaluator):
         return Needs.NOTHING
 
 
-def _collect_files(turns: Sequence[Run]) -> Files:
+def _build_files(turns: Sequence[Run]) -> Files:
     """Return the files as the turns before left them; the code of their sessions was for other tasks."""
     files: dict[str, CodeFile] = {}
     for turn in turns:
-        files |= code_left(turn, Account(), files)
+        files |= read_code_left(turn, Account(), files)
     return {name: file for name, file in files.items() if not file.is_session}
 
 
-def _measure_outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
-    reason = _explain_unmeasured(after)
+def _compute_outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
+    reason = _describe_unmeasured(after)
     if reason:
         compared = _OF_TWO_RUNS if before.keys() & after.keys() else ()
         return dict.fromkeys((*_OF_ONE_RUN, *compared), Skipped(reason, Cause.NO_CODE))
     # Loaded here: its libraries are an extra.
-    from spanproof.evaluators.structure.verdicts import measure
+    from spanproof.evaluators.structure.verdicts import compute_outcomes
 
-    return measure(before, after)
+    return compute_outcomes(before, after)
 
 
-def _explain_unmeasured(files: Files) -> str:
-    missing = [each for each in _LIBRARIES if find_spec(each) is None]
+def _describe_unmeasured(files: Files) -> str:
+    missing = [library for library in _LIBRARIES if find_spec(library) is None]
     if missing:
         return f"{missing[0]} is not installed; `pip install 'spanproof[structure]'` gets it"
     if sum(len(file.source) for file in files.values()) > _LONGEST:

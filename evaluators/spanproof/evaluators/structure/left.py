@@ -52,12 +52,12 @@ Files = Mapping[str, CodeFile]
 """Files by name."""
 
 
-def task_key(run: Run) -> str:
+def build_task_key(run: Run) -> str:
     """Return what two runs of the same task share: the task's name, else its words."""
     return run.cohort.task or _SPACE.sub(" ", run.task or "").strip()
 
 
-def code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
+def read_code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
     """Return the files of code that a run wrote or edited, and its session, by name.
 
     Args:
@@ -65,21 +65,21 @@ def code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
         account: how its snippets ended.
         before: files as the turns before left them, which edits start from.
     """
-    known = dict(before)
+    files = dict(before)
     touched: set[str] = set()
-    for name, text, replaced in _find_writes(run.steps):
+    for name, text, replaced in _iter_writes(run.steps):
         if replaced is None:
-            known[name] = CodeFile(name, text)
-        elif name in known and known[name].source.count(replaced) == 1:
-            known[name] = CodeFile(name, known[name].source.replace(replaced, text))
+            files[name] = CodeFile(name, text)
+        elif name in files and files[name].source.count(replaced) == 1:
+            files[name] = CodeFile(name, files[name].source.replace(replaced, text))
         else:
-            known.pop(name, None)
+            files.pop(name, None)
         touched.add(name)
-    files = {name: known[name] for name in sorted(touched) if name in known}
-    return files | {file.name: file for file in _collect_sessions(run, account)}
+    written = {name: files[name] for name in sorted(touched) if name in files}
+    return written | {file.name: file for file in _iter_sessions(run, account)}
 
 
-def _find_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
+def _iter_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
     """Yield each write of a tool in order: the path, the text, and the text that it replaces in an edit."""
     for step in steps:
         happened = [(dict(call.kwargs), call.error is None and call.refusal is None) for call in step.calls]
@@ -87,10 +87,10 @@ def _find_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]
         for arguments, succeeded in happened or requested:
             path = find_path(arguments)
             if path is not None and succeeded:
-                yield from ((path, *write) for write in _parse_write(arguments))
+                yield from ((path, *write) for write in _iter_edits(arguments))
 
 
-def _parse_write(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str | None]]:
+def _iter_edits(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str | None]]:
     for old, new in _EDITS:
         replaced, text = arguments.get(old), arguments.get(new)
         if isinstance(replaced, str) and isinstance(text, str) and replaced:
@@ -101,35 +101,35 @@ def _parse_write(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str 
         yield text, None
 
 
-def _collect_sessions(run: Run, account: Account) -> Iterator[CodeFile]:
+def _iter_sessions(run: Run, account: Account) -> Iterator[CodeFile]:
     for language, name in _SESSION_FILES.items():
         kept = [
-            each
-            for each in run.snippets
-            if each.executed and each.language is language and account.of(each).ok is not False
+            snippet
+            for snippet in run.snippets
+            if snippet.executed and snippet.language is language and account.of(snippet).ok is not False
         ]
-        whole = [each for each in kept if not each.truncated]
+        whole = [snippet for snippet in kept if not snippet.truncated]
         if whole:
-            yield CodeFile(name, "\n".join(_drop_replaced(whole)))
+            yield CodeFile(name, "\n".join(_select_current_sources(whole)))
 
 
-def _drop_replaced(snippets: Sequence[Snippet]) -> list[str]:
+def _select_current_sources(snippets: Sequence[Snippet]) -> list[str]:
     """Return the sources without the definitions that a later one replaces."""
     defined_later: set[str] = set()
     sources: list[str] = []
     for snippet in reversed(snippets):
         lines = snippet.source.splitlines()
-        definitions = _find_definitions(snippet.source) if snippet.language is Language.PYTHON else []
+        definitions = _list_definitions(snippet.source) if snippet.language is Language.PYTHON else []
         for node in reversed(definitions):
             if node.name in defined_later:
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 del lines[first - 1 : node.end_lineno]
             defined_later.add(node.name)
         sources.append("\n".join(lines))
     return sources[::-1]
 
 
-def _find_definitions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+def _list_definitions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
     """Return the definitions at the top of a source that stand on lines of their own."""
     try:
         tree = ast.parse(source)

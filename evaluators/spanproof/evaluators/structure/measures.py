@@ -62,7 +62,7 @@ class Size:
     @property
     def paths(self) -> int:
         """The paths through all functions together."""
-        return sum(each.paths for each in self.functions)
+        return sum(function.paths for function in self.functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,18 @@ def select_readable(files: Iterable[CodeFile]) -> list[CodeFile]:
     return [
         file
         for file in files
-        if get_reader_for(file.name) is not None and (not file.is_python or _parse(file) is not None)
+        if get_reader_for(file.name) is not None and (not file.is_python or _find_module(file) is not None)
     ]
 
 
-def _parse(file: CodeFile) -> ast.Module | None:
+def _find_module(file: CodeFile) -> ast.Module | None:
     try:
         return ast.parse(file.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def measure_size(files: Sequence[CodeFile]) -> Size:
+def compute_size(files: Sequence[CodeFile]) -> Size:
     """Return lines and paths of files that can be read."""
     analyse = FileAnalyzer(get_extensions(["outside"]))
     lines = 0
@@ -110,23 +110,23 @@ def measure_size(files: Sequence[CodeFile]) -> Size:
         functions += [
             FunctionSize(
                 file.name,
-                each.name,
-                each.start_line,
-                each.nloc,
-                each.cyclomatic_complexity,
+                function.name,
+                function.start_line,
+                function.nloc,
+                function.cyclomatic_complexity,
             )
-            for each in found.function_list
+            for function in found.function_list
         ]
     return Size(lines, tuple(functions))
 
 
-def find_duplicates(files: Sequence[CodeFile]) -> tuple[int, list[Finding]]:
+def count_duplicates(files: Sequence[CodeFile]) -> tuple[int, list[Finding]]:
     """Return how many lines say something, and the blocks of them that repeat an earlier block."""
     seen: dict[tuple[str, ...], tuple[str, int]] = {}
     total = 0
     found: list[Finding] = []
     for file in files:
-        kept = list(_iterate_code_lines(file))
+        kept = list(_iter_code_lines(file))
         total += len(kept)
         at = 0
         while at + _WINDOW <= len(kept):
@@ -151,13 +151,13 @@ def _count_repeated(
     return end - at
 
 
-def _iterate_code_lines(file: CodeFile) -> Iterator[tuple[int, str]]:
+def _iter_code_lines(file: CodeFile) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(file.source.splitlines(), 1):
         if _WORD.search(_NOT_CODE.sub("", line)) and not _IMPORTS.match(line):
             yield number, line.strip()
 
 
-def find_dead_code(files: Sequence[CodeFile]) -> list[Finding]:
+def list_dead_code(files: Sequence[CodeFile]) -> list[Finding]:
     """Return what no line of these Python files uses or reaches: imports, code after a return, private names.
 
     A public name of a file may be used elsewhere, and one at the top of a session by the user.
@@ -165,7 +165,7 @@ def find_dead_code(files: Sequence[CodeFile]) -> list[Finding]:
     vulture = Vulture()
     trees: dict[str, ast.Module] = {}
     for file in files:
-        tree = _parse(file)
+        tree = _find_module(file)
         if tree is not None:
             trees[file.name] = tree
             # A snippet cannot excuse itself.
@@ -217,13 +217,13 @@ def compare_api(before: Files, after: Files) -> ApiChange:
     names = 0
     broken: dict[str, str] = {}
     for name in sorted(before.keys() & after.keys()):
-        if not before[name].is_python or not (_parse(before[name]) and _parse(after[name])):
+        if not before[name].is_python or not (_find_module(before[name]) and _find_module(after[name])):
             continue
         old, new = _parse_module(before[name]), _parse_module(after[name])
         in_session = before[name].is_session
         public = {
             path
-            for path in _find_public_paths(old)
+            for path in _list_public_paths(old)
             if not in_session or path.partition(".")[0] in new.members
         }
         names += len(public)
@@ -239,7 +239,7 @@ def _parse_module(file: CodeFile) -> griffe.Module:
     return griffe.visit("module", filepath=Path("module.py"), code=file.source)
 
 
-def _find_public_paths(module: griffe.Module) -> set[str]:
+def _list_public_paths(module: griffe.Module) -> set[str]:
     found: set[str] = set()
     for name, member in module.members.items():
         if not member.is_public or member.is_alias:
@@ -248,7 +248,7 @@ def _find_public_paths(module: griffe.Module) -> set[str]:
         if member.is_class:
             found |= {
                 f"{name}.{inner}"
-                for inner, each in member.members.items()
-                if each.is_public and not each.is_alias
+                for inner, below in member.members.items()
+                if below.is_public and not below.is_alias
             }
     return found

@@ -13,9 +13,9 @@ from spanproof.evaluators.structure.measures import (
     FunctionSize,
     Size,
     compare_api,
-    find_dead_code,
-    find_duplicates,
-    measure_size,
+    compute_size,
+    count_duplicates,
+    list_dead_code,
     select_readable,
 )
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
@@ -27,7 +27,7 @@ _LINES_AT_HALF: Final = 200.0
 _SHOWN: Final = 10
 
 
-def measure(before: Files, after: Files) -> dict[str, Outcome]:
+def compute_outcomes(before: Files, after: Files) -> dict[str, Outcome]:
     """Return the outcome of each measure by its name; those of two runs where both have a file.
 
     Args:
@@ -37,30 +37,30 @@ def measure(before: Files, after: Files) -> dict[str, Outcome]:
     files = select_readable(after.values())
     shared = sorted(before.keys() & after.keys())
     measures: dict[str, Callable[[], Outcome]] = {
-        "complexity": lambda: _score_complexity(measure_size(files)),
-        "code_lines": lambda: _score_code_lines(measure_size(files)),
-        "duplication": lambda: _score_duplication(*find_duplicates(files)),
-        "dead_code": lambda: _score_dead_code([file for file in files if file.is_python]),
+        "complexity": lambda: _evaluate_complexity(compute_size(files)),
+        "code_lines": lambda: _evaluate_code_lines(compute_size(files)),
+        "duplication": lambda: _evaluate_duplication(*count_duplicates(files)),
+        "dead_code": lambda: _evaluate_dead_code([file for file in files if file.is_python]),
     }
     if shared:
-        measures["growth"] = lambda: _score_growth(before, after, shared)
-        measures["public_api"] = lambda: _score_public_api(before, after)
+        measures["growth"] = lambda: _evaluate_growth(before, after, shared)
+        measures["public_api"] = lambda: _evaluate_public_api(before, after)
     if not files:
         unread = ", ".join(sorted(after)[:3])
         reason = f"no code that parses, in a language that can be measured: {unread}"
         return dict.fromkeys(measures, Skipped(reason, Cause.NOTHING_OF_THE_KIND))
-    return {name: _try_measure(each) for name, each in measures.items()}
+    return {name: _run_measure(measure) for name, measure in measures.items()}
 
 
-def _try_measure(one: Callable[[], Outcome]) -> Outcome:
+def _run_measure(one: Callable[[], Outcome]) -> Outcome:
     try:
         return one()
     except RecursionError:
         return Skipped("the code is nested too deeply to be read", Cause.NOT_SUPPORTED)
 
 
-def _score_complexity(found: Size) -> Outcome:
-    ranked = sorted(found.functions, key=lambda each: -each.paths)
+def _evaluate_complexity(found: Size) -> Outcome:
+    ranked = sorted(found.functions, key=lambda function: -function.paths)
     if not ranked:
         return Skipped("no line of code", Cause.NO_CODE)
     worst = ranked[0]
@@ -68,7 +68,8 @@ def _score_complexity(found: Size) -> Outcome:
     if len(ranked) > 1:
         sentence += f", the most of {len(ranked)} pieces of code"
     facts = tuple(
-        Evidence(f"{_describe_place(each)}: {format_count(each.paths, 'path')}") for each in ranked[:_SHOWN]
+        Evidence(f"{_describe_place(function)}: {format_count(function.paths, 'path')}")
+        for function in ranked[:_SHOWN]
     )
     value = _PATHS_AT_HALF / (_PATHS_AT_HALF + worst.paths)
     return Scored(value, None, f"{sentence}.", facts, raw=float(worst.paths), unit=Unit.PATHS)
@@ -80,14 +81,14 @@ def _describe_place(function: FunctionSize) -> str:
     return f"{function.name} at line {function.line} of {function.file}"
 
 
-def _score_code_lines(found: Size) -> Outcome:
+def _evaluate_code_lines(found: Size) -> Outcome:
     sentence = f"{format_count(found.lines, 'line')} of code, without blanks and comments."
     value = _LINES_AT_HALF / (_LINES_AT_HALF + found.lines)
     return Scored(value, None, sentence, raw=float(found.lines), unit=Unit.LINES)
 
 
-def _score_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
-    repeated = sum(each.lines for each in found)
+def _evaluate_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
+    repeated = sum(finding.lines for finding in found)
     if not repeated:
         return Scored(1.0, None, "No block of code repeats another.")
     of_all = f"{repeated} of {format_count(lines, 'line')}"
@@ -95,14 +96,14 @@ def _score_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
     return Scored(1 - repeated / lines, None, sentence, _list_facts(found))
 
 
-def _score_dead_code(files: Sequence[CodeFile]) -> Outcome:
+def _evaluate_dead_code(files: Sequence[CodeFile]) -> Outcome:
     if not files:
         return Skipped("dead code is found in Python alone", Cause.NOT_SUPPORTED)
-    found = find_dead_code(files)
+    found = list_dead_code(files)
     if not found:
         return Scored(1.0, None, "Every import, private name and line is used.")
     lines = sum(len(file.source.splitlines()) for file in files)
-    dead = min(lines, sum(each.lines for each in found))
+    dead = min(lines, sum(finding.lines for finding in found))
     sentence = (
         f"Nothing uses {dead} of {format_count(lines, 'line')}; the first, {_format_finding(found[0])}."
     )
@@ -115,11 +116,12 @@ def _format_finding(finding: Finding) -> str:
 
 def _list_facts(found: Sequence[Finding]) -> tuple[Evidence, ...]:
     return tuple(
-        Evidence(f"{_format_finding(each)} ({format_count(each.lines, 'line')})") for each in found[:_SHOWN]
+        Evidence(f"{_format_finding(finding)} ({format_count(finding.lines, 'line')})")
+        for finding in found[:_SHOWN]
     )
 
 
-def _score_growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome:
+def _evaluate_growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome:
     """Return how much of the larger of size and complexity the run before had, in files that both have."""
     pairs = [(before[name], after[name]) for name in shared]
     measured = [pair for pair in pairs if len(select_readable(pair)) == 2]
@@ -127,7 +129,7 @@ def _score_growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome
         return Skipped(
             "the code of the run before does not parse, or this run's does not", Cause.NOT_COMPARABLE
         )
-    old, new = measure_size([pair[0] for pair in measured]), measure_size([pair[1] for pair in measured])
+    old, new = compute_size([pair[0] for pair in measured]), compute_size([pair[1] for pair in measured])
     ratios = [had / has for had, has in ((old.lines, new.lines), (old.paths, new.paths)) if has]
     sentence = (
         f"{_format_change(old.lines, new.lines, 'line')} and {_format_change(old.paths, new.paths, 'path')}"
@@ -139,7 +141,7 @@ def _format_change(before: int, after: int, noun: str) -> str:
     return f"{before} to {format_count(after, noun)}"
 
 
-def _score_public_api(before: Files, after: Files) -> Outcome:
+def _evaluate_public_api(before: Files, after: Files) -> Outcome:
     change = compare_api(before, after)
     if not change.names:
         return Skipped(

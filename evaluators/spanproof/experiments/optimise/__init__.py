@@ -2,7 +2,7 @@
 
 from spanproof.experiments.optimise.model import Candidate, Measured, Optimised, Split
 from spanproof.experiments.optimise.proposals import STRATEGIES, ChatModel, Strategy
-from spanproof.experiments.optimise.search import OptimiserSettings, optimise
+from spanproof.experiments.optimise.search import OptimiserSettings, run_search
 
 __all__ = [
     "STRATEGIES",
@@ -13,5 +13,5 @@ __all__ = [
     "OptimiserSettings",
     "Split",
     "Strategy",
-    "optimise",
+    "run_search",
 ]

@@ -21,12 +21,12 @@ class Proposals:
             ExperimentError: another search is there.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        _begin(folder / "search.json", search)
+        _start_file(folder / "search.json", search)
         self._file = folder / "proposals.jsonl"
         lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else []
         self._kept = [json.loads(line) for line in lines if line.endswith("}") or line == "null"]
 
-    def of(self, number: int, propose: Callable[[int], Candidate | None]) -> Candidate | None:
+    def load(self, number: int, propose: Callable[[int], Candidate | None]) -> Candidate | None:
         """Return the proposal of a round, which is made and kept where there is none yet."""
         if number >= len(self._kept):
             made = propose(number)
@@ -37,14 +37,14 @@ class Proposals:
         return None if found is None else Candidate(**found)
 
 
-def _begin(file: Path, search: Mapping[str, object]) -> None:
+def _start_file(file: Path, search: Mapping[str, object]) -> None:
     if not file.exists():
         file.write_text(json.dumps(search, indent=1) + "\n", encoding="utf-8")
         return
-    known = json.loads(file.read_text(encoding="utf-8"))
+    stored = json.loads(file.read_text(encoding="utf-8"))
     for name, value in search.items():
-        if known.get(name) != value:
+        if stored.get(name) != value:
             raise ExperimentError(
-                f"{file.parent} holds another search: its {name} is {known.get(name)!r}, not {value!r};"
+                f"{file.parent} holds another search: its {name} is {stored.get(name)!r}, not {value!r};"
                 " give another folder, or the same arguments"
             )

@@ -47,7 +47,7 @@ class Split:
     held_out: frozenset[str]
 
 
-def split_cases(ids: Sequence[str], seed: int, *, few_allowed: bool = False) -> Split:
+def build_split(ids: Sequence[str], seed: int, *, few_allowed: bool = False) -> Split:
     """Return half of the cases to train on, a quarter to choose by and a quarter held out.
 
     Where there are fewer than 48 cases, more than a quarter is held out: as many as can show a gain.
@@ -105,7 +105,7 @@ class Measured:
         return fmean(self.rates.values()) if self.rates else None
 
 
-def measure(candidate: Candidate, experiment: Experiment) -> Measured:
+def evaluate_candidate(candidate: Candidate, experiment: Experiment) -> Measured:
     """Return a candidate's measurements in an experiment."""
     trials = experiment.trials
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
@@ -120,7 +120,7 @@ def measure(candidate: Candidate, experiment: Experiment) -> Measured:
         tokens=_compute_mean(tokens),
         cost_usd=fmean(costs) if has_all_costs else None,
         open=experiment.open_trials,
-        open_layers={Layer(name): counts.open for name, counts in experiment.fail_rates().items()},
+        open_layers={Layer(name): counts.open for name, counts in experiment.count_by_layer().items()},
     )
 
 
@@ -141,7 +141,7 @@ def _compute_mean(numbers: Sequence[float]) -> float:
     return fmean(numbers) if numbers else 0.0
 
 
-def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:
+def compare_measured(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:
     """Return the paired difference; None where no case is in both."""
     shared = sorted(before.keys() & now.keys())
     if not shared:
@@ -149,18 +149,18 @@ def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDiff
     return compare_pairs([before[key] for key in shared], [now[key] for key in shared])
 
 
-def find_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+def select_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
     """Return the Pareto front: those that no other beats in score, tokens and steps at once."""
 
-    def aims(each: Measured) -> tuple[float, float, float]:
-        return (each.score or 0.0, -each.tokens, -each.steps)
+    def aims(measured: Measured) -> tuple[float, float, float]:
+        return (measured.score or 0.0, -measured.tokens, -measured.steps)
 
     def beats(one: Measured, other: Measured) -> bool:
         ours, theirs = aims(one), aims(other)
         return all(a >= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
-    known = [each for each in measured if each.score is not None]
-    return tuple(each for each in known if not any(beats(other, each) for other in known))
+    scored = [candidate for candidate in measured if candidate.score is not None]
+    return tuple(candidate for candidate in scored if not any(beats(other, candidate) for other in scored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Optimised:
     @property
     def gain(self) -> PairedDifference | None:
         """The difference on the held-out cases."""
-        return compare(self.before.rates, self.after.rates)
+        return compare_measured(self.before.rates, self.after.rates)
 
     @property
     def is_gain_shown(self) -> bool:
@@ -195,13 +195,15 @@ class Optimised:
     @property
     def change(self) -> tuple[str, ...]:
         """The lines that the best prompt has changed of the start, as a unified diff without its head."""
-        before, after = (each.candidate.text.splitlines() for each in (self.before, self.after))
+        before, after = (measured.candidate.text.splitlines() for measured in (self.before, self.after))
         return tuple(unified_diff(before, after, lineterm="", n=1))[2:]
 
     @property
     def front(self) -> tuple[Measured, ...]:
         """The Pareto front of score, tokens and steps, on the validation cases."""
-        return find_front([each for each in self.validation if each.candidate.id not in self.rejected])
+        return select_front(
+            [measured for measured in self.validation if measured.candidate.id not in self.rejected]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON data."""
@@ -212,36 +214,36 @@ class Optimised:
             "held_out": {
                 "before": self.before.score,
                 "after": self.after.score,
-                "gain": _write_difference(self.gain),
+                "gain": _compute_difference_row(self.gain),
                 "gain_shown": self.is_gain_shown,
                 "open_before": self.before.open,
                 "open_after": self.after.open,
                 "layers": {
-                    layer.value: _write_difference(
-                        compare(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
+                    layer.value: _compute_difference_row(
+                        compare_measured(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
                     )
                     for layer in Layer
                 },
             },
-            "front": [each.candidate.id for each in self.front],
+            "front": [measured.candidate.id for measured in self.front],
             "candidates": [
                 {
-                    "id": each.candidate.id,
-                    "strategy": each.candidate.strategy,
-                    "parent": each.candidate.parent,
-                    "validation": each.score,
-                    "open": each.open,
-                    "tokens": each.tokens,
-                    "steps": each.steps,
-                    "cost_usd": each.cost_usd,
-                    "rejected": self.rejected.get(each.candidate.id),
+                    "id": measured.candidate.id,
+                    "strategy": measured.candidate.strategy,
+                    "parent": measured.candidate.parent,
+                    "validation": measured.score,
+                    "open": measured.open,
+                    "tokens": measured.tokens,
+                    "steps": measured.steps,
+                    "cost_usd": measured.cost_usd,
+                    "rejected": self.rejected.get(measured.candidate.id),
                 }
-                for each in self.validation
+                for measured in self.validation
             ],
         }
 
 
-def _write_difference(found: PairedDifference | None) -> dict[str, float] | None:
+def _compute_difference_row(found: PairedDifference | None) -> dict[str, float] | None:
     if found is None:
         return None
     return {

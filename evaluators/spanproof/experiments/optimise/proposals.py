@@ -14,7 +14,7 @@ from typing import Protocol
 
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
-from spanproof.experiments.optimise.model import Candidate, Measured, find_front
+from spanproof.experiments.optimise.model import Candidate, Measured, select_front
 
 _MOST_EXAMPLES, _MOST_FAILURES, _MOST_CHARACTERS = 3, 5, 600
 _PROMPT = re.compile(r"<prompt>(.*?)</prompt>", re.DOTALL)
@@ -24,7 +24,7 @@ _FORM = "Write the whole new prompt between <prompt> and </prompt>. Keep every p
 class Completes(Protocol):
     """A model: takes a request, gives its reply."""
 
-    def complete(self, request: str, *, seed: int) -> str:
+    def fetch_reply(self, request: str, *, seed: int) -> str:
         """Return the reply."""
 
 
@@ -50,7 +50,7 @@ class ChatModel:
         except OpenAIError as problem:
             raise ExperimentError(f"the model {model} cannot be reached: {problem}") from problem
 
-    def complete(self, request: str, *, seed: int) -> str:
+    def fetch_reply(self, request: str, *, seed: int) -> str:
         """Return the reply.
 
         Raises:
@@ -66,7 +66,7 @@ class ChatModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class History:
     """What a strategy may use. It holds nothing of a validation case but scores.
 
     Attributes:
@@ -84,124 +84,131 @@ class Known:
     @property
     def best(self) -> Candidate:
         """The candidate with the best score, the first of equals."""
-        return max(self.measured, key=lambda each: each.score or 0.0).candidate
+        return max(self.measured, key=lambda entry: entry.score or 0.0).candidate
 
 
-Strategy = Callable[[Known], Candidate | None]
+Strategy = Callable[[History], Candidate | None]
 
 
-def propose_variation(known: Known) -> Candidate | None:
+def fetch_variation(history: History) -> Candidate | None:
     """Return the start prompt written anew: random search."""
-    start = known.measured[0].candidate
-    return _write("random", start, known, f"Write a variation of this prompt.\n{_quote(start)}")
-
-
-def propose_from_history(known: Known) -> Candidate | None:
-    """Return a prompt written from those so far with scores, the best last: OPRO (Yang et al. 2023)."""
-    ranked = sorted(known.measured, key=lambda each: each.score or 0.0)
-    history = "\n".join(f"score {each.score or 0.0:.2f}:\n{_quote(each.candidate)}" for each in ranked[-8:])
-    request = (
-        f"Below are prompts of an agent and their scores, 0 to 1. Write one that scores higher.\n{history}"
+    start = history.measured[0].candidate
+    return _fetch_candidate(
+        "random", start, history, f"Write a variation of this prompt.\n{_format_candidate(start)}"
     )
-    return _write("meta", known.best, known, request)
 
 
-def propose_by_gradient(known: Known) -> Candidate | None:
+def fetch_history_proposal(history: History) -> Candidate | None:
+    """Return a prompt written from those so far with scores, the best last: OPRO (Yang et al. 2023)."""
+    ranked = sorted(history.measured, key=lambda entry: entry.score or 0.0)
+    listing = "\n".join(
+        f"score {measured.score or 0.0:.2f}:\n{_format_candidate(measured.candidate)}"
+        for measured in ranked[-8:]
+    )
+    request = (
+        f"Below are prompts of an agent and their scores, 0 to 1. Write one that scores higher.\n{listing}"
+    )
+    return _fetch_candidate("meta", history.best, history, request)
+
+
+def fetch_gradient_proposal(history: History) -> Candidate | None:
     """Return the best prompt edited against a critique of it: ProTeGi (Pryzant et al. 2023)."""
-    parent = known.best
-    failures = _list_failures(known, parent)
+    parent = history.best
+    failures = _format_failures(history, parent)
     if not failures:
         return None
-    critique = known.model.complete(
+    critique = history.model.fetch_reply(
         f"Here are a prompt of an agent and runs of it that failed. Give the reasons in the prompt.\n"
-        f"{_quote(parent)}\n{failures}",
-        seed=known.seed,
+        f"{_format_candidate(parent)}\n{failures}",
+        seed=history.seed,
     )
-    request = f"Edit this prompt against the critique.\n{_quote(parent)}\nCritique: {critique[:4000]}"
-    return _write("protegi", parent, known, request)
+    request = (
+        f"Edit this prompt against the critique.\n{_format_candidate(parent)}\nCritique: {critique[:4000]}"
+    )
+    return _fetch_candidate("protegi", parent, history, request)
 
 
-def propose_by_reflection(known: Known) -> Candidate | None:
+def fetch_reflection_proposal(history: History) -> Candidate | None:
     """Return a Pareto-front prompt rewritten from its failed runs: GEPA-like (Agrawal et al. 2025)."""
-    front = find_front(known.measured)
-    parent = known.draw.choice(front).candidate if front else known.best
-    failures = _list_failures(known, parent)
+    front = select_front(history.measured)
+    parent = history.draw.choice(front).candidate if front else history.best
+    failures = _format_failures(history, parent)
     if not failures:
         return None
     request = (
         "An agent ran with this prompt. Read what went wrong in each run, find what the prompt has to teach,"
-        f" and write a better one.\n{_quote(parent)}\n{failures}"
+        f" and write a better one.\n{_format_candidate(parent)}\n{failures}"
     )
-    return _write("gepa", parent, known, request)
+    return _fetch_candidate("gepa", parent, history, request)
 
 
-def propose_examples(known: Known) -> Candidate | None:
+def find_example_proposal(history: History) -> Candidate | None:
     """Return the best prompt with passed train runs as examples, without a model (Khattab et al. 2023)."""
-    parent = known.best
-    examples = _draw_examples(known, parent)
+    parent = history.best
+    examples = _format_examples(history, parent)
     return Candidate(parent.instruction, examples, "few_shot", parent.id) if examples else None
 
 
-def propose_pair(known: Known) -> Candidate | None:
+def fetch_pair_proposal(history: History) -> Candidate | None:
     """Return an instruction with independently drawn examples: MIPRO-like (Opsahl-Ong et al. 2024).
 
     Every other instruction is new, written from what the train cases have in common; the rest are known ones.
     """
-    parent = known.draw.choice(known.measured).candidate
-    examples = _draw_examples(known, known.draw.choice(known.measured).candidate)
-    if len(known.measured) % 2:
-        tasks = "\n".join(f"Task: {text}" for text in _draw_tasks(known))
+    parent = history.draw.choice(history.measured).candidate
+    examples = _format_examples(history, history.draw.choice(history.measured).candidate)
+    if len(history.measured) % 2:
+        tasks = "\n".join(f"Task: {text}" for text in _select_tasks(history))
         request = (
             "An agent gets tasks like these. Find what they have in common and what an answer needs, and"
-            f" write a better prompt.\n{tasks}\n{_quote(parent)}"
+            f" write a better prompt.\n{tasks}\n{_format_candidate(parent)}"
         )
-        written = _write("mipro", parent, known, request)
+        written = _fetch_candidate("mipro", parent, history, request)
         return replace(written, examples=examples) if written else None
     return Candidate(parent.instruction, examples, "mipro", parent.id) if examples else None
 
 
 STRATEGIES: Mapping[str, Strategy] = {
-    "random": propose_variation,
-    "few_shot": propose_examples,
-    "meta": propose_from_history,
-    "protegi": propose_by_gradient,
-    "gepa": propose_by_reflection,
-    "mipro": propose_pair,
+    "random": fetch_variation,
+    "few_shot": find_example_proposal,
+    "meta": fetch_history_proposal,
+    "protegi": fetch_gradient_proposal,
+    "gepa": fetch_reflection_proposal,
+    "mipro": fetch_pair_proposal,
 }
 
 
-def _write(strategy: str, parent: Candidate, known: Known, request: str) -> Candidate | None:
-    found = _PROMPT.search(known.model.complete(f"{request}\n{_FORM}", seed=known.seed))
+def _fetch_candidate(strategy: str, parent: Candidate, history: History, request: str) -> Candidate | None:
+    found = _PROMPT.search(history.model.fetch_reply(f"{request}\n{_FORM}", seed=history.seed))
     text = found.group(1).strip() if found else ""
     return Candidate(text, parent.examples, strategy, parent.id) if text else None
 
 
-def _quote(candidate: Candidate) -> str:
+def _format_candidate(candidate: Candidate) -> str:
     return f"<prompt>\n{candidate.instruction}\n</prompt>"
 
 
-def _list_failures(known: Known, candidate: Candidate) -> str:
+def _format_failures(history: History, candidate: Candidate) -> str:
     """Return failed train runs as text: task, answer, and what was wrong with it."""
-    experiment = known.train.get(candidate.id)
+    experiment = history.train.get(candidate.id)
     lines = []
     for result in experiment.cases if experiment else ():
         if failed := result.first_failure:
             answer = (failed.answer or "none")[:_MOST_CHARACTERS]
             reason = failed.reason[:_MOST_CHARACTERS]
             lines.append(f"Task: {result.case.task}\nAnswer: {answer}\nWrong: {reason}\n")
-    known.draw.shuffle(lines)
+    history.draw.shuffle(lines)
     return "\n".join(lines[:_MOST_FAILURES])
 
 
-def _draw_tasks(known: Known) -> list[str]:
+def _select_tasks(history: History) -> list[str]:
     """Return tasks of train cases, each once."""
-    cases = [result.case for each in known.train.values() for result in each.cases]
+    cases = [result.case for experiment in history.train.values() for result in experiment.cases]
     tasks = sorted({case.task[:_MOST_CHARACTERS] for case in cases if case.task})
-    return known.draw.sample(tasks, min(_MOST_FAILURES, len(tasks)))
+    return history.draw.sample(tasks, min(_MOST_FAILURES, len(tasks)))
 
 
-def _draw_examples(known: Known, candidate: Candidate) -> str:
-    experiment = known.train.get(candidate.id)
+def _format_examples(history: History, candidate: Candidate) -> str:
+    experiment = history.train.get(candidate.id)
     if experiment is None:
         return ""
     passed = []
@@ -212,5 +219,5 @@ def _draw_examples(known: Known, candidate: Candidate) -> str:
                 passed.append(f"Task: {result.case.task}\nAnswer: {answer}")
     if not passed:
         return ""
-    drawn = known.draw.sample(passed, min(_MOST_EXAMPLES, len(passed)))
+    drawn = history.draw.sample(passed, min(_MOST_EXAMPLES, len(passed)))
     return "Examples:\n\n" + "\n\n".join(drawn)

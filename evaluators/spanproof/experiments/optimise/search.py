@@ -23,11 +23,11 @@ from spanproof.experiments.optimise.model import (
     Measured,
     Optimised,
     Split,
-    compare,
-    measure,
-    split_cases,
+    build_split,
+    compare_measured,
+    evaluate_candidate,
 )
-from spanproof.experiments.optimise.proposals import STRATEGIES, Completes, Known
+from spanproof.experiments.optimise.proposals import STRATEGIES, Completes, History
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings
 from spanproof.suites import load_suite
@@ -59,7 +59,7 @@ class OptimiserSettings:
     few_cases: bool = False
 
 
-def optimise(
+def run_search(
     agent: AgentUnderTest,
     suite: Path,
     start: str,
@@ -89,14 +89,14 @@ def optimise(
         raise ExperimentError(f"there is no strategy {sorted(unknown)[0]!r}; known: {', '.join(STRATEGIES)}")
     ids = [case.id for case in load_suite(suite)]
     candidate = Candidate(start)
-    proposals = Proposals(folder, _describe(candidate, settings))
-    split = split_cases(ids, settings.trials.seed, few_allowed=settings.few_cases)
+    proposals = Proposals(folder, _build_basis(candidate, settings))
+    split = build_split(ids, settings.trials.seed, few_allowed=settings.few_cases)
     runs = _Runs(agent, suite, folder, engine, settings, split)
     with closing(runs):
         return _Search(runs, proposals, model, settings, report).run(candidate)
 
 
-def _describe(start: Candidate, settings: OptimiserSettings) -> dict[str, object]:
+def _build_basis(start: Candidate, settings: OptimiserSettings) -> dict[str, object]:
     """Return what an interrupted search has to have in common with the one that goes on."""
     return {
         "start": start.id,
@@ -140,13 +140,13 @@ class _Runs:
                 self._engine,
                 self._settings.trials,
                 only=None if suite else getattr(self.split, part),
-                servers=self._prepare_servers(candidate, agent),
+                servers=self._open_servers(candidate, agent),
             )
             self.tokens += sum(trial.tokens for trial in experiment.trials)
             self._found[key] = experiment
         return self._found[key]
 
-    def _prepare_servers(self, candidate: Candidate, agent: AgentUnderTest) -> AgentServers:
+    def _open_servers(self, candidate: Candidate, agent: AgentUnderTest) -> AgentServers:
         """Return the processes of an agent with this prompt; of others, keep the one run before."""
         servers = self._servers.pop(candidate.id, None) or AgentServers(agent, self._settings.trials)
         while len(self._servers) > 1:
@@ -161,7 +161,7 @@ class _Runs:
 
     def run_on_train(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
         """Return the experiments on train cases of these candidates."""
-        return {each.candidate.id: self.run(each.candidate, "train") for each in measured}
+        return {one.candidate.id: self.run(one.candidate, "train") for one in measured}
 
 
 class _Search:
@@ -179,14 +179,16 @@ class _Search:
         self._rejected: dict[str, str] = {}
 
     def run(self, start: Candidate) -> Optimised:
-        self._measure(start)
-        stopped = self._explore()
+        self._run_candidate(start)
+        stopped = self._run_rounds()
         best = self._best.candidate
         # The only runs on held-out cases: nothing is chosen by them.
-        before, after = (measure(each, self._runs.run(each, "held_out")) for each in (start, best))
+        before, after = (
+            evaluate_candidate(version, self._runs.run(version, "held_out")) for version in (start, best)
+        )
         return Optimised(best, tuple(self._measured), before, after, stopped, self._rejected)
 
-    def _explore(self) -> str:
+    def _run_rounds(self) -> str:
         """Propose and measure until something ends it; returns what."""
         settings, idle = self._settings, 0
         for number in range(settings.rounds):
@@ -197,49 +199,50 @@ class _Search:
             if idle >= settings.patience:
                 return f"{idle} rounds brought nothing better"
             before = self._best
-            candidate = self._proposals.of(number, self._propose)
-            if candidate and candidate.id not in {each.candidate.id for each in self._measured}:
-                self._measure(candidate)
+            candidate = self._proposals.load(number, self._find_proposal)
+            if candidate and candidate.id not in {measured.candidate.id for measured in self._measured}:
+                self._run_candidate(candidate)
             idle = 0 if _read_score(self._best) > _read_score(before) else idle + 1
         return f"{settings.rounds} rounds were made"
 
-    def _propose(self, number: int) -> Candidate | None:
+    def _find_proposal(self, number: int) -> Candidate | None:
         settings = self._settings
         seed = settings.trials.seed + number
         strategy = STRATEGIES[settings.strategies[number % len(settings.strategies)]]
         train = self._runs.run_on_train(self._accepted)
         draw = random.Random(seed)  # noqa: S311 - no secret
-        return strategy(Known(self._accepted, train, self._model, draw, seed))
+        return strategy(History(self._accepted, train, self._model, draw, seed))
 
-    def _measure(self, candidate: Candidate) -> None:
+    def _run_candidate(self, candidate: Candidate) -> None:
         """Run a candidate on the validation cases, and one that would be the best on the regression suite."""
-        measured = measure(candidate, self._runs.run(candidate, "validation"))
+        measured = evaluate_candidate(candidate, self._runs.run(candidate, "validation"))
         self._measured.append(measured)
         start = self._measured[0].candidate
-        if self._best is measured and (lost := self._find_regression(start, candidate)):
-            self._rejected[candidate.id] = lost
+        if self._best is measured and (regression := self._describe_regression(start, candidate)):
+            self._rejected[candidate.id] = regression
         self._report(measured)
 
     @property
     def _accepted(self) -> tuple[Measured, ...]:
-        return tuple(each for each in self._measured if each.candidate.id not in self._rejected)
+        return tuple(measured for measured in self._measured if measured.candidate.id not in self._rejected)
 
     @property
     def _best(self) -> Measured:
         """The candidate with the best score; of equals the cheaper one, then the first."""
-        return min(self._accepted, key=lambda each: (-_read_score(each), each.tokens))
+        return min(self._accepted, key=lambda entry: (-_read_score(entry), entry.tokens))
 
-    def _find_regression(self, start: Candidate, candidate: Candidate) -> str:
+    def _describe_regression(self, start: Candidate, candidate: Candidate) -> str:
         suite = self._settings.regression
         if suite is None or candidate is start:
             return ""
         before, now = (
-            measure(each, self._runs.run(each, "regression", suite)) for each in (start, candidate)
+            evaluate_candidate(version, self._runs.run(version, "regression", suite))
+            for version in (start, candidate)
         )
-        lost = sorted(case for case, rate in before.rates.items() if now.rates.get(case, 0.0) < rate)
-        difference = compare(before.rates, now.rates)
+        worse = sorted(case for case, rate in before.rates.items() if now.rates.get(case, 0.0) < rate)
+        difference = compare_measured(before.rates, now.rates)
         if difference is None or difference.mean < 0:
-            return f"worse on the regression suite: {', '.join(lost) or 'no case was judged'}"
+            return f"worse on the regression suite: {', '.join(worse) or 'no case was judged'}"
         return ""
 
 

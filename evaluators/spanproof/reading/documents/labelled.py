@@ -75,7 +75,7 @@ def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
         low, high = tail.span("label")
         label = _to_cell(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None
         parts = _OF_TAIL.finditer(line.text, tail.start("tail"))
-        return label, [(each["name"], _to_cell(line, each.span("value"))) for each in parts]
+        return label, [(part["name"], _to_cell(line, part.span("value"))) for part in parts]
     labelled = _LABEL.match(line.text)
     begin = labelled or _COUNTS.match(line.text)
     if begin is None or _SENTENCE.search(line.text):
@@ -86,8 +86,8 @@ def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
     return _to_cell(line, labelled.span("label")) if labelled is not None else None, cells
 
 
-def _to_cell(line: Line, place: tuple[int, int]) -> Cell:
-    return line.start + place[0], line.start + place[1]
+def _to_cell(line: Line, span: tuple[int, int]) -> Cell:
+    return line.start + span[0], line.start + span[1]
 
 
 def _parse_equations(line: Line) -> Iterator[tuple[str, Cell]]:
@@ -97,7 +97,7 @@ def _parse_equations(line: Line) -> Iterator[tuple[str, Cell]]:
 
 
 def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
-    """Yield the parts of a line with their names, which stand before or behind the values."""
+    """Yield the parts of a line with their names, which come before or after the values."""
     text = line.text.rstrip(" =*#-")
     for match in [*_PARTS.finditer(text, start), None]:
         end = match.start() if match else len(text)

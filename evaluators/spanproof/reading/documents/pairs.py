@@ -64,42 +64,49 @@ _MAX_LINE = 2000
 
 def _add_blocks(base: FactBase, source: int, taken: list[tuple[Line, re.Match[str] | None]]) -> None:
     """Add a record for each block of pairs, in one group where blocks have the same first name."""
-    names = [match["name"].strip() for _, match in taken if match is not None]
+    matches = [(line, match) for line, match in taken if match is not None]
+    names = [match["name"].strip() for _, match in matches]
     first = names[0]
     group = base.new_group("") if names.count(first) > 1 else None
     block = record = row = -1
     depth, listed = 0, -1
-    # Names that lead to deeper lines, with their indentation; `- ` counts as indentation.
-    above: list[tuple[int, str]] = []
+    # Names that lead to deeper lines, and their indentations; `- ` counts as indentation.
+    above: list[str] = []
+    indents: list[int] = []
     end = taken[-1][0].start + len(taken[-1][0].text)
-    for line, match in taken:
-        if match is None:
-            continue
-        name = match["name"].strip()
+    for (line, match), name in zip(matches, names, strict=True):
         indent = len(match["indent"]) + len(match["item"] or "")
-        while above and above[-1][0] >= indent:
+        while indents and indents[-1] >= indent:
+            indents.pop()
             above.pop()
-        if record < 0 or (name == first and not above):
+        if name == first and not above:
             block = record = base.new_record(source, None, line.start, end, group)
         elif not above:
             record = block
         elif match["item"]:
             # An item of a list below a name is a row of that list.
             depth = len(above)
-            listed = listed if row >= 0 else base.new_group(above[-1][1])
-            record = row = base.new_record(source, block, line.start, end, listed, above[-1][1])
+            listed = listed if row >= 0 else base.new_group(above[-1])
+            record = row = base.new_record(source, block, line.start, end, listed, above[-1])
         if not match["value"]:
             row = -1
-            above.append((indent, name))
+            indents.append(indent)
+            above.append(name)
             continue
-        low, high = match.span("value")
-        value = match["value"]
-        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-            low, high = low + 1, high - 1
         outer = above if record == block else above[depth:]
-        path = (*(each for _, each in outer), name)
-        start, stop = line.start + low, line.start + high
-        if stop - start > LONG_TEXT:
-            add_prose(base, source, start, stop, record, path)
-        else:
-            base.add_cell(record, path, start, stop)
+        _add_value(base, source, line, match, record, (*outer, name))
+
+
+def _add_value(
+    base: FactBase, source: int, line: Line, match: re.Match[str], record: int, path: tuple[str, ...]
+) -> None:
+    """Add the value of a pair, without the quotes around it."""
+    low, high = match.span("value")
+    value = match["value"]
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        low, high = low + 1, high - 1
+    start, stop = line.start + low, line.start + high
+    if stop - start > LONG_TEXT:
+        add_prose(base, source, start, stop, record, path)
+    else:
+        base.add_cell(record, path, start, stop)

@@ -55,8 +55,8 @@ def add_values(base: FactBase, record: int, text: str, start: int, path: tuple[s
         base.add_cell(record, (*path, match["name"]), start + low, start + high)
     sentence = Sentence(text, start)
     for mention in scan_cached(text):
-        place = bisect_right(taken, (mention.start, len(text))) - 1
-        if place < 0 or mention.start >= taken[place][1]:
+        before = bisect_right(taken, (mention.start, len(text))) - 1
+        if before < 0 or mention.start >= taken[before][1]:
             base.add_mention(record, mention, sentence)
     for match in _NAME.finditer(text):
         if match.start() or " " in match[0]:

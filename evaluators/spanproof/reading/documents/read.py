@@ -124,27 +124,27 @@ class _TextReader:
                 broken += xml is None
                 node = (build_node(xml), element.start(), xml.end) if xml is not None else None
             node = node or _find_literal(reader, at, end)
-            if node is None and self._literals and not self._lines and not text[at:end].strip():
-                at = end + 1
+            if node is not None:
+                at = self._read_literal(reader, at, *node)
                 continue
-            if node is None:
+            is_between_literals = bool(self._literals) and not self._lines
+            if text[at:end].strip() or not is_between_literals:
                 self._lines.append(Line(text[at:end].rstrip("\r"), at))
-                at = end + 1
-                continue
-            literal, begin, stop = node
-            if (
-                text[at:begin].strip(" \t,")
-                or any(line.text.strip() for line in self._lines)
-                or not are_alike(self._literals, literal)
-            ):
-                self._flush_all(text, at, begin)
-            self._literals.append(literal)
-            rows, at = reader.read_rows_below(stop)
-            if rows and are_alike(self._literals, rows[0]):
-                self._literals += rows
-            else:
-                at = stop
+            at = end + 1
         self._flush_all(text, len(text), len(text))
+
+    def _read_literal(self, reader: LiteralReader, at: int, node: Node, begin: int, stop: int) -> int:
+        """Collect a literal, and rows below it that are like it; return where to read on."""
+        before = reader.text[at:begin].strip(" \t,")
+        follows_text = bool(before) or any(line.text.strip() for line in self._lines)
+        if follows_text or not are_alike(self._literals, node):
+            self._flush_all(reader.text, at, begin)
+        self._literals.append(node)
+        rows, end = reader.read_rows_below(stop)
+        if not rows or not are_alike(self._literals, rows[0]):
+            return stop
+        self._literals += rows
+        return end
 
     def _flush_all(self, text: str, at: int, begin: int) -> None:
         """Add the records of what was collected, and of the text before what begins."""
@@ -197,10 +197,8 @@ def _find_literal(reader: LiteralReader, at: int, end: int) -> tuple[Node, int, 
             continue
         node, stop = found
         # In prose a bracket opens a remark; a tuple is a literal where it is a line of its own.
-        is_tuple = text[begin] == "("
-        if (node.pairs or node.items) and not (
-            is_tuple and (begin > at or text[stop : stop + 1] not in ("", "\n", ","))
-        ):
+        is_line = begin <= at and text[stop : stop + 1] in ("", "\n", ",")
+        if (node.pairs or node.items) and (is_line or text[begin] != "("):
             return node, begin, stop
     return None
 

@@ -6,7 +6,7 @@ row of one name heads the rows below it; a table of two columns without names ha
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from spanproof.reading.documents.prose import add_prose
 from spanproof.reading.grids import Cell, Grid, count_heads, find_scale, is_number, join_names
@@ -29,22 +29,23 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
     rows = grid.rows
     texts = [[text[low:high].strip() for low, high in row] for row in rows]
     width = max(map(len, rows))
-    names = list(grid.names)
-    heads = 0 if names else count_heads(texts)
-    if not names and heads == 0:
-        if len(columns) == width:
-            names = list(columns)
-        elif width == 2:
-            _add_keys(base, source, rows, texts)
-            return
-    names = names or join_names(texts[:heads], width)
+    heads = 0 if grid.names else count_heads(texts)
+    if grid.names or heads:
+        names = list(grid.names) or join_names(texts[:heads], width)
+    elif len(columns) == width:
+        names = list(columns)
+    elif width == 2:
+        _add_keys(base, source, rows, texts)
+        return
+    else:
+        names = [""] * width
     group = base.new_group(about)
-    heading = " ".join(name for row in texts[:heads] for name in row)
+    heading = " ".join(chain.from_iterable(texts[:heads]))
     scale = find_scale(heading) or find_scale(about) or base.scale
     if scale is not None:
         base.scales[group] = scale
     _add_header(base, source, rows, heads)
-    has_names = heads > 0 or bool(grid.names) or any(names)
+    has_names = heads > 0 or any(names)
     _TableRows(base, source, names, has_names).add(rows, texts, heads, group, about)
 
 
@@ -125,17 +126,14 @@ def _add_keys(base: FactBase, source: int, rows: list[list[Cell]], texts: list[l
 
 def _find_sections(texts: list[list[str]], heads: int) -> frozenset[int]:
     """Return the numbers of rows that head those below: a name alone, as the first row or more than once."""
-    found = [
-        number
-        for number in range(heads, len(texts) - 1)
-        if len(texts[number]) > 2
-        and texts[number][0]
-        and not any(texts[number][1:])
-        and any(texts[number + 1][1:])
-    ]
-    if not found or (len(found) == 1 and found[0] > heads):
+    sections = []
+    for number in range(heads, len(texts) - 1):
+        label, *others = texts[number]
+        if len(others) > 1 and label and not any(others) and any(texts[number + 1][1:]):
+            sections.append(number)
+    if len(sections) == 1 and sections[0] > heads:
         return frozenset()
-    return frozenset(found)
+    return frozenset(sections)
 
 
 def _are_consecutive(labels: list[str]) -> bool:

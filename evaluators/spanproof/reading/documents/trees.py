@@ -27,7 +27,7 @@ Path = tuple[str, ...]
 def build_node(element: Element) -> Node:
     """Return an element of XML as an object of its attributes and children, a leaf as a scalar."""
     leaf = Node(*element.text)
-    pairs = [(name, place, Node(*place, quoted=True)) for name, place in element.attributes.items()]
+    pairs = [(name, span, Node(*span, quoted=True)) for name, span in element.attributes.items()]
     if not element.children:
         if not element.attributes:
             return leaf
@@ -98,34 +98,46 @@ class _TreeReader:
         cells = _list_short_cells(pairs)
         rows = [] if cells is not None else _transpose_columns(node) or self._split_rows(node)
         if rows:
-            number = self._base.new_group(name)
+            group = self._base.new_group(name)
             for row in rows:
-                record = self._add_record(node, parent, number, name)
-                for column, cell in row:
-                    self._add_scalar(cell, record, (column,))
+                self._add_row(node, row, parent, group, name)
             return
         record = self._add_record(node, parent, group, name)
         if key is not None:
             self._base.add_cell(record, (), *key, Role.KEY, quoted=True)
         if cells is not None:
             self._base.add_cells(record, cells)
-            return
-        named = all(child.pairs is not None for _, _, child in pairs)
-        if named and (len(pairs) > 1 or _NAMES_A_THING.match(pairs[0][0])):
+        elif _holds_things(pairs):
             inner = self._base.new_group(name)
-            for _, place, value in pairs:
-                self._add_object(value, record, path, inner, place)
-            return
-        for field, _, value in pairs:
-            if value.items is not None:
-                self.add_list(value, record, (field,))
-            elif value.pairs is None:
-                self._add_scalar(value, record, (field,))
-            elif _is_part(value):
-                for inside, _, scalar in value.pairs:  # prices.economy
-                    self._add_scalar(scalar, record, (field, inside))
-            else:
-                self._add_object(value, record, (field,), None)
+            for _, name_span, value in pairs:
+                self._add_object(value, record, path, inner, name_span)
+        else:
+            for field, _, value in pairs:
+                self._add_field(field, value, record)
+
+    def _add_field(self, field: str, value: Node, record: int) -> None:
+        if value.items is not None:
+            self.add_list(value, record, (field,))
+        elif value.pairs is None:
+            self._add_scalar(value, record, (field,))
+        elif _is_part(value):
+            for inside, _, scalar in value.pairs:  # prices.economy
+                self._add_scalar(scalar, record, (field, inside))
+        else:
+            self._add_object(value, record, (field,), None)
+
+    def _add_row(
+        self,
+        node: Node,
+        row: Sequence[tuple[str, Node]],
+        parent: int | None,
+        group: int | None,
+        name: str = "",
+    ) -> None:
+        """Add a record of a node, with a field for each named cell."""
+        record = self._add_record(node, parent, group, name)
+        for column, cell in row:
+            self._add_scalar(cell, record, (column,))
 
     def add_list(self, node: Node, parent: int | None, path: Path) -> None:
         """Add the items of a list: objects and tuples as rows, each scalar as a row of its own."""
@@ -133,9 +145,7 @@ class _TreeReader:
         name = path[-1] if path else ""
         group = self._base.new_group(name)
         if parent is None and len(items) == len(self._columns) > 1 and _is_row(node):
-            record = self._add_record(node, None)
-            for column, cell in zip(self._columns, items, strict=True):
-                self._add_scalar(cell, record, (column,))
+            self._add_row(node, list(zip(self._columns, items, strict=True)), None, None)
             return
         columns, heads = self._find_columns(items)
         for position, item in enumerate(items):
@@ -146,9 +156,8 @@ class _TreeReader:
                 self._add_scalar(item, record, path)
             elif _is_row(item) and len(item.items) == len(columns):
                 if position >= heads:
-                    record = self._add_record(item, parent, group, name)
-                    for column, cell in zip(columns, item.items, strict=True):
-                        self._add_scalar(cell, record, (column,))
+                    row = list(zip(columns, item.items, strict=True))
+                    self._add_row(item, row, parent, group, name)
             else:
                 self.add_list(item, self._add_record(item, parent, group, name), path)
 
@@ -157,28 +166,27 @@ class _TreeReader:
         first = items[0].items if items else None
         if not first or not _is_row(items[0]):
             return (), 0
+        texts = tuple(self._text[cell.start : cell.end] for cell in first)
         if len(self._columns) == len(first):
-            named = tuple(self._text[cell.start : cell.end] for cell in first) == self._columns
-            return self._columns, int(named)
-        if len(items) > 1 and all(cell.quoted for cell in first) and _is_row(items[1]):
-            second = items[1].items or []
-            if len(second) == len(first) and not all(cell.quoted for cell in second):
-                return tuple(self._text[cell.start : cell.end] for cell in first), 1
+            return self._columns, int(texts == self._columns)
+        if len(items) > 1 and _is_head(items[0], items[1]):
+            return texts, 1
         if len(first) < 2 or any(len(item.items or ()) != len(first) for item in items):
             return (), 0
-        return tuple(f"column {place}" for place in range(1, len(first) + 1)), 0
+        return tuple(f"column {number}" for number in range(1, len(first) + 1)), 0
 
     def _split_rows(self, node: Node) -> list[list[tuple[str, Node]]]:
         """Return the named rows of `{"columns": […], "data": [[…], …]}`; none of another object."""
-        fields = {name: value for name, _, value in node.pairs or ()}
-        heads = fields["columns"].items if "columns" in fields else None
-        data = next((fields[name].items for name in _ROWS if name in fields and fields[name].items), None)
-        if not heads or not data or not all(head.quoted for head in heads):
+        fields = {name: value.items for name, _, value in node.pairs or ()}
+        heads = fields.get("columns")
+        data = next(filter(None, map(fields.get, _ROWS)), None)
+        if not heads or not data or not _are_quoted(heads):
             return []
         names = [self._text[head.start : head.end] for head in heads]
-        if not all(row.items is not None and len(row.items) == len(names) for row in data):
+        rows = [row.items or [] for row in data]
+        if any(len(row) != len(names) for row in rows):
             return []
-        return [list(zip(names, row.items or (), strict=True)) for row in data]
+        return [list(zip(names, row, strict=True)) for row in rows]
 
     def _add_scalar(self, node: Node, record: int, path: Path) -> None:
         if node.is_scalar:
@@ -204,6 +212,24 @@ def _list_short_cells(pairs: Sequence[Pair]) -> list[Cell] | None:
     return cells
 
 
+def _holds_things(pairs: Sequence[Pair]) -> bool:
+    """Return whether the fields of an object are things by their names, each an object."""
+    if not all(value.pairs is not None for _, _, value in pairs):
+        return False
+    return len(pairs) > 1 or _NAMES_A_THING.match(pairs[0][0]) is not None
+
+
+def _is_head(row: Node, following: Node) -> bool:
+    """Return whether a row of quoted texts is above one of as many cells that are not all quoted."""
+    first, second = row.items or [], following.items or []
+    is_like = _is_row(following) and len(first) == len(second)
+    return is_like and _are_quoted(first) and not _are_quoted(second)
+
+
+def _are_quoted(nodes: Sequence[Node]) -> bool:
+    return all(node.quoted for node in nodes)
+
+
 def _is_part(node: Node) -> bool:
     """Return whether a flat object is a part of the record around it: its names name no things."""
     pairs = node.pairs or []
@@ -224,25 +250,27 @@ def _transpose_columns(node: Node) -> list[list[tuple[str, Node]]]:
     A frame's `to_dict()` has objects in place of the lists, with the numbers of the rows as their names.
     """
     pairs = node.pairs or []
-    if not pairs or pairs[0][2].is_scalar:
+    if len(pairs) < 2 or pairs[0][2].is_scalar:
         return []
-    if len(pairs) > 1 and all(_numbers_rows(value) for _, _, value in pairs):
-        pairs = [
-            (name, place, Node(0, 0, items=[each for _, _, each in value.pairs or ()]))
-            for name, place, value in pairs
-        ]
-    if len(pairs) < 2 or any(not value.items for _, _, value in pairs):
-        return []
-    columns = [(name, value.items or []) for name, _, value in pairs]
-    length = len(columns[0][1])
-    if length < 2 or any(
-        len(items) != length or not all(each.is_scalar for each in items) for _, items in columns
-    ):
-        return []
-    return [[(name, items[row]) for name, items in columns] for row in range(length)]
+    is_frame = all(_numbers_rows(value) for _, _, value in pairs)
+    columns: list[list[tuple[str, Node]]] = []
+    for name, _, value in pairs:
+        cells = _list_column(value, is_frame=is_frame)
+        if not cells or (columns and len(cells) != len(columns[0])):
+            return []
+        columns.append([(name, cell) for cell in cells])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _list_column(node: Node, *, is_frame: bool) -> list[Node]:
+    """Return the scalars of a list, or of an object of a frame; none where there is another, or one alone."""
+    cells = node.items or []
+    if is_frame:
+        cells = [cell for _, _, cell in node.pairs or ()]
+    return cells if len(cells) > 1 and all(cell.is_scalar for cell in cells) else []
 
 
 def _numbers_rows(node: Node) -> bool:
     """Return whether the names of an object's fields are 0, 1, 2 and so on."""
     pairs = node.pairs or []
-    return bool(pairs) and all(name == str(place) for place, (name, _, _) in enumerate(pairs))
+    return bool(pairs) and all(name == str(number) for number, (name, _, _) in enumerate(pairs))

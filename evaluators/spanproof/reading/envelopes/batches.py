@@ -124,8 +124,8 @@ def _list_named_outcomes(items: Mapping[str, JsonValue]) -> tuple[ItemOutcome, .
 
 
 def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | None:
-    fields = {normalise_name(name): each for name, each in item.items()}
-    names = [str(each) for name, each in item.items() if _NAMING_FIELD.search(name) and _is_plain(each)]
+    fields = {normalise_name(name): value for name, value in item.items()}
+    names = [str(value) for name, value in item.items() if _NAMING_FIELD.search(name) and _is_plain(value)]
     name = next(iter(names or _list_texts(fields)), position)
     states = [fields[key] for key in _STATE_FIELDS if isinstance(fields.get(key), str | bool | int)]
     error = next(
@@ -133,13 +133,13 @@ def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | No
     )
     if has_error(error) or any(map(_is_failed_state, states)):
         return ItemOutcome(name, done=False, reason=find_message(fields))
-    return ItemOutcome(name, done=True) if states or len(names) > 0 else None
+    return ItemOutcome(name, done=True) if states or names else None
 
 
 def _list_texts(fields: Mapping[str, JsonValue]) -> list[str]:
     """Return the texts of an item that say nothing of how it ended: the first one is its name."""
-    known = load_envelope_fields().union(_STATE_FIELDS)
-    return [each for name, each in fields.items() if name not in known and isinstance(each, str) and each]
+    names = fields.keys() - load_envelope_fields().union(_STATE_FIELDS)
+    return [text for name, text in fields.items() if name in names and isinstance(text, str) and text]
 
 
 def _is_plain(item: JsonValue) -> bool:
@@ -163,43 +163,46 @@ def _build_batch(items: Sequence[ItemOutcome]) -> Envelope | None:
 
 def _find_counted_items(document: Mapping[str, JsonValue]) -> Envelope | None:
     """Return the batch that a document counts, or lists: `{"succeeded": 3, "failed": 1}`."""
-    done = failed = 0
+    counts = {True: 0, False: 0}
     items: list[ItemOutcome] = []
-    counted = False
-    for name, item in document.items():
+    counts_done = False
+    for name, value in document.items():
         field_name = normalise_name(name)
-        is_count = isinstance(item, list) or (isinstance(item, int) and not isinstance(item, bool))
-        if not is_count or field_name not in _DONE_COUNTS | _FAILED_COUNTS:
-            continue
-        size = len(item) if isinstance(item, list) else parse_whole_number(item) or 0
         is_done = field_name in _DONE_COUNTS
-        done, failed = (done + size, failed) if is_done else (done, failed + size)
-        counted = counted or is_done
-        for at, each in enumerate(item if isinstance(item, list) else (), 1):
-            known = _read_item(each, str(at)) if isinstance(each, dict) else None
-            items.append(
-                ItemOutcome(known.name if known else str(each), is_done, known.reason if known else "")
-            )
-    if failed == 0 or not counted:
+        if not is_done and field_name not in _FAILED_COUNTS:
+            continue
+        if isinstance(value, list):
+            counts[is_done] += len(value)
+            items += [_name_item(item, str(at), is_done=is_done) for at, item in enumerate(value, 1)]
+        elif isinstance(value, int) and not isinstance(value, bool):
+            counts[is_done] += value
+        else:
+            continue
+        counts_done = counts_done or is_done
+    if counts[False] == 0 or not counts_done:
         return None
-    return _make_partial(done, failed, tuple(items))
+    return _make_partial(counts[True], counts[False], tuple(items))
+
+
+def _name_item(item: JsonValue, position: str, *, is_done: bool) -> ItemOutcome:
+    """Return an item of a list of what was done, or of what was not, by its name."""
+    outcome = _read_item(item, position) if isinstance(item, dict) else None
+    if outcome is None:
+        return ItemOutcome(str(item), is_done, "")
+    return ItemOutcome(outcome.name, is_done, outcome.reason)
 
 
 def _find_counts_in_text(text: str) -> Envelope | None:
-    if len(text) > MAX_BARE_CHARS:
-        return None
-    found = _COUNTED_TEXT.search(text)
+    found = _COUNTED_TEXT.search(text) if len(text) <= MAX_BARE_CHARS else None
     if found is None:
         return None
-    given = found.groupdict()
-    done = int(given["done"] or given["done2"] or given["done3"])
-    total = given["total"] or given["total2"]
-    failed = int(total) - done if total else int(given["failed3"])
-    return (
-        replace(_make_partial(done, failed, ()), form=EnvelopeForm.TEXT, quote=found[0])
-        if failed > 0
-        else None
-    )
+    groups = found.groupdict()
+    done = int(groups["done"] or groups["done2"] or groups["done3"])
+    total = groups["total"] or groups["total2"]
+    failed = int(total) - done if total else int(groups["failed3"])
+    if failed <= 0:
+        return None
+    return replace(_make_partial(done, failed, ()), form=EnvelopeForm.TEXT, quote=found[0])
 
 
 def _make_partial(done: int, failed: int, items: tuple[ItemOutcome, ...]) -> Envelope:

@@ -30,6 +30,11 @@ _MESSAGE_FIELDS = (
 _PART_FIELDS = frozenset(("type", "text", "annotations"))
 _TYPE_FIELDS = ("errortype", "type", "exception", "ename", "name", "errorcode", "code")
 _EXIT_FIELDS = ("exitcode", "exitstatus", "returncode")
+_ERROR_FIELDS = tuple(str.split("error errors exception err fault errormessages lastpaymenterror toolresult"))
+# Of these, those whose text is a message.
+_ERROR_LISTS = frozenset(("errors", "errormessages", "exception"))
+_NO_ERROR = frozenset(("", "none", "null", "no error", "no errors", "ok", "success", "0", "n/a"))
+_IDENTITIES = frozenset(("rayid", "eventid", "sessionid", "transactionid"))
 
 
 @lru_cache(maxsize=_KEPT_DOCUMENTS)
@@ -44,7 +49,7 @@ def decode_result(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
 
 def match_document(document: Mapping[str, JsonValue], arguments: Sequence[JsonValue] = ()) -> Envelope | None:
     """Return what the first row of the table that fits a document says of it, None where none fits."""
-    fields = {normalise_name(str(name)): item for name, item in document.items()}
+    fields = _normalise_fields(document)
     foreign = _find_foreign_fields(fields, arguments)
     for form in load_document_forms():
         allowed = form.anything_else or not foreign - form.fields
@@ -55,17 +60,11 @@ def match_document(document: Mapping[str, JsonValue], arguments: Sequence[JsonVa
 
 def _find_foreign_fields(fields: Mapping[str, JsonValue], arguments: Sequence[JsonValue]) -> frozenset[str]:
     """Return the fields that hold data: neither empty, nor of envelopes, nor what the call was given."""
-    known = load_envelope_fields()
-    carrying = {name for name, item in fields.items() if item not in (None, "", [], {}, False, 0)}
+    carrying = {name for name, value in fields.items() if value not in (None, "", [], {}, False, 0)}
     if "jsonrpc" in carrying:
         carrying.discard("id")
-    return frozenset(
-        name for name in carrying - known if fields[name] not in arguments and not _is_identity(name)
-    )
-
-
-def _is_identity(name: str) -> bool:
-    return name in {"rayid", "eventid", "sessionid", "transactionid"}
+    own = carrying - load_envelope_fields() - _IDENTITIES
+    return frozenset(name for name in own if fields[name] not in arguments)
 
 
 def _has_value(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], condition: Any) -> bool:
@@ -81,53 +80,51 @@ def _has_value(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], 
 
 def _find_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[bool, JsonValue]:
     """Return whether a field is there, and what it holds."""
-    item: JsonValue = dict(fields)
+    value: JsonValue = dict(fields)
     for name in path:
-        if not isinstance(item, dict):
+        if not isinstance(value, dict):
             return False, None
-        inner = {normalise_name(str(key)): each for key, each in item.items()}
+        inner = _normalise_fields(value)
         if name not in inner:
             return False, None
-        item = inner[name]
-    return True, item
+        value = inner[name]
+    return True, value
 
 
-def _has_condition(item: JsonValue, condition: Any) -> bool:
+def _has_condition(value: JsonValue, condition: Any) -> bool:
     if isinstance(condition, list):
-        return any(_is_listed(item, wanted) for wanted in condition)
-    number = parse_whole_number(item)
+        return any(_is_listed(value, wanted) for wanted in condition)
+    number = parse_whole_number(value)
     match condition:
         case "any":
-            return item is not None
+            return value is not None
         case "error":
-            return has_error(item)
+            return has_error(value)
         case "text":
-            return isinstance(item, str) and bool(item.strip())
+            return isinstance(value, str) and bool(value.strip())
         case "list":
-            return isinstance(item, list) and bool(item)
+            return isinstance(value, list) and bool(value)
         case "http-error":
-            return number is not None and number in HTTP_ERRORS
+            return number in HTTP_ERRORS
         case "non-zero":
-            return number is not None and number != 0
+            return number not in (None, 0)
         case "zero":
             return number == 0
         case "positive":
-            return number is not None and number > 0
+            return (number or 0) > 0
     raise ValueError(f"documents.toml: no such condition: {condition!r}")
 
 
-def _is_listed(item: JsonValue, wanted: JsonValue) -> bool:
+def _is_listed(value: JsonValue, wanted: JsonValue) -> bool:
     """Whether a value is one of a list's: texts without case, `*` at an end for any text."""
     if not isinstance(wanted, str):
-        return type(item) is type(wanted) and item == wanted
-    if not isinstance(item, str):
+        return type(value) is type(wanted) and value == wanted
+    if not isinstance(value, str):
         return False
-    given = item.strip().strip(".").lower()
-    head, tail = wanted.startswith("*"), wanted.endswith("*")
-    bare = wanted.strip("*")
-    if head and tail:
-        return bare in given
-    return given.endswith(bare) if head else given.startswith(bare) if tail else given == bare
+    text, bare = value.strip().strip(".").lower(), wanted.strip("*")
+    if not wanted.startswith("*"):
+        return text.startswith(bare) if wanted.endswith("*") else text == bare
+    return bare in text if wanted.endswith("*") else text.endswith(bare)
 
 
 def parse_whole_number(item: JsonValue) -> int | None:
@@ -137,25 +134,15 @@ def parse_whole_number(item: JsonValue) -> int | None:
     return int(item) if isinstance(item, str) and re.fullmatch(r"-?\d{1,9}", item) else None
 
 
-def has_error(item: JsonValue) -> bool:
+def has_error(value: JsonValue) -> bool:
     """Whether the value of a field such as `error` names one: `null`, `"none"`, `0` and `{}` do not."""
-    if isinstance(item, str):
-        return item.strip().lower() not in {
-            "",
-            "none",
-            "null",
-            "no error",
-            "no errors",
-            "ok",
-            "success",
-            "0",
-            "n/a",
-        }
-    if isinstance(item, dict):
-        return any(has_error(each) or (each is not None and each != 0) for each in item.values())
-    if isinstance(item, list):
-        return any(map(has_error, item))
-    return item is True
+    if isinstance(value, str):
+        return value.strip().lower() not in _NO_ERROR
+    if isinstance(value, dict):
+        return any(has_error(inner) or inner not in (None, 0) for inner in value.values())
+    if isinstance(value, list):
+        return any(map(has_error, value))
+    return value is True
 
 
 def _build_document_envelope(form: DocumentForm, fields: Mapping[str, JsonValue]) -> Envelope:
@@ -174,37 +161,35 @@ def _build_document_envelope(form: DocumentForm, fields: Mapping[str, JsonValue]
 
 def find_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAGE_FIELDS) -> str:
     """Return the first text of an envelope that a person would read; empty where there is none."""
-    for name in (
-        "error",
-        "errors",
-        "exception",
-        "err",
-        "fault",
-        "errormessages",
-        "lastpaymenterror",
-        "toolresult",
-    ):
-        inner = fields.get(name) if names is _MESSAGE_FIELDS else None
-        if isinstance(inner, list):
-            inner = inner[0] if inner else None
-        if isinstance(inner, str) and name in {"errors", "errormessages", "exception"} and inner.strip():
-            return inner.strip()
-        if isinstance(inner, dict):
-            said = find_message({normalise_name(str(key)): item for key, item in inner.items()})
-            if said:
-                return said
+    if names is _MESSAGE_FIELDS:
+        message = _find_error_message(fields)
+        if message:
+            return message
     for name in names:
-        item = fields.get(name)
-        if isinstance(item, dict):
-            item = item.get("value") or item.get("message")
-        if isinstance(item, list) and item and isinstance(item[0], dict):
-            item = item[0].get("msg") or item[0].get("message") or item[0].get("text")
-        if isinstance(item, str) and item.strip():
-            return item.strip()
-    parts = fields.get("content")
-    return (
-        (join_text_parts(parts) or "") if isinstance(parts, list) else parts if isinstance(parts, str) else ""
-    )
+        value = fields.get(name)
+        if isinstance(value, dict):
+            value = value.get("value") or value.get("message")
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            value = value[0].get("msg") or value[0].get("message") or value[0].get("text")
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    content = fields.get("content")
+    return content if isinstance(content, str) else join_text_parts(content) or ""
+
+
+def _find_error_message(fields: Mapping[str, JsonValue]) -> str:
+    """Return the message in the first field that holds an error as an object, or as a list of errors."""
+    for name in _ERROR_FIELDS:
+        error = fields.get(name)
+        if isinstance(error, list):
+            error = error[0] if error else None
+        if isinstance(error, str) and name in _ERROR_LISTS and error.strip():
+            return error.strip()
+        if isinstance(error, dict):
+            message = find_message(_normalise_fields(error))
+            if message:
+                return message
+    return ""
 
 
 def _find_error_type(fields: Mapping[str, JsonValue]) -> str | None:
@@ -213,13 +198,13 @@ def _find_error_type(fields: Mapping[str, JsonValue]) -> str | None:
         (fields[name] for name in ("error", "exception") if isinstance(fields.get(name), dict)), None
     )
     if isinstance(inner, dict):
-        found = _find_error_type({normalise_name(str(key)): item for key, item in inner.items()})
+        found = _find_error_type(_normalise_fields(inner))
         if found is not None:
             return found
     for name in _TYPE_FIELDS:
-        item = fields.get(name)
-        if isinstance(item, str) and item.isidentifier() and item[:1].isupper() and not item.isupper():
-            return item
+        value = fields.get(name)
+        if isinstance(value, str) and value.isidentifier() and value[:1].isupper() and not value.isupper():
+            return value
     return None
 
 
@@ -232,6 +217,10 @@ def join_text_parts(value: JsonValue) -> str | None:
             return None
         found.append(text)
     return "\n".join(found) if found else None
+
+
+def _normalise_fields(document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {normalise_name(str(name)): value for name, value in document.items()}
 
 
 @lru_cache(maxsize=2048)

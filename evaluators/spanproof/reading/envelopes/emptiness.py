@@ -49,20 +49,14 @@ def is_empty(
     A sentence counts where a tool gave it, as the whole of a short text: what an agent's own code prints in
     words is its finding.
     """
-    document = value if isinstance(value, dict | list) else None
     plain = text.strip()
-    if document is None:
-        if plain in _NO_VALUE:
-            return True
-        if plain[0] in "[{(" and len(plain) < MAX_BARE_CHARS:
-            decoded = decode_result(plain) if plain[0] != "(" else decode_document(plain)
-            document = decoded if isinstance(decoded, dict | list) else None
-    if isinstance(document, dict):
-        found = match_document(document, arguments)
-        if found is not None and found.status is EnvelopeStatus.EMPTY:
-            return True
-    if document is not None and (document is value or _holds_nothing(document, arguments)):
-        return _holds_nothing(document, arguments)
+    if isinstance(value, dict | list):
+        return _is_empty_document(value, arguments)
+    if plain in _NO_VALUE:
+        return True
+    document = _decode_short(plain)
+    if document is not None and _is_empty_document(document, arguments):
+        return True
     forms = load_text_forms()
     if len(plain) < MAX_BARE_CHARS and (forms["bare"].match(plain) or _HEAD_ALONE.match(plain)):
         return True
@@ -74,30 +68,49 @@ def is_empty(
     return in_words and forms["sentence"].match(plain) is not None
 
 
+def _decode_short(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+    """Return the document that a short text is, None where it is none."""
+    if text[0] not in "[{(" or len(text) >= MAX_BARE_CHARS:
+        return None
+    document = decode_document(text) if text[0] == "(" else decode_result(text)
+    return document if isinstance(document, dict | list) else None
+
+
+def _is_empty_document(
+    document: dict[str, JsonValue] | list[JsonValue], arguments: Sequence[JsonValue]
+) -> bool:
+    """Whether a document has the form of an empty result, or holds nothing."""
+    form = match_document(document, arguments) if isinstance(document, dict) else None
+    has_form = form is not None and form.status is EnvelopeStatus.EMPTY
+    return has_form or _holds_nothing(document, arguments)
+
+
 def _holds_nothing(
-    value: Mapping[str, JsonValue] | Sequence[JsonValue], arguments: Sequence[JsonValue] = ()
+    document: Mapping[str, JsonValue] | Sequence[JsonValue], arguments: Sequence[JsonValue] = ()
 ) -> bool:
     """Whether a document is empty lists, zeros, what is said about them, and what the call was given."""
-    if not isinstance(value, Mapping):
-        return all(each in (None, [], {}) or _is_row_of_nulls(each) for each in value)
-    if not value:
+    if not isinstance(document, Mapping):
+        return all(value in (None, [], {}) or _is_row_of_nulls(value) for value in document)
+    if not document:
         return True
-    empty = [
-        name for name, item in value.items() if item in ([], {}) or (item is None and name in _ROW_FIELDS)
-    ]
-    inner = [
-        name
-        for name, item in value.items()
-        if name in _ROW_FIELDS and isinstance(item, dict) and item and _holds_nothing(item, arguments)
-    ]
-    rest = [name for name in value if name not in empty and name not in inner]
-    if not empty and not inner:
-        return bool(value.keys() & _ROW_FIELDS) and all(
-            item in ("", None) if name in _ROW_FIELDS else name in _PAGE_FIELDS
-            for name, item in value.items()
-        )
-    nothing = (0, None, "", False, *arguments)
-    return all(name.lower() in _PAGE_FIELDS or value[name] in nothing for name in rest)
+    rest = {name: value for name, value in document.items() if not _is_empty_field(name, value, arguments)}
+    if len(rest) < len(document):
+        nothing = (0, None, "", False, *arguments)
+        return all(name.lower() in _PAGE_FIELDS or value in nothing for name, value in rest.items())
+    has_rows = bool(document.keys() & _ROW_FIELDS)
+    return has_rows and all(
+        value in ("", None) if name in _ROW_FIELDS else name in _PAGE_FIELDS
+        for name, value in document.items()
+    )
+
+
+def _is_empty_field(name: str, value: JsonValue, arguments: Sequence[JsonValue]) -> bool:
+    """Whether a member is a list or an object without content; one of rows also where it is null."""
+    if value in ([], {}):
+        return True
+    if name not in _ROW_FIELDS:
+        return False
+    return value is None or (isinstance(value, dict) and _holds_nothing(value, arguments))
 
 
 def _is_row_of_nulls(value: JsonValue) -> bool:

@@ -99,15 +99,17 @@ def load_text_forms() -> Mapping[str, TextForm]:
 @cache
 def load_document_forms() -> tuple[DocumentForm, ...]:
     """Load the table of documents, its rows in the order in which they are tried."""
-    return tuple(
-        DocumentForm(
-            row["producer"],
-            EnvelopeStatus(row["status"]),
-            tuple((_parse_paths(names), condition) for names, condition in row["when"].items()),
-            row.get("rest") == "any",
-            frozenset(path[0] for names in row["when"] for path in _parse_paths(names)),
-        )
-        for row in load_document_table()["document"]
+    return tuple(map(_build_form, load_document_table()["document"]))
+
+
+def _build_form(row: Mapping[str, Any]) -> DocumentForm:
+    when = tuple((_parse_paths(names), condition) for names, condition in row["when"].items())
+    return DocumentForm(
+        row["producer"],
+        EnvelopeStatus(row["status"]),
+        when,
+        row.get("rest") == "any",
+        frozenset(path[0] for paths, _ in when for path in paths),
     )
 
 

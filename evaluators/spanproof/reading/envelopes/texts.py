@@ -81,22 +81,23 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
     lines = [line.strip() for line in whole[-MAX_CHARS:].splitlines() if line.strip()]
     head = whole[:MAX_CHARS]
     status, other_lines = _split_exit_status(lines)
+    if status == 0:
+        return None
     if status is not None:
-        quote = other_lines[-1] if other_lines else lines[-1]
-        if status == 0:
-            return None
-        return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, quote, None, status)
+        return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, other_lines[-1], None, status)
     framework = _match("framework", head, lines[0])
     if framework is not None:
         return framework
     if kind is ToolKind.DOCUMENTS:
         return _find_failure_of_documents(head, lines[0])
     if command and kind in (ToolKind.SHELL, ToolKind.OTHER):
-        known = read_command(command)
-        line = find_own_message(known, lines)
-        if line is not None or known.shows:
-            return _make_text_failure(line) if line is not None else None
-    if any(map(is_log_line, (lines[0], lines[-1]))) or is_record_list(lines):
+        facts = read_command(command)
+        line = find_own_message(facts, lines)
+        if line is not None:
+            return _make_text_failure(line)
+        if facts.shows:
+            return None
+    if is_log_line(lines[0]) or is_log_line(lines[-1]) or is_record_list(lines):
         return None
     return (
         _find_traceback(whole[-MAX_CHARS:], kind)
@@ -117,16 +118,15 @@ def _match(section: str, text: str, quote: str) -> Envelope | None:
 
 
 def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
-    """Return an exit status on a line of its own, first or last, and the other lines."""
+    """Return an exit status on a line of its own, first or last, and the other lines; all if it is alone."""
     for line in (lines[0], lines[-1]):
         if len(line) >= MAX_MESSAGE_CHARS or _EXIT_WORD.search(line) is None:
             continue
         found = load_text_forms()["exit"].match(line)
         if found is not None:
-            codes = (found["code"], found["code2"], found["code3"])
-            code = next(each for each in codes if each is not None)
+            code = found["code"] or found["code2"] or found["code3"]
             own_line = found["code3"] is not None
-            return int(code), [each for each in lines if own_line or each is not line]
+            return int(code), [other for other in lines if own_line or other is not line] or lines
     return None, lines
 
 
@@ -158,25 +158,24 @@ def _find_traceback(tail: str, kind: ToolKind) -> Envelope | None:
 
 def _find_message_of_tool(head: str, lines: list[str], kind: ToolKind) -> Envelope | None:
     if kind in (ToolKind.SQL, ToolKind.OTHER, ToolKind.PYTHON):
-        bare = _BEFORE_DATABASE.sub("", head)
-        found = _match("database", head, lines[0])
-        if found is None and bare != head:
-            found = _match("database", bare, lines[0])
-        if found is not None:
-            return found
-    if kind is ToolKind.SHELL and len(lines) <= _MAX_SHELL_LINES and not _FIGURE.match(lines[-1]):
-        line = next(filter(_OWN_ERROR.match, (lines[0], lines[-1])), None)
-        if line is not None:
+        for text in dict.fromkeys((head, _BEFORE_DATABASE.sub("", head))):
+            found = _match("database", text, lines[0])
+            if found is not None:
+                return found
+    ends = lines[:1]
+    if kind is ToolKind.SHELL:
+        ends = [lines[0], lines[-1]]
+        line = next(filter(_OWN_ERROR.match, ends), None)
+        if line is not None and len(lines) <= _MAX_SHELL_LINES and not _FIGURE.match(lines[-1]):
             return _make_text_failure(line)
-    if kind is not ToolKind.SHELL and (
-        kind not in (ToolKind.JAVASCRIPT, ToolKind.OTHER) or len(lines) > _MAX_MESSAGE_LINES
-    ):
+    elif kind not in (ToolKind.JAVASCRIPT, ToolKind.OTHER) or len(lines) > _MAX_MESSAGE_LINES:
         return None
-    ends = (lines[0], lines[-1]) if kind is ToolKind.SHELL else lines[:1]
-    of_shell = [found for line in ends if (found := _match("shell", line, line))]
-    of_build = [found for line in lines[:_MAX_MESSAGE_LINES] if (found := _match("build", line, line))]
-    found = next(iter((*of_shell, *of_build)), None)
-    return replace(found, error_type=None) if found is not None else None
+    for section, candidates in (("shell", ends), ("build", lines[:_MAX_MESSAGE_LINES])):
+        for line in candidates:
+            found = _match(section, line, line)
+            if found is not None:
+                return replace(found, error_type=None)
+    return None
 
 
 def _find_short_message(head: str, first: str, kind: ToolKind) -> Envelope | None:
@@ -185,9 +184,9 @@ def _find_short_message(head: str, first: str, kind: ToolKind) -> Envelope | Non
         return None
     raised = _EXCEPTION_LINE.match(first) or _EXCEPTION_REPR.match(head)
     if raised is not None:
-        given = raised.groupdict()
-        if given.get("message") is None or given["message"].strip():
-            return _make_text_failure(first, _shorten_name(given["type"] or given["other"]), "Python")
+        groups = raised.groupdict()
+        if groups.get("message") is None or groups["message"].strip():
+            return _make_text_failure(first, _shorten_name(groups["type"] or groups["other"]), "Python")
     page = _match_page(head)
     if page is not None:
         return page

@@ -12,13 +12,13 @@ import logging
 from collections.abc import Iterable
 
 from spanproof.trace import Span, Trace, link_spans, order_spans
-from spanproof.trace.dialects.contents import unwrap_contents
+from spanproof.trace.dialects.contents import read_contents
 from spanproof.trace.dialects.generic import DIALECT as GENERIC
-from spanproof.trace.dialects.mixed import fill_from_others
-from spanproof.trace.dialects.raw import RawSpan, read_raw_spans, restore_raw_span
+from spanproof.trace.dialects.mixed import read_with_others
+from spanproof.trace.dialects.raw import RawSpan, build_raw_span, iter_raw_spans
 from spanproof.trace.dialects.reading import Reading, build_span
-from spanproof.trace.dialects.registry import DIALECTS, recognise_dialect
-from spanproof.trace.dialects.siblings import put_right
+from spanproof.trace.dialects.registry import DIALECTS, get_dialect
+from spanproof.trace.dialects.siblings import list_corrected
 from spanproof.trace.dialects.spanproof import add_code
 from spanproof.trace.otlp import ExportTraceServiceRequest
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 def normalise(request: ExportTraceServiceRequest) -> list[Span]:
     """Return the spans of this request in our vocabulary; never raises on what a span holds."""
-    return put_right([_normalise_span(raw) for raw in read_raw_spans(request)])
+    return list_corrected([_normalise_span(raw) for raw in iter_raw_spans(request)])
 
 
 def read_traces(requests: Iterable[ExportTraceServiceRequest]) -> list[Trace]:
@@ -39,7 +39,7 @@ def read_traces(requests: Iterable[ExportTraceServiceRequest]) -> list[Trace]:
     """
     spans: dict[str, list[Span]] = {}
     for request in requests:
-        for raw in read_raw_spans(request):
+        for raw in iter_raw_spans(request):
             spans.setdefault(raw.trace_id, []).append(_normalise_span(raw))
     return [_build_trace(trace_id, of_trace) for trace_id, of_trace in spans.items()]
 
@@ -52,8 +52,8 @@ def rebuild_trace(
     Raises:
         ValueError: neither has a span of it.
     """
-    raw = [restore_raw_span(span) for span in former]
-    raw += [span for request in requests for span in read_raw_spans(request) if span.trace_id == trace_id]
+    raw = [build_raw_span(span) for span in former]
+    raw += [span for request in requests for span in iter_raw_spans(request) if span.trace_id == trace_id]
     return _build_trace(trace_id, [_normalise_span(span) for span in raw])
 
 
@@ -61,15 +61,15 @@ def _build_trace(trace_id: str, spans: Iterable[Span]) -> Trace:
     ordered, defects = order_spans(spans)
     if not ordered:
         raise ValueError(f"no span of trace {trace_id}")
-    return link_spans(trace_id, put_right(ordered), defects)
+    return link_spans(trace_id, list_corrected(ordered), defects)
 
 
 def _normalise_span(raw: RawSpan) -> Span:
-    dialect = recognise_dialect(raw)
+    dialect = get_dialect(raw)
     for reader in (dialect, GENERIC):
         try:
-            reading = fill_from_others(raw, reader.read(raw), dialect.name)
-            return build_span(raw, unwrap_contents(raw, add_code(raw, reading)), dialect.name)
+            reading = read_with_others(raw, reader.read(raw), dialect.name)
+            return build_span(raw, read_contents(raw, add_code(raw, reading)), dialect.name)
         except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
             _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
     return build_span(raw, Reading(), dialect.name)

@@ -38,22 +38,22 @@ class EventText:
     payload: Payload | None
 
 
-def find_event_text(given: Payload | None) -> EventText | None:
+def find_event_text(payload: Payload | None) -> EventText | None:
     """Return the words of an event, of the last of several, or of the message that a run was given."""
-    if given is None:
+    if payload is None:
         return None
-    value = given.value
+    value = payload.value
     if isinstance(value, list) and value and all(_find_content(item) is not None for item in value):
         texts = [_read_text(item) for item in value]
-        return EventText(_make_payload(texts[-1]))
+        return EventText(_find_payload(texts[-1]))
     if _find_content(value) is None:
         return None
-    return EventText(_make_payload(_read_text(value)))
+    return EventText(_find_payload(_read_text(value)))
 
 
-def find_response(given: Payload | None) -> Payload | None:
+def find_response(payload: Payload | None) -> Payload | None:
     """Return what a function response holds; None where the payload is none."""
-    value = given.value if given is not None else None
+    value = payload.value if payload is not None else None
     if not isinstance(value, dict) or not isinstance(value.get("response"), dict):
         return None
     if "name" not in value or not value.keys() <= _RESPONSE_MEMBERS:
@@ -82,9 +82,9 @@ def _find_content(value: JsonValue) -> dict[str, JsonValue] | None:
 
 def _read_text(value: JsonValue) -> str:
     content = _find_content(value)
-    said = read_messages([content] if content is not None else [], "assistant")
-    return "\n".join(message.text for message in said if message.role != "tool" and message.text)
+    messages = read_messages([content] if content is not None else [], "assistant")
+    return "\n".join(message.text for message in messages if message.role != "tool" and message.text)
 
 
-def _make_payload(text: str) -> Payload | None:
+def _find_payload(text: str) -> Payload | None:
     return Payload(text, text, typed=True) if text.strip() else None

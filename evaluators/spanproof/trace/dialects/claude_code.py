@@ -13,8 +13,8 @@ from typing import Final
 
 from spanproof.trace import JsonValue, Payload, Span, SpanError, SpanKind, ToolCall
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
-from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.failures import find_error
+from spanproof.trace.dialects.openinference import find_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -35,9 +35,9 @@ _WHOLE_INPUT: Final = ("tool_input", "tool_parameters")
 _OUTPUTS: Final = ("output", "content", "result", "diff")
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by Claude Code."""
-    kind = (raw.text("span.type") or raw.name.removeprefix(PREFIX)).removeprefix(PREFIX)
+    kind = (raw.find_text("span.type") or raw.name.removeprefix(PREFIX)).removeprefix(PREFIX)
     if kind == "interaction":
         return _read_interaction(raw)
     if kind == "llm_request":
@@ -45,26 +45,28 @@ def read(raw: RawSpan) -> Reading:
     if kind == "tool":
         return _read_tool(raw)
     if kind == "tool.execution":
-        return Reading(SpanKind.OTHER, error=_read_failure(raw))
-    return Reading(SpanKind.OTHER, error=read_error(raw))
+        return Reading(SpanKind.OTHER, error=_find_failure(raw))
+    return Reading(SpanKind.OTHER, error=find_error(raw))
 
 
 def _read_interaction(raw: RawSpan) -> Reading:
-    prompt = raw.text("user_prompt")
+    prompt = raw.find_text("user_prompt")
     hidden = prompt == _REDACTED
-    given = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
-    answer = to_payload(raw.first("response", "assistant_response", "gen_ai.output.text"))
-    return Reading(SpanKind.AGENT, given, answer, agent="claude-code", hidden=hidden, error=read_error(raw))
+    question = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
+    answer = to_payload(raw.get_first("response", "assistant_response", "gen_ai.output.text"))
+    return Reading(
+        SpanKind.AGENT, question, answer, agent="claude-code", hidden=hidden, error=find_error(raw)
+    )
 
 
 def _read_request(raw: RawSpan) -> Reading:
     return Reading(
         SpanKind.LLM,
-        to_payload(raw.first("prompt", "request")),
-        to_payload(raw.first("response.text", "completion", "response.model_output")),
-        usage=make_usage(raw.integer("input_tokens"), raw.integer("output_tokens")),
-        model=raw.text("gen_ai.request.model", "model"),
-        error=_read_failure(raw),
+        to_payload(raw.get_first("prompt", "request")),
+        to_payload(raw.get_first("response.text", "completion", "response.model_output")),
+        usage=find_usage(raw.find_integer("input_tokens"), raw.find_integer("output_tokens")),
+        model=raw.find_text("gen_ai.request.model", "model"),
+        error=_find_failure(raw),
         unrecorded=True,
     )
 
@@ -72,16 +74,16 @@ def _read_request(raw: RawSpan) -> Reading:
 def _read_tool(raw: RawSpan) -> Reading:
     arguments = _read_arguments(raw)
     output = next(
-        (found for event in raw.events if (found := _read_output(event.attributes)) is not None), None
+        (found for event in raw.events if (found := _find_output(event.attributes)) is not None), None
     )
-    name = raw.text("tool_name", "gen_ai.tool.name") or raw.name.removeprefix(PREFIX)
-    given = Payload(as_text(arguments), arguments, typed=True) if arguments else None
+    name = raw.find_text("tool_name", "gen_ai.tool.name") or raw.name.removeprefix(PREFIX)
+    arguments_payload = Payload(as_text(arguments), arguments, typed=True) if arguments else None
     return Reading(
         SpanKind.TOOL,
-        given,
-        output or to_payload(raw.first("tool.output", "output")),
-        tool=ToolCall(name, arguments or None, raw.text("tool_use_id", "gen_ai.tool.call.id")),
-        error=_read_failure(raw),
+        arguments_payload,
+        output or to_payload(raw.get_first("tool.output", "output")),
+        tool=ToolCall(name, arguments or None, raw.find_text("tool_use_id", "gen_ai.tool.call.id")),
+        error=_find_failure(raw),
     )
 
 
@@ -102,18 +104,18 @@ def _read_arguments(raw: RawSpan) -> dict[str, JsonValue]:
     return found
 
 
-def _read_output(attributes: object) -> Payload | None:
+def _find_output(attributes: object) -> Payload | None:
     held = attributes if isinstance(attributes, dict) else {}
     value = next((held[name] for name in _OUTPUTS if held.get(name) not in (None, "", _REDACTED)), None)
     return to_payload(value)
 
 
-def _read_failure(raw: RawSpan) -> SpanError | None:
+def _find_failure(raw: RawSpan) -> SpanError | None:
     """Return the error that the span's own attributes report, else that of its status or events."""
-    reported = raw.text("error", "error_message", "error.message")
+    reported = raw.find_text("error", "error_message", "error.message")
     if raw.attributes.get("success") is False or reported is not None:
-        return SpanError(raw.text("error.type", "error_type"), reported or raw.status_message)
-    return read_error(raw)
+        return SpanError(raw.find_text("error.type", "error_type"), reported or raw.status_message)
+    return find_error(raw)
 
 
 def with_executions(spans: Sequence[Span]) -> list[Span]:
@@ -138,5 +140,5 @@ DIALECT = Dialect(
     "claude_code",
     ("com.anthropic.claude_code",),
     ("interaction.sequence", "llm_request.context", "full_command", "tool.blocked_on_user"),
-    read,
+    read_span,
 )

@@ -34,9 +34,9 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     if not runs:
         return list(spans)
     numbers: Counter[tuple[str, str]] = Counter()
-    steps = _find_steps(spans)
+    steps = _group_steps(spans)
     made: dict[tuple[str, str], Span] = {}
-    for span in sorted(spans, key=lambda each: each.start_ns):
+    for span in sorted(spans, key=lambda item: item.start_ns):
         run = (span.trace_id, span.parent_id or "")
         if run in runs and "generated_code" in _read_fields(span):
             step = steps.get((span.trace_id, span.span_id), span)
@@ -45,11 +45,11 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     return [made.get((span.trace_id, span.span_id), span) for span in spans]
 
 
-def _find_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
+def _group_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
     """Return the span around the last model call within each span, by the latter."""
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     found: dict[tuple[str, str], Span] = {}
-    for call in sorted(spans, key=lambda each: each.start_ns):
+    for call in sorted(spans, key=lambda item: item.start_ns):
         step = by_id.get((call.trace_id, call.parent_id or "")) if call.kind is SpanKind.LLM else None
         above = step
         for _ in range(_MOST_LEVELS):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from spanproof.trace import SpanKind
 from spanproof.trace.dialects.adk_events import find_event_text, find_response
-from spanproof.trace.dialects.frameworks import build_call, find_tool_message, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.frameworks import build_call, find_tool_message, read_arguments, read_result
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 from spanproof.trace.dialects.retrieved import with_documents
@@ -19,18 +19,18 @@ _UNDECIDED = frozenset({SpanKind.OTHER, SpanKind.CHAIN})
 _SPEAKING = frozenset({SpanKind.AGENT, SpanKind.CHAIN, SpanKind.OTHER})
 
 
-def unwrap_contents(raw: RawSpan, reading: Reading) -> Reading:
+def read_contents(raw: RawSpan, reading: Reading) -> Reading:
     """Return the reading without what frameworks wrap their content in."""
     reading = _with_tool_message(raw, reading)
     if reading.kind is SpanKind.TOOL:
         response = find_response(reading.output)
         return reading if response is None else replace(reading, output=response)
     if reading.kind in _SPEAKING:
-        given, said = find_event_text(reading.input), find_event_text(reading.output)
-        if given is not None:
-            reading = replace(reading, input=given.payload)
-        if said is not None:
-            reading = replace(reading, output=said.payload)
+        question, answer = find_event_text(reading.input), find_event_text(reading.output)
+        if question is not None:
+            reading = replace(reading, input=question.payload)
+        if answer is not None:
+            reading = replace(reading, output=answer.payload)
     return with_documents(raw, reading)
 
 
@@ -41,9 +41,9 @@ def _with_tool_message(raw: RawSpan, reading: Reading) -> Reading:
     message = find_tool_message(reading.output.value)
     if message is None:
         return reading
-    result, failed = unwrap_result(reading.output)
+    result, failed = read_result(reading.output)
     named, answered = message.get("name"), message.get("tool_call_id")
-    arguments = unwrap_arguments(reading.input.text) if reading.input is not None else None
+    arguments = read_arguments(reading.input.text) if reading.input is not None else None
     call = build_call(raw, named if isinstance(named, str) else None, arguments)
     if isinstance(answered, str):
         call = replace(call, call_id=call.call_id or answered)

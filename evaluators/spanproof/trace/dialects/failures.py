@@ -31,12 +31,12 @@ _WITH_DATA = re.compile(r"(?P<message>Error running tool \(non-fatal\): )(?P<dat
 _RAISED_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::.*)?$")
 
 
-def read_error(raw: RawSpan) -> SpanError | None:
+def find_error(raw: RawSpan) -> SpanError | None:
     """Return the error of this span, None where it did not fail."""
     event = next((event for event in reversed(raw.events) if event.name == _EXCEPTION_EVENT), None)
     if event is not None and (raw.failed or _read_text(event, "exception.escaped") != "False"):
         return _from_event(event)
-    declared = raw.text(genai.ERROR_TYPE)
+    declared = raw.find_text(genai.ERROR_TYPE)
     if raw.failed or declared is not None:
         return from_text(raw.status_message, declared)
     return None
@@ -44,21 +44,21 @@ def read_error(raw: RawSpan) -> SpanError | None:
 
 def from_text(message: str, declared_type: str | None = None) -> SpanError | None:
     """Return the error in a status message; None where it is only control flow."""
-    message = _extract_message(message)
+    message = _read_message(message)
     declared_type, message = _split_javascript_stack(message, declared_type)
     typed = _TYPED_MESSAGE.match(message)
     name = declared_type if declared_type not in _UNKNOWN_TYPES else None
-    if typed is not None and (name is None or _strip_module(typed["type"]) == _strip_module(name)):
+    if typed is not None and (name is None or _format_type(typed["type"]) == _format_type(name)):
         name, message = typed["type"], message[typed.end() :]
-    return _build_error(_strip_module(name) if name else None, message, ())
+    return _find_error_of(_format_type(name) if name else None, message, ())
 
 
 def _from_event(event: Event) -> SpanError | None:
-    name = _strip_module(_read_text(event, "exception.type"))
+    name = _format_type(_read_text(event, "exception.type"))
     chain = _parse_chain(_read_text(event, "exception.stacktrace"))
-    message = _extract_message(_read_text(event, "exception.message"))
+    message = _read_message(_read_text(event, "exception.message"))
     declared, message = _split_javascript_stack(message, name or None)
-    return _build_error(declared, message, chain)
+    return _find_error_of(declared, message, chain)
 
 
 def _split_javascript_stack(message: str, declared_type: str | None) -> tuple[str | None, str]:
@@ -69,7 +69,7 @@ def _split_javascript_stack(message: str, declared_type: str | None) -> tuple[st
     return declared_type or stack["type"], stack["message"]
 
 
-def _build_error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:
+def _find_error_of(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:
     if name in _CONTROL_FLOW:
         return None
     cause = _CAUSE.search(message)
@@ -89,14 +89,14 @@ def _parse_chain(stacktrace: str) -> tuple[str, ...]:
             continue
         raised = _RAISED_LINE.match(line) if after_frame else None
         if raised is not None:
-            name = _strip_module(raised["type"])
+            name = _format_type(raised["type"])
             if not names or names[-1] != name:
                 names.append(name)
         after_frame = False
     return tuple(reversed(names))
 
 
-def _extract_message(message: str) -> str:
+def _read_message(message: str) -> str:
     """Return the message; where a producer wrote a dictionary into it, the texts in that."""
     with_data = _WITH_DATA.fullmatch(message)
     stem, data = (with_data["message"], with_data["data"]) if with_data else ("", message)
@@ -106,16 +106,16 @@ def _extract_message(message: str) -> str:
         value = parse_literal(data)
     except NotDecoded:
         return message
-    texts = list(_collect_texts(value))
+    texts = list(_list_texts(value))
     return stem + ": ".join(texts) if texts else message
 
 
-def _collect_texts(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
         inner = [value[key] for key in ("message", "error", "data") if key in value]
-        return [text for item in inner for text in _collect_texts(item)]
+        return [text for item in inner for text in _list_texts(item)]
     return []
 
 
@@ -124,5 +124,5 @@ def _read_text(event: Event, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _strip_module(name: str) -> str:
+def _format_type(name: str) -> str:
     return name.rpartition(".")[2]

@@ -44,7 +44,7 @@ def read_flattened_by_index(
     start = prefix + "."
     for name, value in attributes.items():
         if name.startswith(start):
-            _insert_value(tree, name[len(start) :].split("."), value)
+            _add_value(tree, name[len(start) :].split("."), value)
     branches = {int(index): branch for index, branch in tree.items() if index.isdecimal()}
     found: dict[int, tuple[Message, ...]] = {}
     answers_calls = False
@@ -52,14 +52,14 @@ def read_flattened_by_index(
         if isinstance(branch, dict):
             # OpenInference 2.0 for LangChain.js gives the results of tools no role.
             spoken = "tool" if answers_calls else role
-            found[index] = read_messages(_fold_contents(_to_json(branch)), spoken)
+            found[index] = read_messages(_read_contents(_to_json(branch)), spoken)
             answers_calls = any(
                 message.tool_calls or (answers_calls and message.role == "tool") for message in found[index]
             )
     return found
 
 
-def _insert_value(tree: _Tree, path: list[str], value: AttributeValue) -> None:
+def _add_value(tree: _Tree, path: list[str], value: AttributeValue) -> None:
     if len(path) > _MAX_LEVELS:
         return
     for name in path[:-1]:
@@ -82,7 +82,7 @@ def _to_json(branch: _Tree | AttributeValue) -> JsonValue:
     return {name: _to_json(inner) for name, inner in branch.items()}
 
 
-def _fold_contents(message: JsonValue) -> JsonValue:
+def _read_contents(message: JsonValue) -> JsonValue:
     """Return the message with its text once: OpenInference writes `content`, `contents`, or both."""
     if not isinstance(message, dict) or "contents" not in message:
         return message

@@ -21,7 +21,7 @@ from spanproof.trace import (
 )
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
 from spanproof.trace.dialects.messages import is_bare_call, read_messages
-from spanproof.trace.dialects.printed import parse_printed_fields
+from spanproof.trace.dialects.printed import find_printed_fields
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
@@ -41,7 +41,7 @@ _GRAPH_NODE_KEYS = (
 )
 
 
-def parse_smolagents_step(name: str) -> StepInfo | None:
+def find_smolagents_step(name: str) -> StepInfo | None:
     """Return the step that a span named `Step 3` represents."""
     numbered = _SMOLAGENTS_STEP.fullmatch(name)
     return StepInfo(int(numbered[1])) if numbered is not None else None
@@ -58,7 +58,7 @@ def find_smolagents_task(value: JsonValue) -> str | None:
     return task if isinstance(task, str) else None
 
 
-def unwrap_arguments(value: AttributeValue | JsonValue) -> JsonValue:
+def read_arguments(value: AttributeValue | JsonValue) -> JsonValue:
     """Return a tool's arguments without the wrapping of frameworks.
 
     An object holds keyword arguments; an array positional ones; both together stand as
@@ -72,11 +72,11 @@ def unwrap_arguments(value: AttributeValue | JsonValue) -> JsonValue:
         inputs = arguments.get("inputs")
         return inputs if isinstance(inputs, dict) else decode_document(arguments["input_str"])
     if _SMOLAGENTS_SWITCHES & arguments.keys() or (set(arguments) <= {"args", "kwargs"} and arguments):
-        return _unwrap_smolagents_arguments(arguments)
+        return _read_smolagents_arguments(arguments)
     return arguments
 
 
-def _unwrap_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
+def _read_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
     args, kwargs = arguments.get("args"), arguments.get("kwargs")
     named = {
         key: value
@@ -91,25 +91,25 @@ def _unwrap_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
     return named
 
 
-def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | None]:
+def read_result(payload: Payload | None) -> tuple[Payload | None, SpanError | None]:
     """Return a tool's result out of LangChain's ToolMessage, with the error the message may stand for.
 
     The AI SDK writes the JSON of a result, of a text as well: that text is the result.
     """
-    if given is None:
+    if payload is None:
         return None, None
-    if isinstance(given.value, str) and given.value[:1] == given.value[-1:] == '"':
-        inner = decode_document(given.value)
-        return (to_payload(inner) if isinstance(inner, str) else given), None
-    match given.value:
+    if isinstance(payload.value, str) and payload.value[:1] == payload.value[-1:] == '"':
+        inner = decode_document(payload.value)
+        return (to_payload(inner) if isinstance(inner, str) else payload), None
+    match payload.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
         case {"content": [{"type": "text", "text": str(text)}], **others} if others.keys() <= _MCP_MEMBERS:
             failed = others.get("isError") is True or others.get("is_error") is True
             return Payload(text, text), SpanError(None, text) if failed else None
-    message = find_tool_message(given.value)
+    message = find_tool_message(payload.value)
     if message is None:
-        return given, None
+        return payload, None
     content = message.get("content")
     result = to_payload(content if isinstance(content, str) else as_text(content))
     error = SpanError(None, as_text(content)) if message.get("status") == "error" else None
@@ -119,7 +119,7 @@ def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | No
 def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     """Return the fields of LangChain's ToolMessage that a value is, however it is wrapped or printed."""
     if isinstance(value, str):
-        fields = parse_printed_fields(value)
+        fields = find_printed_fields(value)
         return fields if fields is not None and "tool_call_id" in fields else None
     if not isinstance(value, dict):
         return None
@@ -134,12 +134,12 @@ def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     return value if is_typed and {"content", "tool_call_id"} <= value.keys() else None
 
 
-def read_state_messages(given: Payload | None, role: str = "user") -> tuple[Message, ...]:
+def read_state_messages(payload: Payload | None, role: str = "user") -> tuple[Message, ...]:
     """Return the messages in a graph's state, or in a list of messages; nothing for any other document."""
-    if given is None:
+    if payload is None:
         return ()
-    value = given.value
-    if isinstance(value, str) and parse_printed_fields(value) is not None:
+    value = payload.value
+    if isinstance(value, str) and find_printed_fields(value) is not None:
         return read_messages(value, role)
     if isinstance(value, dict):
         for envelope in ("outputs", "inputs"):
@@ -171,7 +171,7 @@ def _is_message(value: JsonValue) -> bool:
     return isinstance(value, dict) and ("role" in value or value.get("type") in ("message", "function_call"))
 
 
-def demote_graph_node(raw: RawSpan, reading: Reading) -> Reading:
+def read_graph_node(raw: RawSpan, reading: Reading) -> Reading:
     """Return LangGraph's node named `agent` as a CHAIN: it is a step of the graph, not an agent.
 
     Producers make any runnable with "agent" in its name an AGENT; a node is known by being named after
@@ -181,9 +181,9 @@ def demote_graph_node(raw: RawSpan, reading: Reading) -> Reading:
         return reading
     if raw.name.startswith(_CHANNEL_WRITES):
         return replace(reading, kind=SpanKind.CHAIN)
-    node = raw.text(*_GRAPH_NODE_KEYS)
+    node = raw.find_text(*_GRAPH_NODE_KEYS)
     if node is None:
-        metadata = decode_document(raw.first("metadata"))
+        metadata = decode_document(raw.get_first("metadata"))
         named = metadata.get("langgraph_node") if isinstance(metadata, dict) else None
         node = named if isinstance(named, str) else None
     if node is not None and node.strip('"') == raw.name:
@@ -191,14 +191,14 @@ def demote_graph_node(raw: RawSpan, reading: Reading) -> Reading:
     return reading
 
 
-def demote_workflow(raw: RawSpan, reading: Reading) -> Reading:
+def read_workflow(raw: RawSpan, reading: Reading) -> Reading:
     """Return OpenAI Agents' trace, which is recorded as an AGENT above the agents, as a CHAIN.
 
     A real agent carries its name; a handoff recorded as a TOOL is no tool call either.
     """
     if "openai_agents" not in raw.scope.replace("-", "_"):
         return reading
-    if reading.kind is SpanKind.AGENT and raw.text("agent.name", "graph.node.id") is None:
+    if reading.kind is SpanKind.AGENT and raw.find_text("agent.name", "graph.node.id") is None:
         return replace(reading, kind=SpanKind.CHAIN)
     if reading.kind is SpanKind.TOOL and raw.name.startswith("handoff to "):
         return replace(reading, kind=SpanKind.CHAIN, tool=None)
@@ -215,12 +215,13 @@ def select_call_messages(
     if document is None or not isinstance(document.value, dict | list):
         return flattened or _read_plain_message(document, role)
     whole = read_messages(document.value, role)
-    said = any(message.text for message in flattened)
+    has_text = any(message.text for message in flattened)
     calls = sum(len(message.tool_calls) for message in flattened)
     whole_calls = sum(len(message.tool_calls) for message in whole)
-    if whole_calls > calls or (not said and not calls and any(message.text for message in whole)):
+    if whole_calls > calls:
         return whole
-    return flattened
+    is_silent = not has_text and not calls
+    return whole if is_silent and any(message.text for message in whole) else flattened
 
 
 def _read_plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
@@ -229,4 +230,6 @@ def _read_plain_message(document: Payload | None, role: str) -> tuple[Message, .
 
 def build_call(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:
     """Return the tool call that a TOOL span represents."""
-    return ToolCall(name or raw.name, arguments, raw.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"))
+    return ToolCall(
+        name or raw.name, arguments, raw.find_text("gen_ai.tool.call.id", "tool_call.id", "tool.id")
+    )

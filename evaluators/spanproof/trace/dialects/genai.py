@@ -10,10 +10,10 @@ import re
 from spanproof.semconv import genai
 from spanproof.trace import AttributeValue, Event, JsonValue, Message, Payload, SpanError, SpanKind
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
-from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.failures import find_error
+from spanproof.trace.dialects.frameworks import build_call, read_arguments, read_result
 from spanproof.trace.dialects.messages import read_messages
-from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.openinference import find_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -47,30 +47,27 @@ _MESSAGE_EVENTS = {
 }
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written after OTel GenAI."""
-    return read_as(raw, _infer_kind(raw))
+    return read_as(raw, _classify_span(raw))
 
 
-def _infer_kind(raw: RawSpan) -> SpanKind:
+def _classify_span(raw: RawSpan) -> SpanKind:
     """Return the kind by the operation; a span that names none is known by what only calls have."""
-    if raw.text(AG2_TYPE) == AG2_CHAT:
+    if raw.find_text(AG2_TYPE) == AG2_CHAT:
         return SpanKind.AGENT
-    operation = raw.text(genai.OPERATION_NAME)
+    operation = raw.find_text(genai.OPERATION_NAME)
     if operation is not None:
         return OPERATIONS.get(operation, SpanKind.OTHER)
-    if raw.text(genai.TOOL_NAME) is not None:
+    if raw.find_text(genai.TOOL_NAME) is not None:
         return SpanKind.TOOL
-    names_model = raw.text(genai.REQUEST_MODEL) is not None
+    names_model = raw.find_text(genai.REQUEST_MODEL) is not None
     return SpanKind.LLM if names_model and _has_words(raw) else SpanKind.OTHER
 
 
 def _has_words(raw: RawSpan) -> bool:
     """Whether a span holds what a model was sent or answered, in any of the conventions' versions."""
-    if (
-        find_value(raw, genai.INPUT_MESSAGES) is not None
-        or find_value(raw, genai.OUTPUT_MESSAGES) is not None
-    ):
+    if get_value(raw, genai.INPUT_MESSAGES) is not None or get_value(raw, genai.OUTPUT_MESSAGES) is not None:
         return True
     names = (*raw.attributes, *(event.name for event in raw.events))
     return any(name.startswith(_WORDS) for name in names)
@@ -80,21 +77,21 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
     """Return the content of a span whose kind another dialect has set."""
     inputs, outputs = read_conversation(raw)
     if kind is SpanKind.TOOL:
-        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _find_arguments_in_events(raw)
-        result, failed = unwrap_result(
-            to_payload(raw.first(genai.TOOL_CALL_RESULT) or _find_result_in_events(outputs))
+        arguments = raw.get_first(genai.TOOL_CALL_ARGUMENTS) or _get_arguments_in_events(raw)
+        result, failed = read_result(
+            to_payload(raw.get_first(genai.TOOL_CALL_RESULT) or _get_result_in_events(outputs))
         )
-        if raw.text(*_TOOL_STATUS) == "error":
+        if raw.find_text(*_TOOL_STATUS) == "error":
             failed = failed or _read_reported_error(result.text if result is not None else "")
         return Reading(
             kind,
-            to_payload(given),
+            to_payload(arguments),
             result,
-            tool=build_call(raw, raw.text(genai.TOOL_NAME), unwrap_arguments(given)),
-            agent=raw.text(genai.AGENT_NAME),
-            error=read_error(raw) or failed,
+            tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(arguments)),
+            agent=raw.find_text(genai.AGENT_NAME),
+            error=find_error(raw) or failed,
         )
-    if raw.text(AG2_TYPE) == AG2_CHAT:
+    if raw.find_text(AG2_TYPE) == AG2_CHAT:
         outputs = _select_reply(outputs)
     return Reading(
         kind,
@@ -102,10 +99,12 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
         find_last_text(outputs, "assistant") if kind is not SpanKind.LLM else None,
         inputs,
         outputs,
-        usage=make_usage(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
-        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
-        agent=raw.text(genai.AGENT_NAME),
-        error=read_error(raw),
+        usage=find_usage(
+            raw.find_integer(genai.USAGE_INPUT_TOKENS), raw.find_integer(genai.USAGE_OUTPUT_TOKENS)
+        ),
+        model=raw.find_text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
+        agent=raw.find_text(genai.AGENT_NAME),
+        error=find_error(raw),
     )
 
 
@@ -125,8 +124,8 @@ def _read_reported_error(text: str) -> SpanError:
 
 def read_conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Return the messages to and from the model, from the span or from its events."""
-    inputs = read_messages(decode_document(find_value(raw, genai.INPUT_MESSAGES)), "user")
-    outputs = read_messages(decode_document(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
+    inputs = read_messages(decode_document(get_value(raw, genai.INPUT_MESSAGES)), "user")
+    outputs = read_messages(decode_document(get_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
     if not inputs:
         inputs = tuple(
             message
@@ -158,7 +157,7 @@ def _decode_parts(value: AttributeValue) -> JsonValue:
     return value if isinstance(value, str) and not (has_parts or isinstance(parts, dict)) else parts
 
 
-def _find_arguments_in_events(raw: RawSpan) -> AttributeValue:
+def _get_arguments_in_events(raw: RawSpan) -> AttributeValue:
     """Return a call's arguments from messages of its span: a request for it, or the bare arguments."""
     for message in read_conversation(raw)[0]:
         for call in message.tool_calls:
@@ -167,7 +166,7 @@ def _find_arguments_in_events(raw: RawSpan) -> AttributeValue:
     return next((event.attributes["content"] for event in events if "content" in event.attributes), None)
 
 
-def _find_result_in_events(outputs: tuple[Message, ...]) -> AttributeValue:
+def _get_result_in_events(outputs: tuple[Message, ...]) -> AttributeValue:
     return next((message.text for message in reversed(outputs) if message.text), None)
 
 
@@ -179,9 +178,9 @@ def find_last_text(spoken: tuple[Message, ...], role: str) -> Payload | None:
     return None
 
 
-def find_value(raw: RawSpan, key: str) -> AttributeValue:
+def get_value(raw: RawSpan, key: str) -> AttributeValue:
     """Return the attribute from the span, else from the first of its events that has it."""
-    value = raw.first(key)
+    value = raw.get_first(key)
     if value is not None:
         return value
     return next((event.attributes[key] for event in raw.events if key in event.attributes), None)
@@ -195,4 +194,4 @@ _SCOPES = (
     "mcp-python-sdk",
 )
 
-DIALECT = Dialect("otel_genai", _SCOPES, ("gen_ai.",), read)
+DIALECT = Dialect("otel_genai", _SCOPES, ("gen_ai.",), read_span)

@@ -6,18 +6,20 @@ Input, output and error are read where they have usual names; the kind is always
 from __future__ import annotations
 
 from spanproof.trace.dialects.decode import to_payload
-from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.failures import find_error
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
 _INPUT, _OUTPUT = ("input.value", "input"), ("output.value", "output")
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return what can be read of a span without a convention."""
     return Reading(
-        input=to_payload(raw.first(*_INPUT)), output=to_payload(raw.first(*_OUTPUT)), error=read_error(raw)
+        input=to_payload(raw.get_first(*_INPUT)),
+        output=to_payload(raw.get_first(*_OUTPUT)),
+        error=find_error(raw),
     )
 
 
-DIALECT = Dialect("generic", (), (), read)
+DIALECT = Dialect("generic", (), (), read_span)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from spanproof.semconv import genai
 from spanproof.trace import JsonValue, Payload, Span, SpanError, SpanKind, ToolCall, Usage
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
-from spanproof.trace.dialects.frameworks import unwrap_arguments
+from spanproof.trace.dialects.frameworks import read_arguments
 from spanproof.trace.dialects.genai import OPERATIONS, read_as
 from spanproof.trace.dialects.messages import read_messages
 from spanproof.trace.dialects.raw import RawSpan
@@ -31,19 +31,22 @@ _MERGED = "(merged tools)"
 _NAMED = re.compile(r"(?P<event>agent_run|tool_call|tool_response) \[(?P<name>.+)\]")
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by ADK, in either of its schemas."""
     named = _NAMED.fullmatch(raw.name)
     if named is not None:
         return _read_named(raw, named["event"], named["name"])
-    kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", _KINDS.get(raw.name, SpanKind.OTHER))
-    if kind is SpanKind.TOOL and _MERGED in (raw.text(genai.TOOL_NAME) or ""):
+    kind = OPERATIONS.get(raw.find_text(genai.OPERATION_NAME) or "", _KINDS.get(raw.name, SpanKind.OTHER))
+    if kind is SpanKind.TOOL and _MERGED in (raw.find_text(genai.TOOL_NAME) or ""):
         return Reading(SpanKind.CHAIN)
     reading = read_as(raw, kind)
     if kind is SpanKind.TOOL:
         return _read_call(raw, reading)
     if kind is SpanKind.LLM and not reading.input_messages:
-        request, response = decode_document(raw.first(_REQUEST)), decode_document(raw.first(_RESPONSE))
+        request, response = (
+            decode_document(raw.get_first(_REQUEST)),
+            decode_document(raw.get_first(_RESPONSE)),
+        )
         instructions = _read_field(_read_field(request, "config"), "system_instruction")
         return replace(
             reading,
@@ -52,7 +55,7 @@ def read(raw: RawSpan) -> Reading:
                 *read_messages(_read_field(request, "contents")),
             ),
             output_messages=read_messages(_read_field(response, "content"), "assistant"),
-            usage=reading.usage or _read_usage(_read_field(response, "usage_metadata")),
+            usage=reading.usage or _find_usage(_read_field(response, "usage_metadata")),
         )
     return reading
 
@@ -62,12 +65,12 @@ def _read_named(raw: RawSpan, event: str, name: str) -> Reading:
     if event == "agent_run":
         return replace(reading, kind=SpanKind.AGENT, agent=name)
     if event == "tool_call":
-        call = ToolCall(name, unwrap_arguments(raw.first(_ARGUMENTS)))
+        call = ToolCall(name, read_arguments(raw.get_first(_ARGUMENTS)))
         return _read_call(raw, replace(reading, kind=SpanKind.TOOL, tool=call))
-    parts = _read_field(_read_field(decode_document(raw.first(_RESULT)), "content"), "parts")
+    parts = _read_field(_read_field(decode_document(raw.get_first(_RESULT)), "content"), "parts")
     results = [_read_field(part, "function_response") for part in parts] if isinstance(parts, list) else []
     result = _read_field(results[0], "response") if results else None
-    return replace(reading, output=_unwrap_result(to_payload(as_text(result))))
+    return replace(reading, output=_find_result(to_payload(as_text(result))))
 
 
 def with_responses(spans: Sequence[Span]) -> list[Span]:
@@ -86,12 +89,12 @@ def with_responses(spans: Sequence[Span]) -> list[Span]:
     return [answered.get((span.trace_id, span.span_id), span) for span in spans] if answered else list(spans)
 
 
-def _read_usage(counts: JsonValue) -> Usage | None:
+def _find_usage(counts: JsonValue) -> Usage | None:
     prompt, candidates = (_read_field(counts, f"{name}_token_count") for name in ("prompt", "candidates"))
     return Usage(prompt, candidates) if isinstance(prompt, int) and isinstance(candidates, int) else None
 
 
-def _unwrap_result(result: Payload | None) -> Payload | None:
+def _find_result(result: Payload | None) -> Payload | None:
     """Return a result that ADK put into an object, as it does with each that is no object."""
     match result.value if result is not None else None:
         case {"result": value, **others} if not others:
@@ -101,19 +104,19 @@ def _unwrap_result(result: Payload | None) -> Payload | None:
 
 def _read_call(raw: RawSpan, reading: Reading) -> Reading:
     """Return the tool call; ADK puts a result that is no object into one, and an error into another."""
-    given, tool = to_payload(raw.first(_ARGUMENTS)), reading.tool
-    if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=unwrap_arguments(given.value))
-    result = _unwrap_result(reading.output or to_payload(raw.first(_RESULT)))
+    arguments, tool = to_payload(raw.get_first(_ARGUMENTS)), reading.tool
+    if tool is not None and tool.arguments is None and arguments is not None:
+        tool = replace(tool, arguments=read_arguments(arguments.value))
+    result = _find_result(reading.output or to_payload(raw.get_first(_RESULT)))
     error = reading.error
     match result.value if result is not None else None:
         case {"error": str(message), **others} if not others and error is not None:
             error = SpanError(error.type, message, error.chain)
-    return replace(reading, tool=tool, input=reading.input or given, output=result, error=error)
+    return replace(reading, tool=tool, input=reading.input or arguments, output=result, error=error)
 
 
 def _read_field(document: JsonValue, name: str) -> JsonValue:
     return document.get(name) if isinstance(document, dict) else None
 
 
-DIALECT = Dialect("google_adk", ("gcp.vertex.agent",), (_OWN,), read)
+DIALECT = Dialect("google_adk", ("gcp.vertex.agent",), (_OWN,), read_span)

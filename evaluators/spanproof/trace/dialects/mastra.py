@@ -11,11 +11,11 @@ import re
 from spanproof.semconv import genai
 from spanproof.trace import AttributeValue, JsonValue, Message, SpanKind
 from spanproof.trace.dialects.decode import decode_document, to_payload
-from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.failures import find_error
+from spanproof.trace.dialects.frameworks import build_call, read_arguments, read_result
 from spanproof.trace.dialects.genai import find_last_text
 from spanproof.trace.dialects.messages import read_messages
-from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.openinference import find_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 from spanproof.trace.dialects.vercel import parse_calls
@@ -35,16 +35,16 @@ _KINDS = {
 _LEFT_OUT = re.compile(r"\[(?:tool|tool-result): [^\]]*\]|\[MaxDepth\]")
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by Mastra's exporter for OpenTelemetry."""
-    kind = _infer_kind(raw)
+    kind = _classify_span(raw)
     if kind is SpanKind.TOOL:
         return _read_tool(raw)
-    given, made = _find_content(raw, "input"), _find_content(raw, "output")
-    inputs, outputs = _read_inputs(given), _read_outputs(made)
+    inputs_value, made = _get_content(raw, "input"), _get_content(raw, "output")
+    inputs, outputs = _read_inputs(inputs_value), _read_outputs(made)
     task = answer = None
     if kind is not SpanKind.LLM:
-        task = find_last_text(inputs, "user") or to_payload(given)
+        task = find_last_text(inputs, "user") or to_payload(inputs_value)
         answer = find_last_text(outputs, "assistant") or to_payload(made)
     return Reading(
         kind,
@@ -52,35 +52,37 @@ def read(raw: RawSpan) -> Reading:
         answer,
         inputs,
         outputs,
-        usage=make_usage(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
-        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
-        agent=raw.text(genai.AGENT_NAME, "gen_ai.agent.id"),
-        error=read_error(raw),
+        usage=find_usage(
+            raw.find_integer(genai.USAGE_INPUT_TOKENS), raw.find_integer(genai.USAGE_OUTPUT_TOKENS)
+        ),
+        model=raw.find_text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
+        agent=raw.find_text(genai.AGENT_NAME, "gen_ai.agent.id"),
+        error=find_error(raw),
     )
 
 
-def _infer_kind(raw: RawSpan) -> SpanKind:
+def _classify_span(raw: RawSpan) -> SpanKind:
     """Return the kind; a generation is the call of the model where no span below it is, before version 1."""
-    named = raw.text(_TYPE) or ""
+    named = raw.find_text(_TYPE) or ""
     if named == "model_generation":
-        return SpanKind.LLM if raw.integer(genai.USAGE_INPUT_TOKENS) is not None else SpanKind.CHAIN
+        return SpanKind.LLM if raw.find_integer(genai.USAGE_INPUT_TOKENS) is not None else SpanKind.CHAIN
     return _KINDS.get(named, SpanKind.OTHER)
 
 
-def _find_content(raw: RawSpan, side: str) -> AttributeValue:
-    return raw.first(f"gen_ai.{side}.messages", f"mastra.{raw.text(_TYPE)}.{side}", side)
+def _get_content(raw: RawSpan, side: str) -> AttributeValue:
+    return raw.get_first(f"gen_ai.{side}.messages", f"mastra.{raw.find_text(_TYPE)}.{side}", side)
 
 
-def _read_inputs(given: AttributeValue) -> tuple[Message, ...]:
-    value = decode_document(given)
+def _read_inputs(attribute: AttributeValue) -> tuple[Message, ...]:
+    value = decode_document(attribute)
     if isinstance(value, dict) and isinstance(value.get("body"), dict):
         value = value["body"]  # the request as it went to the model
     if isinstance(value, dict) and "messages" not in value:
         return ()
-    return tuple(_remove_placeholders(read_messages(value)))
+    return tuple(_list_recorded(read_messages(value)))
 
 
-def _remove_placeholders(conversation: tuple[Message, ...]) -> list[Message]:
+def _list_recorded(conversation: tuple[Message, ...]) -> list[Message]:
     """Return the messages that are recorded, and of their calls those that are."""
     found: list[Message] = []
     for message in conversation:
@@ -95,26 +97,26 @@ def _read_outputs(made: AttributeValue) -> tuple[Message, ...]:
     value = decode_document(made)
     if not isinstance(value, dict):
         return read_messages(value, "assistant")
-    text, calls = _find_text(value), parse_calls(value.get("toolCalls"))
+    text, calls = _get_text(value), parse_calls(value.get("toolCalls"))
     return (Message("assistant", text, calls),) if text or calls else ()
 
 
-def _find_text(value: dict[str, JsonValue]) -> str:
+def _get_text(value: dict[str, JsonValue]) -> str:
     text = value.get("text")
     return text if isinstance(text, str) and "object" not in value else ""
 
 
 def _read_tool(raw: RawSpan) -> Reading:
-    given = raw.first(genai.TOOL_CALL_ARGUMENTS, "gen_ai.tool.input", "input")
-    made = raw.first(genai.TOOL_CALL_RESULT, "gen_ai.tool.output", "output")
-    result, failed = unwrap_result(to_payload(made))
+    arguments = raw.get_first(genai.TOOL_CALL_ARGUMENTS, "gen_ai.tool.input", "input")
+    made = raw.get_first(genai.TOOL_CALL_RESULT, "gen_ai.tool.output", "output")
+    result, failed = read_result(to_payload(made))
     return Reading(
         SpanKind.TOOL,
-        to_payload(given),
+        to_payload(arguments),
         result,
-        tool=build_call(raw, raw.text(genai.TOOL_NAME), unwrap_arguments(given)),
-        error=read_error(raw) or failed,
+        tool=build_call(raw, raw.find_text(genai.TOOL_NAME), read_arguments(arguments)),
+        error=find_error(raw) or failed,
     )
 
 
-DIALECT = Dialect("mastra", ("@mastra/otel",), (_TYPE,), read)
+DIALECT = Dialect("mastra", ("@mastra/otel",), (_TYPE,), read_span)

@@ -13,7 +13,7 @@ from typing import Final
 
 from spanproof.trace import JsonValue, Message, ToolCall
 from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_json, parse_literal
-from spanproof.trace.dialects.printed import parse_printed_fields
+from spanproof.trace.dialects.printed import find_printed_fields
 
 HOSTED_INTERPRETER = "code_interpreter"
 """The name given to interpreters that run at the model's provider."""
@@ -47,7 +47,7 @@ def read_messages(value: JsonValue, role: str = "user") -> tuple[Message, ...]:
         value: a list of messages, one message, or a document that holds them under a usual name.
         role: of texts that stand where a message is expected.
     """
-    return tuple(_walk_messages(value, role, 0))
+    return tuple(_iter_messages(value, role, 0))
 
 
 def decode_call(name: JsonValue, arguments: JsonValue, call_id: JsonValue = None) -> ToolCall:
@@ -59,18 +59,18 @@ def decode_call(name: JsonValue, arguments: JsonValue, call_id: JsonValue = None
     )
 
 
-def _walk_messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
+def _iter_messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, list):
         for item in value:
             # In a printed conversation only a model's messages show what they are.
             spoken = "user" if isinstance(item, str) and len(value) > 1 else role
-            yield from _walk_messages(item, spoken, depth + 1)
+            yield from _iter_messages(item, spoken, depth + 1)
     elif isinstance(value, str):
-        fields = parse_printed_fields(value)
+        fields = find_printed_fields(value)
         if fields is not None:
-            yield from _read_message({"role": _infer_role(fields, role), **fields}, role)
+            yield from _iter_messages_of({"role": _get_role(fields, role), **fields}, role)
         elif value:
             yield Message(role, value)
     elif isinstance(value, dict):
@@ -81,7 +81,7 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
     for name in ("messages", "generations", "choices", "candidates"):
         inner = value.get(name)
         if isinstance(inner, list | dict):
-            yield from _walk_messages(inner, "assistant" if name != "messages" else role, depth + 1)
+            yield from _iter_messages(inner, "assistant" if name != "messages" else role, depth + 1)
             return
     results = value.get("function")
     if isinstance(results, list):
@@ -93,17 +93,17 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
         return
     message = value.get("message")
     if isinstance(message, dict):
-        yield from _walk_messages(message, role, depth + 1)
+        yield from _iter_messages(message, role, depth + 1)
         return
     for envelope in ("kwargs", "data"):
         inner = value.get(envelope)
         if isinstance(inner, dict) and ("content" in inner or "type" in inner):
-            yield from _read_message(inner, _find_constructed_role(value) or role)
+            yield from _iter_messages_of(inner, _find_constructed_role(value) or role)
             return
     if isinstance(value.get("output"), list) and "role" not in value:
-        yield from _walk_messages(value["output"], "assistant", depth + 1)
+        yield from _iter_messages(value["output"], "assistant", depth + 1)
         return
-    yield from _read_message(value, role)
+    yield from _iter_messages_of(value, role)
 
 
 def _find_constructed_role(value: dict[str, JsonValue]) -> str | None:
@@ -113,8 +113,8 @@ def _find_constructed_role(value: dict[str, JsonValue]) -> str | None:
     return _CONSTRUCTED.get(named.removesuffix("Chunk")) if isinstance(named, str) else None
 
 
-def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
-    item = _read_response_item(value)
+def _iter_messages_of(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
+    item = _find_response_messages(value)
     if item is not None:
         yield from item
         return
@@ -122,7 +122,7 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
     spoken = _ROLES.get(named, named) if isinstance(named, str) and named not in _PART_TYPES else role
     if not any(key in value for key in ("content", "parts", "text", "tool_calls", "function_call")):
         return
-    written = _parse_written_calls(value.get("content"))
+    written = _find_written_calls(value.get("content"))
     if written is not None:
         yield from _Collected.from_calls(written).as_messages("assistant", None)
         return
@@ -131,14 +131,14 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
         if value.get(key) is not None:
             collected.add(value[key])
             break
-    collected.add_calls(value.get("tool_calls") or _find_additional_calls(value))
+    collected.add_calls(value.get("tool_calls") or _get_additional_calls(value))
     if isinstance(value.get("function_call"), dict):
         collected.add_calls([value["function_call"]])
     answers = value.get("tool_call_id") or value.get("toolCallId")
     yield from collected.as_messages(str(spoken), answers if isinstance(answers, str) else None)
 
 
-def _find_additional_calls(value: dict[str, JsonValue]) -> JsonValue:
+def _get_additional_calls(value: dict[str, JsonValue]) -> JsonValue:
     """Return the calls that LangChain keeps in a message's `additional_kwargs`."""
     additional = value.get("additional_kwargs")
     return additional.get("tool_calls") if isinstance(additional, dict) else None
@@ -172,12 +172,12 @@ class _Collected:
     def as_messages(self, role: str, answers: str | None) -> Iterator[Message]:
         text = "\n".join(self.texts)
         if text.startswith(_CALLS_PREFIX) and role == "assistant" and not self.calls:
-            text = self._take_printed_calls(text)
+            text = self._parse_printed_calls(text)
         if text or self.calls or not self.results:
             yield Message(role, text, tuple(self.calls), answers)
         yield from self.results
 
-    def _take_printed_calls(self, text: str) -> str:
+    def _parse_printed_calls(self, text: str) -> str:
         try:
             calls = parse_literal(text.removeprefix(_CALLS_PREFIX))
         except NotDecoded:
@@ -192,11 +192,11 @@ class _Collected:
             inner = call.get("function")
             source = inner if isinstance(inner, dict) else call
             name = source.get("name") or source.get("toolName") or source.get("tool_name")
-            self.calls.append(decode_call(name, _find_arguments(source), _find_call_id(call)))
+            self.calls.append(decode_call(name, _get_arguments(source), _get_call_id(call)))
 
     def add(self, content: JsonValue) -> None:
         if isinstance(content, str):
-            written = _parse_written_parts(content, self.role)
+            written = _find_written_parts(content, self.role)
             if written is None:
                 self.texts.append(content)
             else:
@@ -232,33 +232,33 @@ class _Collected:
                 self.add(text)
 
     def _add_call_part(self, part: dict[str, JsonValue]) -> None:
-        source = _unfold(part, *_CALL_KEYS)
+        source = _build_unfolded(part, *_CALL_KEYS)
         name = source.get("name") or source.get("toolName") or source.get("tool_name")
-        self.calls.append(decode_call(name, _find_arguments(source), _find_call_id(source)))
+        self.calls.append(decode_call(name, _get_arguments(source), _get_call_id(source)))
 
     def _add_server_part(self, part: dict[str, JsonValue], kind: str) -> None:
         """Add a call that the provider ran, or its response: members are those of the tool's own."""
         is_response = kind == _SERVER_RESPONSE or isinstance(part.get(_SERVER_RESPONSE), dict)
-        source = _unfold(part, _SERVER_RESPONSE if is_response else _SERVER_CALL)
+        source = _build_unfolded(part, _SERVER_RESPONSE if is_response else _SERVER_CALL)
         tool = part.get("name") or source.get("name") or source.get("type")
         members = _read_members(source)
-        call_id = part.get("id") or _find_call_id(source)
+        call_id = part.get("id") or _get_call_id(source)
         answers = call_id if isinstance(call_id, str) else f"{_SERVER_CALL}_{len(self.calls)}"
         if is_response:
             if call_id is None and self.calls:
                 answers = self.calls[-1].call_id or answers
-            self.results.append(Message("tool", extract_result_text(_select_result(members)), (), answers))
+            self.results.append(Message("tool", format_result_text(_get_result(members)), (), answers))
             return
-        given = _find_arguments(members)
-        if given is None:
-            given = {name: value for name, value in members.items() if name not in _RESULT_NAMES}
-        self.calls.append(decode_call(tool, given, answers))
+        arguments = _get_arguments(members)
+        if arguments is None:
+            arguments = {name: value for name, value in members.items() if name not in _RESULT_NAMES}
+        self.calls.append(decode_call(tool, arguments, answers))
         if not members.keys().isdisjoint(_OWN_RESULT_NAMES):
             # The provider answers in the object of the call itself.
-            self.results.append(Message("tool", extract_result_text(_select_result(members)), (), answers))
+            self.results.append(Message("tool", format_result_text(_get_result(members)), (), answers))
 
     def _add_result(self, part: dict[str, JsonValue]) -> None:
-        source = _unfold(part, *_RESULT_KEYS)
+        source = _build_unfolded(part, *_RESULT_KEYS)
         value = next(
             (
                 source[key]
@@ -267,21 +267,23 @@ class _Collected:
             ),
             None,
         )
-        answers = source.get("tool_use_id") or _find_call_id(source)
+        answers = source.get("tool_use_id") or _get_call_id(source)
         self.results.append(
-            Message("tool", extract_result_text(value), (), answers if isinstance(answers, str) else None)
+            Message("tool", format_result_text(value), (), answers if isinstance(answers, str) else None)
         )
 
     def _add_gemini_code(self, part: dict[str, JsonValue]) -> None:
-        source = _unfold(part, *_CODE_KEYS)
-        self.calls.append(ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._make_gemini_id()))
+        source = _build_unfolded(part, *_CODE_KEYS)
+        self.calls.append(
+            ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._format_gemini_id())
+        )
 
     def _add_gemini_result(self, part: dict[str, JsonValue]) -> None:
-        source = _unfold(part, *_PRINTED_KEYS)
+        source = _build_unfolded(part, *_PRINTED_KEYS)
         answered = self.calls[-1].call_id if self.calls else None
-        self.results.append(Message("tool", extract_result_text(source.get("output")), (), answered))
+        self.results.append(Message("tool", format_result_text(source.get("output")), (), answered))
 
-    def _make_gemini_id(self) -> str:
+    def _format_gemini_id(self) -> str:
         """Return an id for a hosted call: Gemini gives these none, they are answered in order."""
         return f"executable_code_{len(self.calls)}"
 
@@ -315,10 +317,10 @@ _PART_TYPES = (
 )
 
 
-def extract_result_text(value: JsonValue) -> str:
+def format_result_text(value: JsonValue) -> str:
     """Return a tool's result as its text, taken out of the blocks providers wrap it in."""
     if isinstance(value, list):
-        joined = _join_blocks(value)
+        joined = _find_text_of_blocks(value)
         if joined is not None:
             return joined
     if isinstance(value, dict):
@@ -326,20 +328,22 @@ def extract_result_text(value: JsonValue) -> str:
             streams = (value.get("stdout"), value.get("stderr"))
             return "\n".join(text for text in streams if isinstance(text, str) and text)
         if "value" in value and isinstance(value.get("type"), str):
-            return extract_result_text(value["value"])  # as the AI SDK types outputs
+            return format_result_text(value["value"])  # as the AI SDK types outputs
     return "" if value is None else as_text(value)
 
 
-def _join_blocks(blocks: list[JsonValue]) -> str | None:
+def _find_text_of_blocks(blocks: list[JsonValue]) -> str | None:
     """Return the texts of blocks, pictures left out; None where there are none, or one is no text."""
     if not all(isinstance(block, dict) for block in blocks):
         return None
-    shown = [_read_block(block) for block in blocks if isinstance(block, dict) and not _is_picture(block)]
+    shown = [
+        _find_text_of_block(block) for block in blocks if isinstance(block, dict) and not _is_picture(block)
+    ]
     texts = [text for text in shown if text is not None]
     return "\n".join(texts) if texts and len(texts) == len(shown) else None
 
 
-def _read_block(block: dict[str, JsonValue]) -> str | None:
+def _find_text_of_block(block: dict[str, JsonValue]) -> str | None:
     """Return the text of a block of a result: words, or what a hosted interpreter printed."""
     text = block.get("text", block.get("logs"))
     return text if isinstance(text, str) else None
@@ -361,15 +365,12 @@ def is_bare_call(value: JsonValue) -> bool:
     with_arguments = not value.keys().isdisjoint(_ARGUMENT_NAMES)
     has_id = not value.keys().isdisjoint({"toolCallId", "tool_call_id", "id"})
     is_result = not value.keys().isdisjoint(_RESULT_NAMES)
-    return (
-        named
-        and with_arguments
-        and not is_result
-        and (kind in _CALL_PARTS or (has_id and kind in ("", "function")))
-    )
+    if not named or not with_arguments or is_result:
+        return False
+    return kind in _CALL_PARTS or (has_id and kind in ("", "function"))
 
 
-def _parse_written_parts(text: str, role: str) -> list[JsonValue] | None:
+def _find_written_parts(text: str, role: str) -> list[JsonValue] | None:
     """Return the parts that a text is the JSON of; None where it is none of calls or results.
 
     A text counts as a result only where a tool or, as at Anthropic, the user answers a call.
@@ -384,11 +385,11 @@ def _parse_written_parts(text: str, role: str) -> list[JsonValue] | None:
     kinds = [_get_part_kind(part) for part in parts]
     is_answer = role in ("tool", "user") and all(kind in _RESULT_PARTS for kind in kinds)
     is_request = role == "assistant" and any(kind in _CALL_PARTS for kind in kinds)
-    known = all(kind in _PART_TYPES for kind in kinds)
-    return parts if known and (is_answer or is_request) else None
+    are_parts = all(kind in _PART_TYPES for kind in kinds)
+    return parts if are_parts and (is_answer or is_request) else None
 
 
-def _parse_written_calls(content: JsonValue) -> list[JsonValue] | None:
+def _find_written_calls(content: JsonValue) -> list[JsonValue] | None:
     """Return the requests for tool calls that a message's whole text is the JSON of, as Koog writes them.
 
     Koog gives such a message the role of the tool.
@@ -399,11 +400,12 @@ def _parse_written_calls(content: JsonValue) -> list[JsonValue] | None:
         found = parse_json(content)
     except NotDecoded:
         return None
-    is_request = isinstance(found, list) and all(
-        isinstance(each, dict) and isinstance(each.get("function"), dict) and is_bare_call(each)
-        for each in found
-    )
-    return found if isinstance(found, list) and is_request else None
+    if not isinstance(found, list):
+        return None
+    for item in found:
+        if not (isinstance(item, dict) and isinstance(item.get("function"), dict) and is_bare_call(item)):
+            return None
+    return found
 
 
 def _get_part_kind(part: JsonValue) -> str:
@@ -425,7 +427,7 @@ def _read_members(source: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return members
 
 
-def _select_result(members: dict[str, JsonValue]) -> JsonValue:
+def _get_result(members: dict[str, JsonValue]) -> JsonValue:
     """Return what a tool at the provider gave: under a usual name, else all of its members."""
     found = next((members[name] for name in _RESULT_NAMES if members.get(name) is not None), None)
     if found is not None and "stdout" not in members:
@@ -435,25 +437,25 @@ def _select_result(members: dict[str, JsonValue]) -> JsonValue:
     return dict(members) if members else None
 
 
-def _read_response_item(value: dict[str, JsonValue]) -> Iterator[Message] | None:
+def _find_response_messages(value: dict[str, JsonValue]) -> Iterator[Message] | None:
     """Return the messages of an item of OpenAI's responses API; None where the object is none."""
     match value.get("type"):
         case "function_call" | "custom_tool_call" | "mcp_call":
-            call = decode_call(value.get("name"), _find_arguments(value), _find_call_id(value))
+            call = decode_call(value.get("name"), _get_arguments(value), _get_call_id(value))
             return iter([Message("assistant", "", (call,))])
         case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
-            answers = _find_call_id(value)
-            text = extract_result_text(value.get("output"))
+            answers = _get_call_id(value)
+            text = format_result_text(value.get("output"))
             return iter([Message("tool", text, (), answers if isinstance(answers, str) else None)])
         case "code_interpreter_call":
-            return _read_interpreter_call(value)
+            return _iter_interpreter_messages(value)
         case "local_shell_call" | "shell_call":
-            call = decode_call("shell", value.get("action"), _find_call_id(value))
+            call = decode_call("shell", value.get("action"), _get_call_id(value))
             return iter([Message("assistant", "", (call,))])
     return None
 
 
-def _read_interpreter_call(value: dict[str, JsonValue]) -> Iterator[Message]:
+def _iter_interpreter_messages(value: dict[str, JsonValue]) -> Iterator[Message]:
     call_id = value.get("id") or value.get("call_id") or HOSTED_INTERPRETER
     call = ToolCall(HOSTED_INTERPRETER, {"code": value.get("code")}, str(call_id))
     yield Message("assistant", "", (call,))
@@ -468,27 +470,27 @@ def _is_result(part: dict[str, JsonValue], kind: str) -> bool:
     return named or kind in _RESULT_PARTS or kind.endswith("_tool_result")
 
 
-def _unfold(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
+def _build_unfolded(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
     """Return the part with the fields of the first of these objects in it beside its own."""
     inner = next((part[name] for name in names if isinstance(part.get(name), dict)), None)
     return {**part, **inner} if isinstance(inner, dict) else part
 
 
-def _find_arguments(source: dict[str, JsonValue]) -> JsonValue:
+def _get_arguments(source: dict[str, JsonValue]) -> JsonValue:
     for name in _ARGUMENT_NAMES:
         if source.get(name) is not None:
             return source[name]
     return None
 
 
-def _find_call_id(source: dict[str, JsonValue]) -> JsonValue:
+def _get_call_id(source: dict[str, JsonValue]) -> JsonValue:
     for name in ("call_id", "toolCallId", "tool_call_id", "toolUseId", "id"):
         if isinstance(source.get(name), str):
             return source[name]
     return None
 
 
-def _infer_role(fields: dict[str, JsonValue], role: str) -> str:
+def _get_role(fields: dict[str, JsonValue], role: str) -> str:
     if "tool_call_id" in fields:
         return "tool"
     marks = ("tool_calls", "usage_metadata", "response_metadata")

@@ -15,7 +15,7 @@ from spanproof.trace import AttributeValue, Message, Payload, SpanKind
 from spanproof.trace.dialects import genai, langfuse
 from spanproof.trace.dialects.decode import decode_document, to_payload
 from spanproof.trace.dialects.flattened import read_flattened_messages
-from spanproof.trace.dialects.frameworks import select_call_messages, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.frameworks import read_arguments, read_result, select_call_messages
 from spanproof.trace.dialects.messages import read_messages
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
@@ -27,19 +27,21 @@ _TEXTS = {
     "user": ("gen_ai.prompt", "gen_ai.task.input"),
     "assistant": ("gen_ai.completion", "gen_ai.task.output"),
 }
+# What Langfuse's own attributes may say where the span's dialect says nothing.
+_LANGFUSE_FIELDS = ("input", "output", "output_messages", "usage", "model", "error")
 _DIALECTS = frozenset({"otel_genai", "openinference", "pydantic_ai", "google_adk", "generic"})
 
 
-def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
+def read_with_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     """Return the reading with what other conventions hold of this span and its own dialect does not."""
     if dialect != langfuse.DIALECT.name and langfuse.DIALECT.owns_attributes(raw):
-        reading = _fill_from_langfuse(raw, reading, dialect)
+        reading = _read_with_langfuse(raw, reading, dialect)
     if dialect not in _DIALECTS or reading.hidden:
         return reading
-    value, result = _find_values(raw, reading, dialect)
+    value, result = _get_values(raw, reading, dialect)
     if reading.kind is SpanKind.TOOL:
-        return _fill_call(raw, reading, value, result)
-    sent, received = _find_messages(raw, reading)
+        return _read_call(raw, reading, value, result)
+    sent, received = _get_messages(raw, reading)
     if reading.kind is SpanKind.LLM:
         sent = sent or select_call_messages((), value, "user")
         received = received or select_call_messages((), result, "assistant")
@@ -50,7 +52,7 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     return replace(reading, input=value, output=result, input_messages=sent, output_messages=received)
 
 
-def _find_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload | None, Payload | None]:
+def _get_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload | None, Payload | None]:
     """Return input and output, of OpenInference's values where the span's own dialect read none."""
     if dialect == "openinference":  # what it did not take of its values is none
         return reading.input, reading.output
@@ -60,7 +62,7 @@ def _find_values(raw: RawSpan, reading: Reading, dialect: str) -> tuple[Payload 
     )
 
 
-def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+def _get_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Return the messages to and from the model, of GenAI's conventions where none were read."""
     sent, received = reading.input_messages, reading.output_messages
     if sent and received:
@@ -71,38 +73,31 @@ def _find_messages(raw: RawSpan, reading: Reading) -> tuple[tuple[Message, ...],
     return sent, received
 
 
-def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
+def _read_with_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     """Return the reading with what Langfuse says of it: all of that where the producer names no kind."""
-    held = langfuse.read(raw)
+    held = langfuse.read_span(raw)
     if reading.kind is SpanKind.OTHER:
         agent = reading.agent if held.kind is SpanKind.AGENT else None
         return replace(held, agent=agent or held.agent, model=reading.model or held.model)
     if dialect == "openinference":  # what it did not take of its values is none
         return replace(reading, usage=reading.usage or held.usage, model=reading.model or held.model)
-    return replace(
-        reading,
-        input=reading.input or held.input,
-        output=reading.output or held.output,
-        output_messages=reading.output_messages or held.output_messages,
-        usage=reading.usage or held.usage,
-        model=reading.model or held.model,
-        error=reading.error or held.error,
-    )
+    filled = {name: getattr(held, name) for name in _LANGFUSE_FIELDS if not getattr(reading, name)}
+    return replace(reading, **filled)
 
 
-def _fill_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
+def _read_call(raw: RawSpan, reading: Reading, arguments: Payload | None, result: Payload | None) -> Reading:
     """Return the call with arguments and result; a result that a tool reports as failed is its error."""
     tool, failed = reading.tool, None
-    given = given or to_payload(raw.first(TOOL_CALL_ARGUMENTS))
-    if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=unwrap_arguments(given.value))
+    arguments = arguments or to_payload(raw.get_first(TOOL_CALL_ARGUMENTS))
+    if tool is not None and tool.arguments is None and arguments is not None:
+        tool = replace(tool, arguments=read_arguments(arguments.value))
     if reading.output is None:
-        result, failed = unwrap_result(result or to_payload(raw.first(TOOL_CALL_RESULT)))
-    return replace(reading, tool=tool, input=given, output=result, error=reading.error or failed)
+        result, failed = read_result(result or to_payload(raw.get_first(TOOL_CALL_RESULT)))
+    return replace(reading, tool=tool, input=arguments, output=result, error=reading.error or failed)
 
 
 def _read_value(raw: RawSpan, value: str, mime_type: str) -> tuple[AttributeValue, str | None]:
-    return raw.first(value), raw.text(mime_type)
+    return raw.get_first(value), raw.find_text(mime_type)
 
 
 def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
@@ -112,18 +107,18 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
     if found:
         return found
     held = [raw.attributes, *(event.attributes for event in raw.events)]
-    value = next((each[key] for each in held for key in _TEXTS[role] if key in each), None)
+    value = next((item[key] for item in held for key in _TEXTS[role] if key in item), None)
     return read_messages(decode_document(value), role) if value is not None else ()
 
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages behind the system's instructions, which GenAI keeps apart."""
-    value = genai.find_value(raw, _SYSTEM) or raw.first(_STRANDS_SYSTEM)
+    value = genai.get_value(raw, _SYSTEM) or raw.get_first(_STRANDS_SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
-    given = read_messages(decode_document(value), "system")
-    text = "\n".join(message.text for message in given if message.text)
+    messages = read_messages(decode_document(value), "system")
+    text = "\n".join(message.text for message in messages if message.text)
     return (Message("system", text), *sent) if text else sent
 
 
-__all__ = ["fill_from_others"]
+__all__ = ["read_with_others"]

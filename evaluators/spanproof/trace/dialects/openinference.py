@@ -11,22 +11,22 @@ from dataclasses import replace
 from spanproof.semconv import openinference as oi
 from spanproof.trace import Payload, SpanKind, Usage
 from spanproof.trace.dialects.decode import is_cut, to_payload
-from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.failures import find_error
 from spanproof.trace.dialects.flattened import read_flattened_messages
 from spanproof.trace.dialects.frameworks import (
     build_call,
-    demote_graph_node,
-    demote_workflow,
+    find_smolagents_step,
     find_smolagents_task,
-    parse_smolagents_step,
+    read_arguments,
+    read_graph_node,
+    read_result,
     read_state_messages,
+    read_workflow,
     select_call_messages,
-    unwrap_arguments,
-    unwrap_result,
 )
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
-from spanproof.trace.dialects.wrapped import unwrap
+from spanproof.trace.dialects.wrapped import read_unwrapped
 
 _KINDS = {
     "AGENT": SpanKind.AGENT,
@@ -45,14 +45,17 @@ _STREAM = re.compile(r"<(?:async_)?generator object \S+ at 0x[0-9a-f]+>")
 _REDACTED = "__REDACTED__"
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written after OpenInference."""
-    kind = parse_kind(raw.text(oi.SPAN_KIND))
-    given = to_payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
-    result = to_payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
-    reading = read_content(raw, kind, given, result, "llm.input_messages", "llm.output_messages")
-    prompt, completion = raw.integer(oi.LLM_TOKEN_COUNT_PROMPT), raw.integer(oi.LLM_TOKEN_COUNT_COMPLETION)
-    return with_facts(raw, reading, make_usage(prompt, completion), raw.text(oi.LLM_MODEL_NAME))
+    kind = parse_kind(raw.find_text(oi.SPAN_KIND))
+    arguments = to_payload(raw.get_first(oi.INPUT_VALUE), raw.find_text(oi.INPUT_MIME_TYPE))
+    result = to_payload(raw.get_first(oi.OUTPUT_VALUE), raw.find_text(oi.OUTPUT_MIME_TYPE))
+    reading = read_content(raw, kind, arguments, result, "llm.input_messages", "llm.output_messages")
+    prompt, completion = (
+        raw.find_integer(oi.LLM_TOKEN_COUNT_PROMPT),
+        raw.find_integer(oi.LLM_TOKEN_COUNT_COMPLETION),
+    )
+    return with_facts(raw, reading, find_usage(prompt, completion), raw.find_text(oi.LLM_MODEL_NAME))
 
 
 def parse_kind(name: str | None) -> SpanKind:
@@ -60,21 +63,23 @@ def parse_kind(name: str | None) -> SpanKind:
     return _KINDS.get((name or "").upper(), SpanKind.OTHER)
 
 
-def make_usage(prompt: int | None, completion: int | None) -> Usage | None:
+def find_usage(prompt: int | None, completion: int | None) -> Usage | None:
     """Return the usage from two counts, None where neither is there."""
-    return None if prompt is None and completion is None else Usage(prompt or 0, completion or 0)
+    if prompt is None and completion is None:
+        return None
+    return Usage(prompt or 0, completion or 0)
 
 
 def read_content(
     raw: RawSpan,
     kind: SpanKind,
-    given: Payload | None,
+    argument_payload: Payload | None,
     result: Payload | None,
     input_prefix: str,
     output_prefix: str,
 ) -> Reading:
     """Return the content of a span with values and flattened messages, which traceAI names otherwise."""
-    error = read_error(raw)
+    error = find_error(raw)
     if result is not None and _STREAM.fullmatch(result.text):
         result = None
     if kind is SpanKind.LLM:
@@ -82,24 +87,30 @@ def read_content(
         outputs = read_flattened_messages(raw.attributes, output_prefix, "assistant")
         return Reading(
             kind,
-            given,
+            argument_payload,
             result,
-            input_messages=select_call_messages(inputs, given, "user"),
+            input_messages=select_call_messages(inputs, argument_payload, "user"),
             output_messages=select_call_messages(outputs, result, "assistant"),
             error=error,
         )
     if kind is SpanKind.TOOL:
-        value, failed = unwrap_result(result)
-        name = raw.text(oi.TOOL_NAME, "gen_ai.tool.name")
-        arguments = unwrap_arguments(given.value) if given is not None else None
-        return Reading(kind, given, value, tool=build_call(raw, name, arguments), error=error or failed)
-    task = find_smolagents_task(given.value) if kind is SpanKind.AGENT and given is not None else None
-    step = parse_smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
+        value, failed = read_result(result)
+        name = raw.find_text(oi.TOOL_NAME, "gen_ai.tool.name")
+        arguments = read_arguments(argument_payload.value) if argument_payload is not None else None
+        return Reading(
+            kind, argument_payload, value, tool=build_call(raw, name, arguments), error=error or failed
+        )
+    task = (
+        find_smolagents_task(argument_payload.value)
+        if kind is SpanKind.AGENT and argument_payload is not None
+        else None
+    )
+    step = find_smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
     return Reading(
         kind,
-        Payload(task, task, typed=True) if task is not None else given,
+        Payload(task, task, typed=True) if task is not None else argument_payload,
         result,
-        input_messages=read_state_messages(given),
+        input_messages=read_state_messages(argument_payload),
         output_messages=read_state_messages(result, "assistant"),
         observation=result.text if step is not None and result is not None else None,
         step=step,
@@ -109,13 +120,13 @@ def read_content(
 
 def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str | None) -> Reading:
     """Return the reading with usage, model, agent, marks of hiding and clipping, and the kind put right."""
-    agent = raw.text(oi.AGENT_NAME, "gen_ai.agent.name", "graph.node.id")
+    agent = raw.find_text(oi.AGENT_NAME, "gen_ai.agent.name", "graph.node.id")
     if agent is None and reading.kind is SpanKind.AGENT:
         agent = raw.name.removesuffix(".run")
     values = [reading.input, reading.output]
     hidden = any(value is not None and value.text == _REDACTED for value in values)
     truncated = any(
-        is_cut(raw.text(value) or "", raw.text(mime))
+        is_cut(raw.find_text(value) or "", raw.find_text(mime))
         for value, mime in ((oi.INPUT_VALUE, oi.INPUT_MIME_TYPE), (oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE))
     )
     reading = replace(
@@ -126,7 +137,7 @@ def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str |
         truncated=truncated,
         hidden=hidden or _has_hidden_messages(reading),
     )
-    return unwrap(raw, demote_workflow(raw, demote_graph_node(raw, reading)))
+    return read_unwrapped(raw, read_workflow(raw, read_graph_node(raw, reading)))
 
 
 def _has_hidden_messages(reading: Reading) -> bool:
@@ -136,4 +147,4 @@ def _has_hidden_messages(reading: Reading) -> bool:
 
 # The packages of PyPI, and those of npm.
 _SCOPES = ("openinference.", "@arizeai/openinference-")
-DIALECT = Dialect("openinference", _SCOPES, (oi.SPAN_KIND,), read)
+DIALECT = Dialect("openinference", _SCOPES, (oi.SPAN_KIND,), read_span)

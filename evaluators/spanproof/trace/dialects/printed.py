@@ -17,14 +17,14 @@ _STRING = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\"""", 
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-def parse_printed_fields(text: str) -> dict[str, JsonValue] | None:
+def find_printed_fields(text: str) -> dict[str, JsonValue] | None:
     """Return the fields of a printed message; None where the text is none."""
     if _START.match(text) is None:
         return None
     fields: dict[str, JsonValue] = {}
     at = 0
     while (field := _FIELD.match(text, at)) is not None:
-        end = _find_literal_end(text, field.end())
+        end = _get_literal_end(text, field.end())
         literal = text[field.end() : end]
         try:
             fields[field[1]] = parse_literal(literal)
@@ -34,7 +34,7 @@ def parse_printed_fields(text: str) -> dict[str, JsonValue] | None:
     return fields
 
 
-def _find_literal_end(text: str, at: int) -> int:
+def _get_literal_end(text: str, at: int) -> int:
     """Return where the literal that starts here ends: at the first space outside quotes and brackets."""
     depth = 0
     while at < len(text):

@@ -10,11 +10,11 @@ from dataclasses import replace
 from spanproof.semconv import genai
 from spanproof.trace import JsonValue, Message, SpanKind, Usage
 from spanproof.trace.dialects.decode import decode_document, to_payload
-from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.failures import find_error
+from spanproof.trace.dialects.frameworks import build_call, read_arguments, read_result
 from spanproof.trace.dialects.genai import OPERATIONS, find_last_text, read_as
 from spanproof.trace.dialects.messages import read_messages
-from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.openinference import find_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -26,9 +26,9 @@ _RESULT = (genai.TOOL_CALL_RESULT, "tool_response")
 _RETRY_REQUEST = "\n\nFix the errors and try again."
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by Pydantic AI or by Logfire's own integrations."""
-    kind = _infer_kind(raw)
+    kind = _classify_span(raw)
     if kind is SpanKind.TOOL:
         return _read_tool(raw)
     reading = read_as(raw, kind)
@@ -39,85 +39,85 @@ def read(raw: RawSpan) -> Reading:
     return reading
 
 
-def _infer_kind(raw: RawSpan) -> SpanKind:
-    operation = raw.text(genai.OPERATION_NAME)
+def _classify_span(raw: RawSpan) -> SpanKind:
+    operation = raw.find_text(genai.OPERATION_NAME)
     if operation in OPERATIONS:
         return OPERATIONS[operation]
     is_run = raw.name == "agent run" or {"agent_name", "model_name"} <= raw.attributes.keys()
-    if is_run or raw.first(*_ALL_MESSAGES, "final_result") is not None:
+    if is_run or raw.get_first(*_ALL_MESSAGES, "final_result") is not None:
         return SpanKind.AGENT
-    names_tool = raw.first("tool_arguments", "tool_response", genai.TOOL_NAME) is not None
+    names_tool = raw.get_first("tool_arguments", "tool_response", genai.TOOL_NAME) is not None
     if names_tool or raw.name == "running tool":
         return SpanKind.TOOL
-    if raw.first("request_data", "events") is not None:
+    if raw.get_first("request_data", "events") is not None:
         return SpanKind.LLM
     return SpanKind.CHAIN if raw.name.startswith("running ") else SpanKind.OTHER
 
 
 def _read_agent(raw: RawSpan, reading: Reading) -> Reading:
-    history = read_messages(decode_document(raw.first(*_ALL_MESSAGES)))
+    history = read_messages(decode_document(raw.get_first(*_ALL_MESSAGES)))
     return replace(
         reading,
         input=find_last_text(history, "user") or reading.input,
-        output=to_payload(raw.first("final_result"))
+        output=to_payload(raw.get_first("final_result"))
         or find_last_text(history, "assistant")
         or reading.output,
-        agent=raw.text(genai.AGENT_NAME, "agent_name"),
+        agent=raw.find_text(genai.AGENT_NAME, "agent_name"),
     )
 
 
 def _read_old_call(raw: RawSpan, reading: Reading) -> Reading:
     """Return a call by its `events`, or by the bodies that Logfire's OpenAI integration keeps."""
-    events = decode_document(raw.first("events"))
+    events = decode_document(raw.get_first("events"))
     request, response = (
-        decode_document(raw.first("request_data")),
-        decode_document(raw.first("response_data")),
+        decode_document(raw.get_first("request_data")),
+        decode_document(raw.get_first("response_data")),
     )
     if isinstance(events, list):
-        inputs, outputs = _split(events)
+        inputs, outputs = _split_messages(events)
     else:
         inputs, outputs = read_messages(request), read_messages(response, "assistant")
     return replace(
         reading,
         input_messages=inputs,
         output_messages=outputs,
-        usage=reading.usage or _read_body_usage(response),
-        model=reading.model or _read_body_model(request),
+        usage=reading.usage or _find_body_usage(response),
+        model=reading.model or _find_body_model(request),
     )
 
 
-def _split(events: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+def _split_messages(events: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     choices = [event for event in events if isinstance(event, dict) and "message" in event]
     inputs = [event for event in events if event not in choices]
     return read_messages(inputs), read_messages(list(choices), "assistant")
 
 
-def _read_body_usage(response: JsonValue) -> Usage | None:
+def _find_body_usage(response: JsonValue) -> Usage | None:
     usage = response.get("usage") if isinstance(response, dict) else None
     if not isinstance(usage, dict):
         return None
     counts = [usage.get("prompt_tokens", usage.get("input_tokens"))]
     counts.append(usage.get("completion_tokens", usage.get("output_tokens")))
     prompt, completion = (count if isinstance(count, int) else None for count in counts)
-    return make_usage(prompt, completion)
+    return find_usage(prompt, completion)
 
 
-def _read_body_model(request: JsonValue) -> str | None:
+def _find_body_model(request: JsonValue) -> str | None:
     model = request.get("model") if isinstance(request, dict) else None
     return model if isinstance(model, str) else None
 
 
 def _read_tool(raw: RawSpan) -> Reading:
-    given = raw.first(*_ARGUMENTS)
-    result, failed = unwrap_result(to_payload(raw.first(*_RESULT)))
-    error = read_error(raw) or failed
+    arguments = raw.get_first(*_ARGUMENTS)
+    result, failed = read_result(to_payload(raw.get_first(*_RESULT)))
+    error = find_error(raw) or failed
     if error is not None and not error.message and result is not None:
         error = replace(error, message=result.text.removesuffix(_RETRY_REQUEST))
     return Reading(
         SpanKind.TOOL,
-        to_payload(given),
+        to_payload(arguments),
         result,
-        tool=build_call(raw, raw.text(genai.TOOL_NAME, "tool_name"), unwrap_arguments(given)),
+        tool=build_call(raw, raw.find_text(genai.TOOL_NAME, "tool_name"), read_arguments(arguments)),
         error=error,
     )
 
@@ -126,5 +126,5 @@ DIALECT = Dialect(
     "pydantic_ai",
     ("pydantic-ai", "pydantic_ai", "logfire"),
     ("pydantic_ai.", "all_messages_events", "logfire."),
-    read,
+    read_span,
 )

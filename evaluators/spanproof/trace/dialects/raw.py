@@ -43,7 +43,7 @@ class RawSpan:
     dropped: int
     resource: Mapping[str, AttributeValue]
 
-    def text(self, *keys: str) -> str | None:
+    def find_text(self, *keys: str) -> str | None:
         """Return the first of these attributes that is a non-empty text."""
         for key in keys:
             value = self.attributes.get(key)
@@ -51,7 +51,7 @@ class RawSpan:
                 return value
         return None
 
-    def integer(self, *keys: str) -> int | None:
+    def find_integer(self, *keys: str) -> int | None:
         """Return the first of these attributes that is a whole number."""
         for key in keys:
             value = self.attributes.get(key)
@@ -59,7 +59,7 @@ class RawSpan:
                 return int(value)
         return None
 
-    def first(self, *keys: str) -> AttributeValue:
+    def get_first(self, *keys: str) -> AttributeValue:
         """Return the first of these attributes that is there and not empty, of whatever type."""
         for key in keys:
             value = self.attributes.get(key)
@@ -68,7 +68,7 @@ class RawSpan:
         return None
 
 
-def read_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
+def iter_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
     """Yield every span of the request, in its order."""
     for resource_spans in request.resource_spans:
         resource = attributes_of(resource_spans.resource.attributes)
@@ -77,7 +77,7 @@ def read_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
                 yield _build_raw_span(span, scope_spans.scope, resource)
 
 
-def restore_raw_span(span: Span) -> RawSpan:
+def build_raw_span(span: Span) -> RawSpan:
     """Return the span as it was received, out of what was made of it."""
     failed, message = span.failed, span.status_message
     if message is None:  # stored by a version that kept the error only
@@ -104,19 +104,22 @@ def _build_raw_span(
     span: trace_pb2.Span, scope: InstrumentationScope, resource: Mapping[str, AttributeValue]
 ) -> RawSpan:
     attributes = attributes_of(span.attributes)
+    if scope.attributes:
+        # What a scope says of itself holds for each of its spans.
+        attributes = {**attributes_of(scope.attributes), **attributes}
+    parent_id = span.parent_span_id.hex()
     return RawSpan(
         scope=scope.name,
         scope_version=scope.version,
         name=span.name,
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
-        parent_id=(span.parent_span_id.hex().strip("0") and span.parent_span_id.hex()) or None,
+        parent_id=parent_id if parent_id.strip("0") else None,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         failed=span.status.code == trace_pb2.Status.STATUS_CODE_ERROR,
         status_message=span.status.message,
-        # What a scope says of itself holds for each of its spans.
-        attributes={**attributes_of(scope.attributes), **attributes} if scope.attributes else attributes,
+        attributes=attributes,
         events=tuple(
             Event(event.name, event.time_unix_nano, attributes_of(event.attributes)) for event in span.events
         ),

@@ -41,7 +41,7 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
-def recognise_dialect(raw: RawSpan) -> Dialect:
+def get_dialect(raw: RawSpan) -> Dialect:
     """Return the dialect this span is written in; the generic one where none is recognised."""
     for dialect in DIALECTS:
         if dialect.owns_scope(raw):

@@ -15,7 +15,7 @@ def with_named_arguments(spans: Sequence[Span]) -> list[Span]:
     """Return the spans; a call whose argument is a bare text has it by the name that the model gave it."""
     bare = [span for span in spans if span.tool is not None and isinstance(span.tool.arguments, str)]
     requests = {key: call for span in spans for key, call in _iter_requests(span)} if bare else {}
-    return [_name_argument(span, requests) for span in spans]
+    return [_build_span(span, requests) for span in spans]
 
 
 _Key = tuple[str, str, str]
@@ -30,7 +30,7 @@ def _iter_requests(span: Span) -> Iterator[tuple[_Key, ToolCall]]:
                 yield (span.trace_id, call.name, values[0]), call
 
 
-def _name_argument(span: Span, requests: dict[_Key, ToolCall]) -> Span:
+def _build_span(span: Span, requests: dict[_Key, ToolCall]) -> Span:
     tool = span.tool
     if tool is None or not isinstance(tool.arguments, str):
         return span

@@ -55,7 +55,7 @@ def with_documents(raw: RawSpan, reading: Reading) -> Reading:
 def _iter_recorded_texts(raw: RawSpan) -> Iterator[str]:
     """Yield texts of documents that attributes and events hold under names of their own."""
     flattened = [name for name in raw.attributes if name.startswith(_FLATTENED)]
-    for name in sorted(flattened, key=_make_place):
+    for name in sorted(flattened, key=_build_path):
         value = raw.attributes[name]
         if name.rpartition(".")[2] in ("content", "text", "page_content") and isinstance(value, str):
             yield value
@@ -69,7 +69,7 @@ def _iter_recorded_texts(raw: RawSpan) -> Iterator[str]:
             yield from (text for text in texts if isinstance(text, str) and text)
 
 
-def _make_place(name: str) -> list[int]:
+def _build_path(name: str) -> list[int]:
     return [int(part) for part in name.split(".") if part.isdecimal()]
 
 

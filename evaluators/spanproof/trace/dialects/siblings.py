@@ -25,16 +25,16 @@ _MCP = "mcp-python-sdk"
 _MOST_HOPS = 4
 
 
-def put_right(spans: Sequence[Span]) -> list[Span]:
+def list_corrected(spans: Sequence[Span]) -> list[Span]:
     """Return the spans with usage on innermost model calls only, calls once, dropped messages put back."""
-    spans = with_code_that_ran(with_responses(with_executions(_merge_repeats(spans))))
-    spans = _demote_turns(with_named_arguments(spans))
+    spans = with_code_that_ran(with_responses(with_executions(_list_merged(spans))))
+    spans = _list_with_turns(with_named_arguments(spans))
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
         for span in spans
         if span.kind is SpanKind.LLM and span.usage is not None
-        for key in _find_outer_model_calls(span, by_id)
+        for key in _list_outer_model_calls(span, by_id)
     }
     found: list[Span] = []
     for span in spans:
@@ -46,7 +46,7 @@ def put_right(spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def _demote_turns(spans: Sequence[Span]) -> list[Span]:
+def _list_with_turns(spans: Sequence[Span]) -> list[Span]:
     """Return the turns of the agents in a chat of AG2 as CHAINs: the chat is the run."""
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     if not any(_is_chat(span) for span in spans):
@@ -75,7 +75,7 @@ def _is_in_chat(span: Span, by_id: Mapping[tuple[str, str], Span]) -> bool:
     return False
 
 
-def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
+def _list_merged(spans: Sequence[Span]) -> list[Span]:
     """Return the spans with one for each call that two instrumentors recorded, one of them without content.
 
     The bare one becomes a CHAIN; what it alone knows, the error and the call's id, goes to the other.
@@ -84,7 +84,7 @@ def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
     if len(merged) != len(spans):
         return list(spans)  # ids that are not unique say nothing of who calls whom
     for key in merged:
-        above = _find_caller(key, merged)
+        above = _get_caller(key, merged)
         span, parent = merged[key], merged.get(above)
         if parent is None or not _is_same_call(span, parent) or not (_is_bare(span) or _is_bare(parent)):
             continue
@@ -95,7 +95,7 @@ def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
     return list(merged.values())
 
 
-def _find_caller(key: tuple[str, str], spans: Mapping[tuple[str, str], Span]) -> tuple[str, str]:
+def _get_caller(key: tuple[str, str], spans: Mapping[tuple[str, str], Span]) -> tuple[str, str]:
     """Return the parent of a span, past what MCP's SDK records of sending the call."""
     above = (key[0], spans[key].parent_id or "")
     for _ in range(_MOST_HOPS):
@@ -118,8 +118,8 @@ def _is_same_call(span: Span, parent: Span) -> bool:
 
 def _is_bare(span: Span) -> bool:
     """Whether nothing of the call's content is on it."""
-    content = span.input or span.output or span.input_messages or span.output_messages or span.code
-    return not content and (span.tool is None or span.tool.arguments is None)
+    contents = (span.input, span.output, span.input_messages, span.output_messages, span.code)
+    return not any(contents) and (span.tool is None or span.tool.arguments is None)
 
 
 def _as_chain(span: Span) -> Span:
@@ -139,7 +139,7 @@ def _with_id(full: Span, bare: Span) -> ToolCall | None:
     return replace(full.tool, call_id=bare.tool.call_id)
 
 
-def _find_outer_model_calls(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:
+def _list_outer_model_calls(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:
     """Return the model calls this one is part of: a framework's call around the client's."""
     above: list[tuple[str, str]] = []
     seen: set[str] = set()
@@ -166,17 +166,21 @@ def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
     if not own:
         return span
     missing = [index for index in range(max(own)) if index not in own]
-    for other in spans:
-        if other is span or other.trace_id != span.trace_id or other.kind is not SpanKind.LLM:
+    calls = (other for other in spans if other.kind is SpanKind.LLM and other.trace_id == span.trace_id)
+    for other in calls:
+        if other is span or not missing:
             continue
-        known = read_flattened_by_index(other.attributes, prefix, "user")
-        if missing and any(index in known for index in missing) and _are_consistent(own, known):
-            own |= {index: known[index] for index in missing if index in known}
+        others = read_flattened_by_index(other.attributes, prefix, "user")
+        found = {index: others[index] for index in missing if index in others}
+        if found and _are_consistent(own, others):
+            own |= found
             missing = [index for index in missing if index not in own]
     restored = tuple(message for index in sorted(own) for message in own[index])
     return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
 
 
-def _are_consistent(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
-    shared = own.keys() & known.keys()
-    return bool(shared) and all(own[index] == known[index] for index in shared)
+def _are_consistent(
+    own: Mapping[int, tuple[Message, ...]], others: Mapping[int, tuple[Message, ...]]
+) -> bool:
+    shared = own.keys() & others.keys()
+    return bool(shared) and all(own[index] == others[index] for index in shared)

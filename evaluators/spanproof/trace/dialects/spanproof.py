@@ -24,44 +24,45 @@ from spanproof.trace import (
     Usage,
 )
 from spanproof.trace.dialects.decode import NotDecoded, decode_document, parse_json, to_payload
-from spanproof.trace.dialects.failures import read_error
-from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments
+from spanproof.trace.dialects.failures import find_error
+from spanproof.trace.dialects.frameworks import build_call, read_arguments
 from spanproof.trace.dialects.genai import OPERATIONS, find_last_text, read_conversation
-from spanproof.trace.dialects.openinference import make_usage, parse_kind
+from spanproof.trace.dialects.openinference import find_usage, parse_kind
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span of our instrumentors."""
-    kind = parse_kind(raw.text(oi.SPAN_KIND))
+    kind = parse_kind(raw.find_text(oi.SPAN_KIND))
     if kind is SpanKind.OTHER:
-        kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
+        kind = OPERATIONS.get(raw.find_text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
     inputs, outputs = read_conversation(raw)
-    given = _read_payload(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
-    result = _read_payload(raw, oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE)
+    arguments = _find_payload(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
+    result = _find_payload(raw, oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE)
     if kind is SpanKind.TOOL:
-        given = given or to_payload(raw.first(genai.TOOL_CALL_ARGUMENTS))
-        result = result or to_payload(raw.first(genai.TOOL_CALL_RESULT))
+        arguments = arguments or to_payload(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
+        result = result or to_payload(raw.get_first(genai.TOOL_CALL_RESULT))
     clipped = raw.attributes.get(ours.CONTENT_TRUNCATED)
-    code = _read_code(raw)
+    code = _find_code(raw)
+    observation = _find_observation(raw, kind, result if code is not None else None)
     return Reading(
         kind,
-        given or _find_outer_text(kind, inputs, "user"),
+        arguments or _find_outer_text(kind, inputs, "user"),
         result or _find_outer_text(kind, outputs, "assistant"),
         inputs,
         outputs,
-        tool=_read_tool(raw, kind),
+        tool=_find_tool(raw, kind),
         code=code,
-        observation=_read_observation(raw, kind, result if code is not None else None),
-        step=_read_step(raw),
-        usage=_read_usage(raw),
-        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),
-        agent=raw.text(genai.AGENT_NAME, oi.AGENT_NAME),
-        error=_read_chained_error(raw),
+        observation=observation,
+        step=_find_step(raw),
+        usage=_find_usage(raw),
+        model=raw.find_text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),
+        agent=raw.find_text(genai.AGENT_NAME, oi.AGENT_NAME),
+        error=_find_chained_error(raw),
         truncated=bool(clipped) and isinstance(clipped, list | str | bool),
         hidden=raw.attributes.get(ours.CONTENT_HIDDEN) is True,
-        environment=_read_environment(raw),
+        environment=_find_environment(raw),
     )
 
 
@@ -71,27 +72,27 @@ def add_code(raw: RawSpan, reading: Reading) -> Reading:
         return reading
     return replace(
         reading,
-        code=reading.code or _read_code(raw),
-        environment=reading.environment or _read_environment(raw),
+        code=reading.code or _find_code(raw),
+        environment=reading.environment or _find_environment(raw),
     )
 
 
-def _read_payload(raw: RawSpan, name: str, mime_name: str) -> Payload | None:
+def _find_payload(raw: RawSpan, name: str, mime_name: str) -> Payload | None:
     """Return a value of a span; what our instrumentors wrote is text where they name no type."""
     own = raw.scope.startswith(ours.SCOPE_PREFIX)
-    return to_payload(raw.first(name), raw.text(mime_name) or (oi.MIME_TEXT if own else None))
+    return to_payload(raw.get_first(name), raw.find_text(mime_name) or (oi.MIME_TEXT if own else None))
 
 
-def _read_observation(raw: RawSpan, kind: SpanKind, of_code: Payload | None) -> str | None:
+def _find_observation(raw: RawSpan, kind: SpanKind, of_code: Payload | None) -> str | None:
     """Return what the agent was shown; of a tool that ran code, that is its result."""
-    shown = raw.text(ours.EXECUTION_OBSERVATION)
+    shown = raw.find_text(ours.EXECUTION_OBSERVATION)
     return of_code.text if shown is None and kind is SpanKind.TOOL and of_code is not None else shown
 
 
-def _read_tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
+def _find_tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
     if kind is not SpanKind.TOOL:
         return None
-    return build_call(raw, raw.text(genai.TOOL_NAME, oi.TOOL_NAME), _read_arguments(raw))
+    return build_call(raw, raw.find_text(genai.TOOL_NAME, oi.TOOL_NAME), _read_arguments(raw))
 
 
 def _find_outer_text(kind: SpanKind, spoken: tuple[Message, ...], role: str) -> Payload | None:
@@ -99,8 +100,8 @@ def _find_outer_text(kind: SpanKind, spoken: tuple[Message, ...], role: str) -> 
 
 
 def _read_arguments(raw: RawSpan) -> JsonValue:
-    named = unwrap_arguments(raw.first(genai.TOOL_CALL_ARGUMENTS, oi.INPUT_VALUE))
-    positional = decode_document(raw.first(ours.TOOL_POSITIONAL))
+    named = read_arguments(raw.get_first(genai.TOOL_CALL_ARGUMENTS, oi.INPUT_VALUE))
+    positional = decode_document(raw.get_first(ours.TOOL_POSITIONAL))
     if not isinstance(positional, list) or not positional:
         return named
     return {"args": positional, "kwargs": named} if isinstance(named, dict) and named else positional
@@ -108,15 +109,15 @@ def _read_arguments(raw: RawSpan) -> JsonValue:
 
 def _find_source(raw: RawSpan) -> tuple[str, str] | None:
     """Return the code that ran and where it is written: on its own, or as an argument of its tool."""
-    source, argument = raw.text(ours.CODE_SOURCE), raw.text(ours.CODE_ARGUMENT)
+    source, argument = raw.find_text(ours.CODE_SOURCE), raw.find_text(ours.CODE_ARGUMENT)
     if source is not None:
         return source, ours.CODE_SOURCE
-    arguments = decode_document(raw.first(genai.TOOL_CALL_ARGUMENTS))
-    given = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
-    return (given, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(given, str) else None
+    arguments = decode_document(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
+    code = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
+    return (code, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(code, str) else None
 
 
-def _read_code(raw: RawSpan) -> ExecutedCode | None:
+def _find_code(raw: RawSpan) -> ExecutedCode | None:
     found = _find_source(raw)
     if found is None:
         return None
@@ -124,23 +125,23 @@ def _read_code(raw: RawSpan) -> ExecutedCode | None:
     return ExecutedCode(
         source=source,
         path=path,
-        language=raw.text(ours.CODE_LANGUAGE),
-        logs=_read_optional_text(raw, ours.EXECUTION_LOGS),
-        output=_read_output(raw),
+        language=raw.find_text(ours.CODE_LANGUAGE),
+        logs=_find_optional_text(raw, ours.EXECUTION_LOGS),
+        output=_find_output(raw),
         is_final=raw.attributes.get(ours.EXECUTION_IS_FINAL) is True,
         executor=Executor(
-            type=raw.text(ours.EXECUTOR_TYPE),
-            version=raw.text(ours.EXECUTOR_VERSION),
-            image_name=raw.text(ours.EXECUTOR_IMAGE_NAME),
-            image_digest=raw.text(ours.EXECUTOR_IMAGE_DIGEST),
+            type=raw.find_text(ours.EXECUTOR_TYPE),
+            version=raw.find_text(ours.EXECUTOR_VERSION),
+            image_name=raw.find_text(ours.EXECUTOR_IMAGE_NAME),
+            image_digest=raw.find_text(ours.EXECUTOR_IMAGE_DIGEST),
         ),
     )
 
 
-def _read_output(raw: RawSpan) -> Payload | None:
+def _find_output(raw: RawSpan) -> Payload | None:
     """Return the value the code ended with: as JSON where it has that form, else its text."""
     value = raw.attributes.get(ours.EXECUTION_OUTPUT)
-    mime_type = raw.text(ours.EXECUTION_OUTPUT_MIME_TYPE)
+    mime_type = raw.find_text(ours.EXECUTION_OUTPUT_MIME_TYPE)
     if not isinstance(value, str) or mime_type is not None:
         return to_payload(value, mime_type)
     try:
@@ -149,43 +150,43 @@ def _read_output(raw: RawSpan) -> Payload | None:
         return Payload(value, value, typed=True)
 
 
-def _read_optional_text(raw: RawSpan, key: str) -> str | None:
+def _find_optional_text(raw: RawSpan, key: str) -> str | None:
     """Return a text that may be empty: code that printed nothing has empty logs, not unknown ones."""
     value = raw.attributes.get(key)
     return value if isinstance(value, str) else None
 
 
-def _read_step(raw: RawSpan) -> StepInfo | None:
-    number, kind = raw.integer(ours.STEP_NUMBER), raw.text(ours.STEP_KIND)
+def _find_step(raw: RawSpan) -> StepInfo | None:
+    number, kind = raw.find_integer(ours.STEP_NUMBER), raw.find_text(ours.STEP_KIND)
     if number is None and kind is None:
         return None
     return StepInfo(number, kind or "action")
 
 
-def _read_usage(raw: RawSpan) -> Usage | None:
-    return make_usage(
-        raw.integer(genai.USAGE_INPUT_TOKENS, oi.LLM_TOKEN_COUNT_PROMPT),
-        raw.integer(genai.USAGE_OUTPUT_TOKENS, oi.LLM_TOKEN_COUNT_COMPLETION),
+def _find_usage(raw: RawSpan) -> Usage | None:
+    return find_usage(
+        raw.find_integer(genai.USAGE_INPUT_TOKENS, oi.LLM_TOKEN_COUNT_PROMPT),
+        raw.find_integer(genai.USAGE_OUTPUT_TOKENS, oi.LLM_TOKEN_COUNT_COMPLETION),
     )
 
 
-def _read_environment(raw: RawSpan) -> Environment | None:
+def _find_environment(raw: RawSpan) -> Environment | None:
     """Return what the agent's process ran on; None where the packages are missing or cut."""
-    packages = decode_document(raw.first(ours.ENVIRONMENT_PACKAGES))
+    packages = decode_document(raw.get_first(ours.ENVIRONMENT_PACKAGES))
     if not isinstance(packages, dict):
         return None
     named = {name: version for name, version in packages.items() if isinstance(version, str)}
     return Environment(
         named,
-        raw.text(ours.ENVIRONMENT_PYTHON),
-        raw.text(ours.ENVIRONMENT_PLATFORM),
-        raw.text(ours.ENVIRONMENT_IMAGE_NAME),
-        raw.text(ours.ENVIRONMENT_IMAGE_DIGEST),
+        raw.find_text(ours.ENVIRONMENT_PYTHON),
+        raw.find_text(ours.ENVIRONMENT_PLATFORM),
+        raw.find_text(ours.ENVIRONMENT_IMAGE_NAME),
+        raw.find_text(ours.ENVIRONMENT_IMAGE_DIGEST),
     )
 
 
-def _read_chained_error(raw: RawSpan) -> SpanError | None:
-    error = read_error(raw)
+def _find_chained_error(raw: RawSpan) -> SpanError | None:
+    error = find_error(raw)
     chain = raw.attributes.get(ours.EXECUTION_ERROR_CHAIN)
     if error is None or not isinstance(chain, list):
         return error
@@ -198,5 +199,5 @@ DIALECT = Dialect(
     "spanproof",
     (ours.SCOPE_PREFIX,),
     ("spanproof.code.", "spanproof.execution.", "spanproof.step.", "spanproof.run."),
-    read,
+    read_span,
 )

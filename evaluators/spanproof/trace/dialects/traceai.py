@@ -10,7 +10,7 @@ from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.trace import Payload
 from spanproof.trace.dialects.decode import NotDecoded, as_text, parse_json, to_payload
-from spanproof.trace.dialects.openinference import make_usage, parse_kind, read_content, with_facts
+from spanproof.trace.dialects.openinference import find_usage, parse_kind, read_content, with_facts
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -18,35 +18,42 @@ _KIND_KEYS = ("gen_ai.span.kind", "fi.span.kind")
 _WRAPPERS = frozenset({"output", "_value"})
 
 
-def read(raw: RawSpan) -> Reading:
+def read_span(raw: RawSpan) -> Reading:
     """Return the content of a span written by traceAI."""
-    kind = parse_kind(raw.text(*_KIND_KEYS))
-    given = to_payload(raw.first(oi.INPUT_VALUE, "gen_ai.input.value"), raw.text(oi.INPUT_MIME_TYPE))
-    if given is not None and given.value == {} and not given.typed:
-        # What its OpenAI Agents instrumentor writes where it has no input, and with content capture off.
-        given = None
-    shown = to_payload(raw.first(oi.OUTPUT_VALUE, "gen_ai.output.value"), raw.text(oi.OUTPUT_MIME_TYPE))
-    reading = read_content(
-        raw, kind, _unwrap_value(given), _unwrap_value(shown), genai.INPUT_MESSAGES, genai.OUTPUT_MESSAGES
+    kind = parse_kind(raw.find_text(*_KIND_KEYS))
+    arguments = to_payload(
+        raw.get_first(oi.INPUT_VALUE, "gen_ai.input.value"), raw.find_text(oi.INPUT_MIME_TYPE)
     )
-    prompt, completion = raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)
-    model = raw.text(genai.REQUEST_MODEL, genai.RESPONSE_MODEL)
-    return with_facts(raw, reading, make_usage(prompt, completion), model)
+    if arguments is not None and arguments.value == {} and not arguments.typed:
+        # What its OpenAI Agents instrumentor writes where it has no input, and with content capture off.
+        arguments = None
+    shown = to_payload(
+        raw.get_first(oi.OUTPUT_VALUE, "gen_ai.output.value"), raw.find_text(oi.OUTPUT_MIME_TYPE)
+    )
+    reading = read_content(
+        raw, kind, _find_value(arguments), _find_value(shown), genai.INPUT_MESSAGES, genai.OUTPUT_MESSAGES
+    )
+    prompt, completion = (
+        raw.find_integer(genai.USAGE_INPUT_TOKENS),
+        raw.find_integer(genai.USAGE_OUTPUT_TOKENS),
+    )
+    model = raw.find_text(genai.REQUEST_MODEL, genai.RESPONSE_MODEL)
+    return with_facts(raw, reading, find_usage(prompt, completion), model)
 
 
-def _unwrap_value(given: Payload | None) -> Payload | None:
-    if given is None:
+def _find_value(payload: Payload | None) -> Payload | None:
+    if payload is None:
         return None
-    if isinstance(given.value, dict) and len(given.value) == 1 and given.value.keys() <= _WRAPPERS:
-        value = next(iter(given.value.values()))
+    if isinstance(payload.value, dict) and len(payload.value) == 1 and payload.value.keys() <= _WRAPPERS:
+        value = next(iter(payload.value.values()))
         return Payload(as_text(value), value, typed=not isinstance(value, str))
-    if isinstance(given.value, str) and given.text.startswith('"'):
+    if isinstance(payload.value, str) and payload.text.startswith('"'):
         try:
-            value = parse_json(given.text)
+            value = parse_json(payload.text)
         except NotDecoded:
-            return given
-        return Payload(value, value, typed=True) if isinstance(value, str) else given
-    return given
+            return payload
+        return Payload(value, value, typed=True) if isinstance(value, str) else payload
+    return payload
 
 
-DIALECT = Dialect("traceai", ("traceai_", "traceai."), _KIND_KEYS, read)
+DIALECT = Dialect("traceai", ("traceai_", "traceai."), _KIND_KEYS, read_span)

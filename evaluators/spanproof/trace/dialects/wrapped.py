@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from spanproof.trace import JsonValue, Message, Payload, SpanError, SpanKind, ToolCall
 from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_literal, to_payload
-from spanproof.trace.dialects.messages import extract_result_text
+from spanproof.trace.dialects.messages import format_result_text
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
@@ -35,74 +35,74 @@ _CREWAI_FAILURE = re.compile(
 _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
 
-def unwrap(raw: RawSpan, reading: Reading) -> Reading:
+def read_unwrapped(raw: RawSpan, reading: Reading) -> Reading:
     """Return the reading without the machinery of the framework that its scope names.
 
     An export that has no scopes, as Phoenix's, shows it by the form of a value alone.
     """
     if not raw.scope:
-        for shape in (_unwrap_llama_index_values, _unwrap_dspy, _unwrap_crewai):
+        for shape in (_read_llama_index_values, _read_dspy, _read_crewai):
             reading = shape(raw, reading)
         return reading
     named = _SHAPES.get(raw.scope.rpartition(".")[2])
     return named(raw, reading) if named is not None else reading
 
 
-def _unwrap_llama_index(raw: RawSpan, reading: Reading) -> Reading:
-    given = _read_fields(reading.input)
+def _read_llama_index(raw: RawSpan, reading: Reading) -> Reading:
+    fields = _read_fields(reading.input)
     if reading.kind is SpanKind.LLM and not any(
         key.startswith("llm.input_messages.") for key in raw.attributes
     ):
         # A helper of the model's class around the call, or one that only makes its request.
-        around = not given.keys().isdisjoint({"messages", "chat_history"})
+        around = not fields.keys().isdisjoint({"messages", "chat_history"})
         return Reading(SpanKind.CHAIN, error=reading.error) if around else reading
-    return _unwrap_llama_index_values(raw, reading)
+    return _read_llama_index_values(raw, reading)
 
 
-def _unwrap_llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
-    given = _read_fields(reading.input)
-    if reading.kind is SpanKind.CHAIN and "init_state" in given:
+def _read_llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
+    fields = _read_fields(reading.input)
+    if reading.kind is SpanKind.CHAIN and "init_state" in fields:
         # A workflow's run: its input is the state of the workflow, the task is in the first model call.
         return Reading(SpanKind.AGENT, agent=raw.name.removesuffix(".run"), error=reading.error)
     result = _read_fields(reading.output)
     reply = result.get("response")
     if reading.kind is SpanKind.CHAIN and "tool_calls" in result and isinstance(reply, dict):
         # What an agent's step and its workflow give (0.12): the reply with the calls that led to it.
-        text = extract_result_text(reply.get("blocks")) or ""
+        text = format_result_text(reply.get("blocks")) or ""
         return replace(reading, output=Payload(text, text))
     if reading.kind is SpanKind.TOOL and {"raw_output", "tool_name"} <= result.keys():
-        text = extract_result_text(result.get("blocks")) or as_text(result["raw_output"])
+        text = format_result_text(result.get("blocks")) or as_text(result["raw_output"])
         failed = SpanError(None, text) if result.get("is_error") is True else None
         return replace(reading, output=Payload(text, text), error=reading.error or failed)
     return reading
 
 
-def _unwrap_dspy(raw: RawSpan, reading: Reading) -> Reading:
+def _read_dspy(raw: RawSpan, reading: Reading) -> Reading:
     if reading.tool is not None:
         return replace(reading, tool=replace(reading.tool, name=reading.tool.name.removesuffix(".__call__")))
     result = _read_fields(reading.output)
     if reading.kind is not SpanKind.CHAIN or "trajectory" not in result or "forward" not in raw.name:
         return reading
-    given = _read_fields(reading.input)
-    arguments = given.get("input_args")
-    given = arguments if isinstance(arguments, dict) else given
+    fields = _read_fields(reading.input)
+    arguments = fields.get("input_args")
+    fields = arguments if isinstance(arguments, dict) else fields
     answer = {name: value for name, value in result.items() if name not in _DSPY_WORKINGS}
     name = raw.name.removesuffix(".forward").removesuffix(".aforward")
     return replace(
-        reading, kind=SpanKind.AGENT, agent=name, input=_unwrap_fields(given), output=_unwrap_fields(answer)
+        reading, kind=SpanKind.AGENT, agent=name, input=_find_fields(fields), output=_find_fields(answer)
     )
 
 
-def _unwrap_autogen(_raw: RawSpan, reading: Reading) -> Reading:
+def _read_autogen(_raw: RawSpan, reading: Reading) -> Reading:
     if reading.kind is SpanKind.AGENT:
         # Its input is objects, printed; the task is in the first model call.
         return replace(reading, input=None, input_messages=())
     return reading
 
 
-def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
+def _read_crewai(_raw: RawSpan, reading: Reading) -> Reading:
     if reading.tool is not None:
-        return _unwrap_crewai_call(reading, reading.tool)
+        return _read_crewai_call(reading, reading.tool)
     result = _read_fields(reading.output)
     if reading.kind is not SpanKind.AGENT or not {"description", "raw"} <= result.keys():
         return reading
@@ -111,7 +111,7 @@ def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
     return replace(reading, input=Payload(task, task), output=Payload(answer, answer), output_messages=())
 
 
-def _unwrap_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
+def _read_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
     """Return the call with its own arguments, and with the failure that is in its result."""
     calling = _read_fields(reading.input).get("calling")
     printed = _CREWAI_CALL.fullmatch(calling) if isinstance(calling, str) else None
@@ -120,18 +120,18 @@ def _unwrap_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
             tool = replace(tool, arguments=parse_literal(printed["arguments"]))
     reported = _CREWAI_FAILURE.match(reading.output.text) if reading.output is not None else None
     failed = SpanError(None, reported["message"]) if reported is not None else None
-    given = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
-    return replace(reading, tool=tool, input=given, error=reading.error or failed)
+    arguments = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
+    return replace(reading, tool=tool, input=arguments, error=reading.error or failed)
 
 
-def _unwrap_beeai(raw: RawSpan, reading: Reading) -> Reading:
+def _read_beeai(raw: RawSpan, reading: Reading) -> Reading:
     """Return one span for each call: events of an agent are no agents, and those of a call are no calls.
 
     Before BeeAI 0.1.51 each event was a span. Since then a call is a span, with some of its events below it.
     """
     named = _BEEAI_EVENT.fullmatch(raw.name)
     if named is not None:
-        return _unwrap_beeai_event(raw, reading, named["target"].rpartition(".")[2], named["event"])
+        return _read_beeai_event(raw, reading, named["target"].rpartition(".")[2], named["event"])
     if "metadata.path" in raw.attributes:
         return Reading(SpanKind.CHAIN)  # what an event failed with is on the span of its call
     if reading.kind is SpanKind.TOOL and reading.tool is not None:
@@ -148,18 +148,18 @@ def _unwrap_beeai(raw: RawSpan, reading: Reading) -> Reading:
     return replace(reading, output=Payload(text, text)) if isinstance(text, str) else reading
 
 
-def _unwrap_beeai_event(raw: RawSpan, reading: Reading, target: str, event: str) -> Reading:
+def _read_beeai_event(raw: RawSpan, reading: Reading, target: str, event: str) -> Reading:
     if reading.kind is SpanKind.LLM and event == "success":
         pieces = [message.text for message in reading.output_messages]
         calls = [call for message in reading.output_messages for call in message.tool_calls]
         reply = Message("assistant", "".join(pieces), tuple(calls))
         return replace(reading, output_messages=(reply,) if pieces else ())
     if reading.kind is SpanKind.TOOL and event in ("success", "error"):
-        message = raw.text("exception.message")
+        message = raw.find_text("exception.message")
         if message is not None:
-            reading = replace(reading, error=SpanError(raw.text("exception.type"), message))
-        arguments = decode_document(raw.first("tool.parameters"))
-        return _build_beeai_call(reading, raw.text("tool.name") or target, arguments)
+            reading = replace(reading, error=SpanError(raw.find_text("exception.type"), message))
+        arguments = decode_document(raw.get_first("tool.parameters"))
+        return _build_beeai_call(reading, raw.find_text("tool.name") or target, arguments)
     return Reading(SpanKind.CHAIN, error=reading.error)
 
 
@@ -167,7 +167,7 @@ def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Read
     """Return the call of a tool; that of BeeAI's own tool for the answer gives what it was handed."""
     output, error = reading.output, reading.error
     if name == _BEEAI_ANSWER and error is None and isinstance(arguments, dict):
-        output = _unwrap_fields(arguments)
+        output = _find_fields(arguments)
     cause = _BEEAI_CAUSE.search(output.text) if output is not None and error is not None else None
     if cause is not None and error is not None:
         # The framework's own exception says "Tool Error" alone.
@@ -181,11 +181,11 @@ def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Read
     )
 
 
-def _read_fields(given: Payload | None) -> dict[str, JsonValue]:
-    return given.value if given is not None and isinstance(given.value, dict) else {}
+def _read_fields(payload: Payload | None) -> dict[str, JsonValue]:
+    return payload.value if payload is not None and isinstance(payload.value, dict) else {}
 
 
-def _unwrap_fields(fields: dict[str, JsonValue]) -> Payload | None:
+def _find_fields(fields: dict[str, JsonValue]) -> Payload | None:
     """Return the only field's value, else all of them."""
     value = next(iter(fields.values())) if len(fields) == 1 else fields
     return Payload(as_text(value), value, typed=True) if fields else None
@@ -193,9 +193,9 @@ def _unwrap_fields(fields: dict[str, JsonValue]) -> Payload | None:
 
 # The last part of an instrumentor's scope to what undoes the framework it names.
 _SHAPES: dict[str, Callable[[RawSpan, Reading], Reading]] = {
-    "llama_index": _unwrap_llama_index,
-    "dspy": _unwrap_dspy,
-    "autogen_agentchat": _unwrap_autogen,
-    "crewai": _unwrap_crewai,
-    "beeai": _unwrap_beeai,
+    "llama_index": _read_llama_index,
+    "dspy": _read_dspy,
+    "autogen_agentchat": _read_autogen,
+    "crewai": _read_crewai,
+    "beeai": _read_beeai,
 }

@@ -187,8 +187,10 @@ def _list_ui_calls(item: Document) -> list[dict[str, Any]]:
     typed = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     held = [part for part in typed if "toolCallId" in part and "state" in part]
     inner = [part["toolInvocation"] for part in typed if isinstance(part.get("toolInvocation"), dict)]
-    beside = [call for call in invocations if isinstance(call, dict)] if isinstance(invocations, list) else []
-    return held or inner or beside
+    invoked = (
+        [call for call in invocations if isinstance(call, dict)] if isinstance(invocations, list) else []
+    )
+    return held or inner or invoked
 
 
 def _read_ui_message(item: Document, calls: Sequence[dict[str, Any]]) -> Iterator[Message]:

@@ -185,7 +185,7 @@ def _read_log(path: Path, documents: list[tuple[int, Any]]) -> Read:
     return [], [MalformedOtlp(f"{path}: no line of it is JSON, and none is a printed span")]
 
 
-def _name_place(path: Path, line: int) -> str:
+def _format_origin(path: Path, line: int) -> str:
     return f"{path}:{line}" if line else str(path)
 
 
@@ -203,12 +203,12 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     if len(messages) > 1 and is_one_run(messages) and (spoken := find_transcripts(messages)):
         return [build_request(spoken)], []
     for number, document in documents:
-        place = _name_place(path, number)
+        origin = _format_origin(path, number)
         if held := list_otlp(document):
             try:
                 requests += [decode_json(json.dumps(request).encode()) for request in held]
             except MalformedOtlp as problem:
-                malformed.append(MalformedOtlp(f"{place}: {problem}"))
+                malformed.append(MalformedOtlp(f"{origin}: {problem}"))
             continue
         try:
             rows += find_rows(document)
@@ -217,7 +217,7 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
             if found:
                 transcripts += found
                 continue
-            malformed.append(MalformedOtlp(f"{place}: {'not JSON' if document is _BROKEN else unknown}"))
+            malformed.append(MalformedOtlp(f"{origin}: {'not JSON' if document is _BROKEN else unknown}"))
     if transcripts:
         requests.append(build_request(drop_repeated_requests(transcripts)))
     if rows:

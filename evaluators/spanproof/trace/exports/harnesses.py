@@ -44,8 +44,8 @@ def is_one_run(documents: Sequence[Any]) -> bool:
     if is_session(documents) or is_bedrock(list(documents)) or is_openhands_sdk(list(documents)):
         return True
     return all(
-        isinstance(each, dict) and not each.keys().isdisjoint({"role", "action", "observation"})
-        for each in documents
+        isinstance(document, dict) and not document.keys().isdisjoint({"role", "action", "observation"})
+        for document in documents
     )
 
 
@@ -61,10 +61,12 @@ def _iter_transcripts(document: object) -> Iterator[Transcript]:
 
 
 def _iter_object(value: Document) -> Iterator[Transcript]:
-    samples = value.get("samples")
-    if isinstance(samples, list) and isinstance(value.get("eval"), Mapping):
-        yield from (_read_sample(each, value["eval"]) for each in samples if isinstance(each, Mapping))
-    elif isinstance(value.get("messages"), list) and {"id", "input"} <= value.keys() and "epoch" in value:
+    samples, run = value.get("samples"), value.get("eval")
+    if isinstance(samples, list) and isinstance(run, Mapping):
+        for sample in samples:
+            if isinstance(sample, Mapping):
+                yield _read_sample(sample, run)
+    elif isinstance(value.get("messages"), list) and {"id", "input", "epoch"} <= value.keys():
         yield _read_sample(value, {})
     elif isinstance(value.get("trajectory"), list):
         yield read_swe_agent(value)
@@ -78,7 +80,14 @@ def _iter_object(value: Document) -> Iterator[Transcript]:
         yield read_openhands(value["history"], value.get("instruction"))
     elif is_bedrock([value]):
         yield read_bedrock([value])
-    elif (call := read_model_call(value)) is not None:
+    else:
+        yield from _iter_exchanges(value)
+
+
+def _iter_exchanges(value: Document) -> Iterator[Transcript]:
+    """Yield one call of a model, or conversations; else what is within the object."""
+    call = read_model_call(value)
+    if call is not None:
         yield call
     elif chats := list_chats(value):
         yield from chats
@@ -118,14 +127,21 @@ def _read_sample(sample: Document, run: Document) -> Transcript:
     completion = output.get("completion") if isinstance(output, Mapping) else None
     run_id = run.get("run_id") or run.get("task_id") or ""
     key = f"{run_id}/{sample.get('uuid') or sample.get('id')}/{sample.get('epoch')}"
+    turns: list[Message | CodeStep] = []
+    for item in messages:
+        if isinstance(item, Mapping):
+            turns += read_message(item)
+    model = run.get("model")
+    started = sample.get("started_at") or run.get("created")
+    answer = completion if isinstance(completion, str) and completion else None
     return Transcript(
         key=f"inspect/{key}",
         name=str(run.get("task") or "inspect"),
-        turns=[message for item in messages if isinstance(item, Mapping) for message in read_message(item)],
-        answer=completion if isinstance(completion, str) and completion else None,
-        model=run.get("model") if isinstance(run.get("model"), str) else None,
+        turns=turns,
+        answer=answer,
+        model=model if isinstance(model, str) else None,
         errors=find_errors(messages),
-        started=sample.get("started_at") or run.get("created"),
+        started=started,
     )
 
 
@@ -134,7 +150,7 @@ def _read_memory(items: Sequence[Any]) -> Transcript:
     turns: list[Message | CodeStep] = []
     errors: dict[str, str] = {}
     task = answer = started = None
-    for item in (each for each in items if isinstance(each, Mapping)):
+    for item in (entry for entry in items if isinstance(entry, Mapping)):
         timing = item.get("timing")
         started = started or (timing.get("start_time") if isinstance(timing, Mapping) else None)
         if "task" in item:
@@ -151,11 +167,17 @@ def _read_memory(items: Sequence[Any]) -> Transcript:
     return Transcript(key, "agent", turns, task=task, answer=answer, errors=errors, started=started)
 
 
-def _read_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
-    said = item.get("model_output")
-    text = said if isinstance(said, str) else as_text(said) if said else ""
+def _find_failure(item: Document) -> str | None:
     error = item.get("error")
-    failed = str(error.get("message") if isinstance(error, Mapping) else error) if error else None
+    if not error:
+        return None
+    return str(error.get("message") if isinstance(error, Mapping) else error)
+
+
+def _read_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
+    output = item.get("model_output")
+    text = output if isinstance(output, str) else as_text(output) if output else ""
+    failed = _find_failure(item)
     observation = item.get("observations")
     observation = observation if isinstance(observation, str) else None
     source = item.get("code_action")

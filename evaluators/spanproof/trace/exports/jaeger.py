@@ -20,37 +20,38 @@ def is_row(row: Row) -> bool:
 def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans of the traces."""
     for row in rows:
-        yield from (_read_span(given) for given in row["spans"])
+        yield from (_read_span(span) for span in row["spans"])
 
 
-def _read_span(given: Mapping[str, Any]) -> Span:
-    tags = _read_fields(given.get("tags"))
+def _read_span(row: Mapping[str, Any]) -> Span:
+    tags = _read_fields(row.get("tags"))
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
-    start_us, took_us = int(given.get("startTime") or 0), int(given.get("duration") or 0)
+    start_us, took_us = int(row.get("startTime") or 0), int(row.get("duration") or 0)
+    trace_id, span_id = str(row.get("traceID") or ""), str(row.get("spanID") or "")
     span = make_span(
         Fields(
-            trace_id=str(given.get("traceID") or "").zfill(32),
-            span_id=str(given.get("spanID") or "").zfill(16),
-            parent_id=_find_parent(given),
-            name=given.get("operationName"),
+            trace_id=trace_id.zfill(32),
+            span_id=span_id.zfill(16),
+            parent_id=_find_parent(row),
+            name=row.get("operationName"),
             start=start_us * 1000,
             end=(start_us + took_us) * 1000,
             attributes={key: value for key, value in tags.items() if key not in _STATUS},
             error=str(tags.get("otel.status_description") or "") if failed else None,
         )
     )
-    for log in given.get("logs") or ():
+    for log in row.get("logs") or ():
         fields = _read_fields(log.get("fields"))
         name = str(fields.pop("event", fields.pop("message", "")))
         add_event(span, name, fields, int(log.get("timestamp") or 0) * 1000)
     return span
 
 
-def _find_parent(given: Mapping[str, Any]) -> str | None:
-    for reference in given.get("references") or ():
-        if reference.get("refType") == "CHILD_OF" and reference.get("traceID") == given.get("traceID"):
+def _find_parent(row: Mapping[str, Any]) -> str | None:
+    for reference in row.get("references") or ():
+        if reference.get("refType") == "CHILD_OF" and reference.get("traceID") == row.get("traceID"):
             return str(reference.get("spanID")).zfill(16)
-    parent = given.get("parentSpanID")
+    parent = row.get("parentSpanID")
     return str(parent).zfill(16) if parent else None
 
 

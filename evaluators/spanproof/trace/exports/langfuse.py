@@ -31,11 +31,10 @@ _SPOKEN_CONTENT: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
 
 def is_row(row: Row) -> bool:
     """Whether this is an observation."""
-    return (
-        bool({"traceId", "trace_id"} & row.keys())
-        and bool({"startTime", "start_time"} & row.keys())
-        and ("parentObservationId" in row or "parent_observation_id" in row or str(row.get("type")) in _TYPES)
-    )
+    has_trace = not row.keys().isdisjoint({"traceId", "trace_id"})
+    has_start = not row.keys().isdisjoint({"startTime", "start_time"})
+    has_parent = not row.keys().isdisjoint({"parentObservationId", "parent_observation_id"})
+    return has_trace and has_start and (has_parent or str(row.get("type")) in _TYPES)
 
 
 _TYPES = frozenset(
@@ -50,18 +49,18 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 
 def read_observation(row: Row) -> Span:
     """Return one observation as a span."""
-    given = {_to_camel(key): value for key, value in row.items()}
-    failed = given.get("level") == "ERROR"
+    fields = {_to_camel(key): value for key, value in row.items()}
+    failed = fields.get("level") == "ERROR"
     return make_span(
         Fields(
-            trace_id=given.get("traceId"),
-            span_id=given.get("id"),
-            parent_id=given.get("parentObservationId"),
-            name=given.get("name"),
-            start=given.get("startTime"),
-            end=given.get("endTime"),
-            attributes=_build_attributes(given),
-            error=str(given.get("statusMessage") or "") if failed else None,
+            trace_id=fields.get("traceId"),
+            span_id=fields.get("id"),
+            parent_id=fields.get("parentObservationId"),
+            name=fields.get("name"),
+            start=fields.get("startTime"),
+            end=fields.get("endTime"),
+            attributes=_build_attributes(fields),
+            error=str(fields.get("statusMessage") or "") if failed else None,
         )
     )
 
@@ -72,24 +71,24 @@ def read_resource(row: Row) -> dict[str, object]:
     return dict(found) if isinstance(found, dict) else {}
 
 
-def _build_attributes(given: dict[str, Any]) -> dict[str, object]:
-    held, produced = _build_own_attributes(given), _read_produced(given)
+def _build_attributes(fields: dict[str, Any]) -> dict[str, object]:
+    held, produced = _build_own_attributes(fields), _read_produced(fields)
     if not produced:
         return held
-    given_in, given_out = _find_content_names(produced, str(given.get("type")))
+    given_in, given_out = _find_content_names(produced, str(fields.get("type")))
     content = {given_in: held[f"{_PREFIX}input"], given_out: held[f"{_PREFIX}output"]}
     return {**{name: value for name, value in content.items() if name}, **produced, **held}
 
 
-def _build_own_attributes(given: dict[str, Any]) -> dict[str, object]:
+def _build_own_attributes(fields: dict[str, Any]) -> dict[str, object]:
     return {
-        f"{_PREFIX}type": str(given.get("type") or "span").lower(),
-        f"{_PREFIX}input": _read_content(given.get("input")),
-        f"{_PREFIX}output": _read_content(given.get("output")),
-        f"{_PREFIX}model.name": given.get("providedModelName") or given.get("model"),
-        f"{_PREFIX}usage_details": as_json(given.get("usageDetails") or given.get("usage")),
-        f"{_PREFIX}level": given.get("level"),
-        f"{_PREFIX}status_message": given.get("statusMessage"),
+        f"{_PREFIX}type": str(fields.get("type") or "span").lower(),
+        f"{_PREFIX}input": _read_content(fields.get("input")),
+        f"{_PREFIX}output": _read_content(fields.get("output")),
+        f"{_PREFIX}model.name": fields.get("providedModelName") or fields.get("model"),
+        f"{_PREFIX}usage_details": as_json(fields.get("usageDetails") or fields.get("usage")),
+        f"{_PREFIX}level": fields.get("level"),
+        f"{_PREFIX}status_message": fields.get("statusMessage"),
     }
 
 
@@ -108,9 +107,9 @@ def _read_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _read_produced(given: dict[str, Any]) -> dict[str, object]:
+def _read_produced(fields: dict[str, Any]) -> dict[str, object]:
     """Return the attributes that the producer wrote, with its scope; none where Langfuse's own SDK did."""
-    metadata = _read_metadata(given)
+    metadata = _read_metadata(fields)
     scope, attributes = (parse_document(metadata.get(name)) for name in ("scope", "attributes"))
     named = scope.get("name") if isinstance(scope, dict) else None
     if not isinstance(attributes, dict) or not attributes or str(named).startswith("langfuse"):

@@ -45,22 +45,28 @@ def _read_run(row: Row) -> Span:
     if kind == "CHAIN" and row.get("name") in _AGENTS and not row.get("parent_run_id"):
         kind = "AGENT"
     inputs, outputs = parse_document(row.get("inputs")), parse_document(row.get("outputs"))
+    if kind == "TOOL":
+        inputs = _unwrap_tool_input(inputs)
+    attributes: dict[str, object] = {
+        "openinference.span.kind": kind,
+        **_build_values("input", inputs),
+        **_build_values("output", outputs),
+    }
+    if kind == "LLM":
+        attributes |= _read_model(row, outputs)
+    elif kind == "TOOL":
+        attributes["tool.name"] = row.get("name")
     error = row.get("error")
+    trace_id = row.get("trace_id") or row["id"]
     return make_span(
         Fields(
-            trace_id=str(row.get("trace_id") or row["id"]),
+            trace_id=str(trace_id),
             span_id=str(row["id"]),
             parent_id=str(row["parent_run_id"]) if row.get("parent_run_id") else None,
             name=row.get("name"),
             start=row.get("start_time"),
             end=row.get("end_time"),
-            attributes={
-                "openinference.span.kind": kind,
-                **_build_values("input", _unwrap_tool_input(inputs) if kind == "TOOL" else inputs),
-                **_build_values("output", outputs),
-                **(_read_model(row, outputs) if kind == "LLM" else {}),
-                **({"tool.name": row.get("name")} if kind == "TOOL" else {}),
-            },
+            attributes=attributes,
             error=_extract_exception(error) if isinstance(error, str) and error else None,
         )
     )

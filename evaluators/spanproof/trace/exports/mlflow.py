@@ -24,7 +24,7 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans of the traces."""
     for row in rows:
         spans = _find_spans(row)
-        yield from (read_span(given) for given in ([row] if spans is None else spans))
+        yield from (read_span(span) for span in ([row] if spans is None else spans))
 
 
 def _find_spans(row: Row) -> list[Any] | None:
@@ -33,31 +33,39 @@ def _find_spans(row: Row) -> list[Any] | None:
     return spans if isinstance(spans, list) else None
 
 
-def read_span(given: Mapping[str, Any]) -> Span:
+def read_span(row: Mapping[str, Any]) -> Span:
     """Return one span."""
-    context = given.get("context") or {}
-    status = given.get("status")
-    status = (
-        status
-        if isinstance(status, Mapping)
-        else {"code": given.get("status_code"), "message": given.get("status_message")}
-    )
+    context = row.get("context") or {}
+    trace_id = row.get("trace_id") or context.get("trace_id")
+    span_id = row.get("span_id") or context.get("span_id")
+    parent_id = row.get("parent_span_id") or row.get("parent_id")
+    start = row.get("start_time_unix_nano") or row.get("start_time")
+    end = row.get("end_time_unix_nano") or row.get("end_time")
     span = make_span(
         Fields(
-            trace_id=_decode_id(given.get("trace_id") or context.get("trace_id"), 16),
-            span_id=_decode_id(given.get("span_id") or context.get("span_id"), 8),
-            parent_id=_decode_id(given.get("parent_span_id") or given.get("parent_id"), 8),
-            name=given.get("name"),
-            start=given.get("start_time_unix_nano") or given.get("start_time"),
-            end=given.get("end_time_unix_nano") or given.get("end_time"),
-            attributes=_read_attributes(given.get("attributes")),
-            error=str(status.get("message") or "") if _is_error(status.get("code")) else None,
+            trace_id=_decode_id(trace_id, 16),
+            span_id=_decode_id(span_id, 8),
+            parent_id=_decode_id(parent_id, 8),
+            name=row.get("name"),
+            start=start,
+            end=end,
+            attributes=_read_attributes(row.get("attributes")),
+            error=_find_error(row),
         )
     )
-    for event in given.get("events") or ():
+    for event in row.get("events") or ():
         when = event.get("time_unix_nano") or event.get("timestamp")
         add_event(span, str(event.get("name")), _read_attributes(event.get("attributes")), when)
     return span
+
+
+def _find_error(row: Mapping[str, Any]) -> str | None:
+    """Return the message of a span that failed, which may be empty; None of one that did not."""
+    status = row.get("status")
+    code, message = row.get("status_code"), row.get("status_message")
+    if isinstance(status, Mapping):
+        code, message = status.get("code"), status.get("message")
+    return str(message or "") if _is_error(code) else None
 
 
 def _is_error(code: object) -> bool:
@@ -68,20 +76,22 @@ def _decode_id(value: object, length: int) -> object:
     return decode_base64_id(value, length) if isinstance(value, str) else value
 
 
-def _read_attributes(given: object) -> dict[str, object]:
+def _read_attributes(attributes: object) -> dict[str, object]:
     """Return the attributes, which are an object, or OTLP's list of pairs."""
-    if isinstance(given, list):
-        return {str(pair["key"]): _decode_any_value(pair.get("value")) for pair in given}
-    return {key: as_json(value) for key, value in given.items()} if isinstance(given, Mapping) else {}
+    if isinstance(attributes, list):
+        return {str(pair["key"]): _decode_any_value(pair.get("value")) for pair in attributes}
+    return (
+        {key: as_json(value) for key, value in attributes.items()} if isinstance(attributes, Mapping) else {}
+    )
 
 
-def _decode_any_value(given: object) -> object:
-    value = json_format.ParseDict(_drop_nulls(given) or {}, AnyValue(), ignore_unknown_fields=True)
+def _decode_any_value(encoded: object) -> object:
+    value = json_format.ParseDict(_drop_nulls(encoded) or {}, AnyValue(), ignore_unknown_fields=True)
     return attribute_value(value)
 
 
 def _drop_nulls(value: Any) -> Any:
     """Return a document without the fields that are null, which protobuf's JSON leaves out."""
     if isinstance(value, dict):
-        return {name: _drop_nulls(each) for name, each in value.items() if each is not None}
-    return [_drop_nulls(each) for each in value] if isinstance(value, list) else value
+        return {name: _drop_nulls(member) for name, member in value.items() if member is not None}
+    return [_drop_nulls(item) for item in value] if isinstance(value, list) else value

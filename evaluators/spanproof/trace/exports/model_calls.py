@@ -39,18 +39,18 @@ def read_model_call(value: Document) -> Transcript | None:
     None where the object is neither.
     """
     request, response = _find_record(value)
-    said = _read_response(response) if isinstance(response, Mapping) else None
-    if said is None and _is_result_of_steps(value):
-        said = list(_iter_step_messages(value["steps"]))
+    messages = _read_response(response) if isinstance(response, Mapping) else None
+    if messages is None and _is_result_of_steps(value):
+        messages = list(_iter_step_messages(value["steps"]))
         request = _find_first_request(value["steps"])
-    if said is None:
+    if messages is None:
         return None
     about = response if isinstance(response, Mapping) else value
     model = next((held.get("model") for held in (about, request) if isinstance(held, Mapping)), None)
     return Transcript(
         key=f"response/{about.get('id') or digest(as_text(dict(value)))}",
         name="response",
-        turns=[*_read_request(request), *said],
+        turns=[*_read_request(request), *messages],
         model=model if isinstance(model, str) else None,
         started=about.get("created_at"),
         is_request=True,
@@ -82,7 +82,7 @@ def _read_response(response: Document) -> Turns | None:
         return [message for item in messages for message in iter_messages(item)]
     candidates = response.get("candidates")
     if isinstance(candidates, list):
-        contents = [each.get("content") for each in candidates if isinstance(each, Mapping)]
+        contents = [candidate.get("content") for candidate in candidates if isinstance(candidate, Mapping)]
         return [message for content in contents for message in iter_messages(content)]
     if isinstance(response.get("content"), list):
         return list(iter_messages({"role": "assistant", **response}))
@@ -144,8 +144,8 @@ def _iter_step_messages(steps: Sequence[Any]) -> Iterator[Message]:
     for step in steps:
         parts = _list_step_parts(step)
         results = [part for part in parts if isinstance(part, Mapping) and part.get("type") == "tool-result"]
-        said = [part for part in parts if part not in results]
-        yield from read_messages([{"role": "assistant", "content": said}])
+        texts = [part for part in parts if part not in results]
+        yield from read_messages([{"role": "assistant", "content": texts}])
         # A result repeats what the tool took.
         given_back: list[Any] = [
             {key: part[key] for key in part if key not in ("input", "args")} for part in results

@@ -37,8 +37,10 @@ def list_otlp(document: Any) -> list[dict[str, Any]]:
         held = next((document[name] for name in _ENVELOPES if document.get(name)), document)
         document = held if isinstance(held, list) else [held]
     requests = document if isinstance(document, list) else []
-    are_requests = all(isinstance(each, dict) and not each.keys().isdisjoint(_RESOURCES) for each in requests)
-    return [_restore_request(each) for each in requests] if are_requests else []
+    are_requests = all(
+        isinstance(request, dict) and not request.keys().isdisjoint(_RESOURCES) for request in requests
+    )
+    return [_restore_request(request) for request in requests] if are_requests else []
 
 
 def _restore_request(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 
 
 def _read_row(row: Row) -> Span:
-    given = flatten({key: value for key, value in row.items() if key not in ("attributes", "events")})
+    columns = flatten({key: value for key, value in row.items() if key not in ("attributes", "events")})
     held = row.get("attributes")
     attributes = flatten(held) if isinstance(held, Mapping) else {}
     for key, value in row.items():
@@ -28,17 +28,17 @@ def _read_row(row: Row) -> Span:
             attributes |= flatten(
                 {key.removeprefix("attributes."): parse_document(value) if _is_tree(key) else value}
             )
-    failed = given.get("status_code") == "ERROR"
+    failed = columns.get("status_code") == "ERROR"
     span = make_span(
         Fields(
-            trace_id=given.get("context.trace_id"),
-            span_id=given.get("context.span_id"),
-            parent_id=given.get("parent_id"),
-            name=given.get("name"),
-            start=given.get("start_time"),
-            end=given.get("end_time"),
-            attributes={"openinference.span.kind": given["span_kind"], **attributes},
-            error=str(given.get("status_message") or "") if failed else None,
+            trace_id=columns.get("context.trace_id"),
+            span_id=columns.get("context.span_id"),
+            parent_id=columns.get("parent_id"),
+            name=columns.get("name"),
+            start=columns.get("start_time"),
+            end=columns.get("end_time"),
+            attributes={"openinference.span.kind": columns["span_kind"], **attributes},
+            error=str(columns.get("status_message") or "") if failed else None,
         )
     )
     events = parse_document(row.get("events"))

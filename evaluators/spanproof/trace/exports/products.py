@@ -128,8 +128,8 @@ def _walk_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(document, list):
-        for each in document:
-            yield from _walk_rows(each, depth + 1)
+        for item in document:
+            yield from _walk_rows(item, depth + 1)
     elif isinstance(document, dict):
         table = unfold_table(document)
         product = next((product for product in PRODUCTS if product.is_row(document)), None)
@@ -137,13 +137,13 @@ def _walk_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
             yield product, document
         elif not agents_sdk.is_trace(document):
             # The envelopes of APIs: `data`, `traces`, `runs`, `calls`, a trace around its observations.
-            for each in [table] if table is not None else _list_inner(document):
-                yield from _walk_rows(each, depth + 1)
+            for item in [table] if table is not None else _list_inner(document):
+                yield from _walk_rows(item, depth + 1)
 
 
 def _list_inner(document: Row) -> list[object]:
-    values = [parse_document(each) if name in _WRITTEN else each for name, each in document.items()]
-    return [each for each in values if isinstance(each, list | dict)]
+    values = [parse_document(member) if name in _WRITTEN else member for name, member in document.items()]
+    return [value for value in values if isinstance(value, list | dict)]
 
 
 def _find_scope(span: Span) -> str:

@@ -170,17 +170,17 @@ def flatten(attributes: Mapping[str, object]) -> dict[str, object]:
 
 def _walk_leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping) and value:
-        for name, each in value.items():
-            yield from _walk_leaves(f"{prefix}.{name}" if prefix else str(name), each)
-    elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and any(map(_is_branch, value)):
-        for index, each in enumerate(value):
-            yield from _walk_leaves(f"{prefix}.{index}", each)
+        for name, member in value.items():
+            yield from _walk_leaves(f"{prefix}.{name}" if prefix else str(name), member)
+    elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and _holds_objects(value):
+        for index, member in enumerate(value):
+            yield from _walk_leaves(f"{prefix}.{index}", member)
     elif value is not None:
         yield prefix, value
 
 
-def _is_branch(value: object) -> bool:
-    return isinstance(value, Mapping)
+def _holds_objects(items: list[object]) -> bool:
+    return any(isinstance(item, Mapping) for item in items)
 
 
 def as_json(value: object) -> str | None:
@@ -206,6 +206,6 @@ def find_last_line(text: str) -> str:
 def _to_attribute(value: object) -> AttributeValue:
     if isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, list) and all(isinstance(each, str | bool | int | float) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str | bool | int | float) for item in value):
         return list(value)
     return as_json(value)

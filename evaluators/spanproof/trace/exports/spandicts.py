@@ -161,13 +161,13 @@ def _add_duration(start: Any, duration: Any) -> Any:
     return start + lasted
 
 
-def _read_attributes(given: object) -> dict[str, object]:
+def _read_attributes(attributes: object) -> dict[str, object]:
     """Return attributes, which are an object, a tree of their dotted names, or OTLP's list of pairs."""
-    if isinstance(given, Mapping):
-        held = {str(key): value for key, value in given.items()}
+    if isinstance(attributes, Mapping):
+        held = {str(key): value for key, value in attributes.items()}
         is_tree = bool(held) and not any("." in key for key in held)
         return flatten(held) if is_tree else held
-    pairs = given if isinstance(given, list) else ()
+    pairs = attributes if isinstance(attributes, list) else ()
     return {
         str(pair["key"]): _unwrap_value(pair.get("value"))
         for pair in pairs

@@ -68,17 +68,17 @@ def build_spans(transcript: Transcript) -> Iterator[Span]:
     task = transcript.task or "\n\n".join(
         message.text for message in messages if message.role == "user" and message.text
     )
-    said = messages[-1] if messages and messages[-1].role == "assistant" else None
-    answer = transcript.answer or (said.text if said is not None and not said.tool_calls else None)
+    last = messages[-1] if messages and messages[-1].role == "assistant" else None
+    answer = transcript.answer or (last.text if last is not None and not last.tool_calls else None)
     yield builder.make("AGENT", transcript.name, "", builder.start_ns, task or None, answer or None)
     yield from below
 
 
 def _find_start(transcript: Transcript) -> int:
     """Return when a run started; where the file has no time that can be read, a fixed one."""
-    place = (transcript.key, f"{transcript.key}/0", None, "")
+    root = (transcript.key, f"{transcript.key}/0", None, "")
     try:
-        return make_span(Fields(*place, transcript.started or _NO_TIME, None)).start_time_unix_nano
+        return make_span(Fields(*root, transcript.started or _NO_TIME, None)).start_time_unix_nano
     except UnreadableRow:
         return _NO_TIME
 
@@ -97,7 +97,7 @@ class _Builder:
         name: str,
         parent: str,
         start_ns: int,
-        given: object = None,
+        arguments: object = None,
         result: object = None,
         error: str | None = None,
         more: Mapping[str, object] = MappingProxyType({}),
@@ -107,7 +107,7 @@ class _Builder:
         end_ns = start_ns + _STEP_NS if parent else start_ns + (self._number + 1) * _STEP_NS
         attributes = {
             oi.SPAN_KIND: kind,
-            **build_value_attributes("input", given),
+            **build_value_attributes("input", arguments),
             **build_value_attributes("output", result),
             **more,
         }
@@ -143,24 +143,24 @@ class _Builder:
         self._number += 1
         return f"{self._transcript.key}/0", self.start_ns + self._number * _STEP_NS
 
-    def _make_model_call(self, said: Message, heard: Sequence[Message]) -> Span:
+    def _make_model_call(self, reply: Message, heard: Sequence[Message]) -> Span:
         parent, start_ns = self._make_place()
-        given = [{"role": message.role, "content": message.text} for message in heard]
+        request = [{"role": message.role, "content": message.text} for message in heard]
         calls = [
             {"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}}
-            for call in said.tool_calls
+            for call in reply.tool_calls
         ]
-        message = {"role": "assistant", "content": said.text, "tool_calls": calls}
+        message = {"role": "assistant", "content": reply.text, "tool_calls": calls}
         model = {oi.LLM_MODEL_NAME: self._transcript.model}
-        return self.make("LLM", "model", parent, start_ns, given or None, message, more=model)
+        return self.make("LLM", "model", parent, start_ns, request or None, message, more=model)
 
     def _make_tool_call(self, call: ToolCall, result: Message) -> Span:
         parent, start_ns = self._make_place()
         error = self._transcript.errors.get(call.call_id or "")
         more = {oi.TOOL_NAME: call.name, "tool_call.id": call.call_id}
-        given = call.arguments if call.arguments is not None else {}
+        arguments = call.arguments if call.arguments is not None else {}
         shown = None if error else result.text
-        return self.make("TOOL", call.name, parent, start_ns, given, shown, error, more)
+        return self.make("TOOL", call.name, parent, start_ns, arguments, shown, error, more)
 
     def _make_code(self, step: CodeStep) -> Span:
         parent, start_ns = self._make_place()

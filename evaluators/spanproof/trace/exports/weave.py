@@ -50,6 +50,15 @@ def _read_row(row: Row, otherwise: str) -> Span:
     name = str(row["op_name"]).rpartition("/op/")[2].partition(":")[0] or str(row["op_name"])
     kind = _infer_kind(row, name, inputs) or otherwise
     error = row.get("exception")
+    attributes: dict[str, object] = {
+        "openinference.span.kind": kind,
+        **build_value_attributes("input", _drop_self(inputs)),
+        **build_value_attributes("output", output),
+    }
+    if kind == "LLM":
+        attributes |= _read_model(row, inputs, output)
+    elif kind == "TOOL":
+        attributes["tool.name"] = name.rpartition(".")[2]
     return make_span(
         Fields(
             trace_id=row.get("trace_id"),
@@ -58,13 +67,7 @@ def _read_row(row: Row, otherwise: str) -> Span:
             name=row.get("display_name") or name,
             start=row.get("started_at"),
             end=row.get("ended_at"),
-            attributes={
-                "openinference.span.kind": kind,
-                **build_value_attributes("input", _drop_self(inputs)),
-                **build_value_attributes("output", output),
-                **(_read_model(row, inputs, output) if kind == "LLM" else {}),
-                **({"tool.name": name.rpartition(".")[2]} if kind == "TOOL" else {}),
-            },
+            attributes=attributes,
             error=find_last_line(str(error)) if error else None,
         )
     )
@@ -102,8 +105,9 @@ def _read_model(row: Row, inputs: object, output: object) -> dict[str, object]:
     if not isinstance(counts, Mapping):
         counts = output.get("usage") if isinstance(output, Mapping) else None
     counts = counts if isinstance(counts, Mapping) else {}
+    requested_model = inputs.get("model") if isinstance(inputs, Mapping) else None
     return {
-        "llm.model_name": model or (inputs.get("model") if isinstance(inputs, Mapping) else None),
+        "llm.model_name": model or requested_model,
         "llm.token_count.prompt": counts.get("prompt_tokens") or counts.get("input_tokens"),
         "llm.token_count.completion": counts.get("completion_tokens") or counts.get("output_tokens"),
     }

@@ -103,8 +103,8 @@ def _replace_invalid(body: bytes, changes: Changes) -> bytes:
 
 def _decode_document(body: bytes, kind: Any) -> Any:
     document = _expect_object(_parse_json(body), "the request")
-    for holder, place in _find_id_holders(document):
-        _turn_ids(holder, place, _convert_hex_to_base64)
+    for holder, path in _find_id_holders(document):
+        _turn_ids(holder, path, _convert_hex_to_base64)
     try:
         request = json_format.ParseDict(document, kind(), ignore_unknown_fields=True)
         unknown.keep(document, request)
@@ -117,8 +117,8 @@ def encode_json(request: Message) -> bytes:
     """Return the request as one JSON document. Unknown fields of protobuf have no name to be written by."""
     document = json_format.MessageToDict(request, use_integers_for_enums=True)
     unknown.restore(document, request)
-    for holder, place in _find_id_holders(document):
-        _turn_ids(holder, place, _convert_base64_to_hex)
+    for holder, path in _find_id_holders(document):
+        _turn_ids(holder, path, _convert_base64_to_hex)
     return orjson.dumps(document)
 
 
@@ -138,9 +138,9 @@ def _replace_surrogates(document: object) -> str:
     return _LONE_SURROGATE.sub("�", text)
 
 
-def _find_id_holders(holder: _Document, place: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
+def _find_id_holders(holder: _Document, path: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
     """Yield every span, link, log record and exemplar, with its place."""
-    prefix = f"{place}." if place else ""
+    prefix = f"{path}." if path else ""
     for (camel, snake), (holds, below) in fields.items():
         for item, at in _iterate_items(holder, camel, snake, prefix):
             if holds:
@@ -165,25 +165,25 @@ def _iterate_items(holder: _Document, camel: str, snake: str, prefix: str) -> It
         yield _expect_object(item, place), place
 
 
-def _expect_object(value: object, place: str) -> _Document:
+def _expect_object(value: object, path: str) -> _Document:
     if not isinstance(value, dict):
-        raise MalformedOtlp(f"{place} must be a JSON object, got {type(value).__name__}")
+        raise MalformedOtlp(f"{path} must be a JSON object, got {type(value).__name__}")
     return value
 
 
-def _turn_ids(holder: _Document, place: str, turn: Callable[[object, int, str], str]) -> None:
+def _turn_ids(holder: _Document, path: str, turn: Callable[[object, int, str], str]) -> None:
     for camel, size in _ID_BYTES.items():
         for key in (camel, _SNAKE[camel]):
             if holder.get(key):
-                holder[key] = turn(holder[key], size, f"{place}.{camel}")
+                holder[key] = turn(holder[key], size, f"{path}.{camel}")
 
 
-def _convert_hex_to_base64(value: object, size: int, place: str) -> str:
+def _convert_hex_to_base64(value: object, size: int, path: str) -> str:
     if not isinstance(value, str):
-        raise MalformedOtlp(f"{place} must be hexadecimal text, got {type(value).__name__}")
+        raise MalformedOtlp(f"{path} must be hexadecimal text, got {type(value).__name__}")
     if not _HEX.fullmatch(value) or len(value) != 2 * size:
         looks = "; it looks like base64, which OTLP does not use for ids" if _is_base64(value, size) else ""
-        raise MalformedOtlp(f"{place} must be {2 * size} hexadecimal digits, got {value[:40]!r}{looks}")
+        raise MalformedOtlp(f"{path} must be {2 * size} hexadecimal digits, got {value[:40]!r}{looks}")
     return base64.b64encode(bytes.fromhex(value)).decode("ascii")
 
 
@@ -194,6 +194,6 @@ def _is_base64(value: str, size: int) -> bool:
         return False
 
 
-def _convert_base64_to_hex(value: object, size: int, place: str) -> str:
-    del size, place
+def _convert_base64_to_hex(value: object, size: int, path: str) -> str:
+    del size, path
     return base64.b64decode(str(value)).hex()

@@ -61,7 +61,7 @@ def repair_protobuf(body: bytes, kind: Any, changes: Changes) -> bytes:
     return _repair_message(memoryview(body), kind.DESCRIPTOR, "", 0, changes)
 
 
-def _repair_message(body: memoryview, message: Descriptor, place: str, depth: int, changes: Changes) -> bytes:
+def _repair_message(body: memoryview, message: Descriptor, path: str, depth: int, changes: Changes) -> bytes:
     made = bytearray()
     seen: dict[int, int] = {}
     at = 0
@@ -82,7 +82,7 @@ def _repair_message(body: memoryview, message: Descriptor, place: str, depth: in
         described = message.fields_by_number.get(number)
         mended = None
         if described is not None:
-            where = _name_place(place, described, seen)
+            where = _name_place(path, described, seen)
             mended = _repair_field(content, described, where, depth, changes)
         if mended is None:
             made += body[start:at]
@@ -93,7 +93,7 @@ def _repair_message(body: memoryview, message: Descriptor, place: str, depth: in
 
 
 def _repair_field(
-    content: memoryview, described: FieldDescriptor, place: str, depth: int, changes: Changes
+    content: memoryview, described: FieldDescriptor, path: str, depth: int, changes: Changes
 ) -> bytes | None:
     """Return the content of a field, None where it is as it should be."""
     if described.message_type is not None:
@@ -102,13 +102,13 @@ def _repair_field(
             return AnyValue(string_value=CUT).SerializeToString()
         if depth > _MOST_MESSAGES + 2:
             raise ValueError("messages are nested too deeply")
-        return _repair_message(content, described.message_type, place, depth + 1, changes)
+        return _repair_message(content, described.message_type, path, depth + 1, changes)
     if described.type != FieldDescriptor.TYPE_STRING:
         return None
     try:
         str(content, "utf-8")
     except UnicodeDecodeError:
-        changes.not_utf8.append(place)
+        changes.not_utf8.append(path)
         return str(content, "utf-8", "replace").encode()
     return None
 
@@ -133,12 +133,12 @@ def cut_json(body: bytes, changes: Changes) -> bytes:
     return b"".join(made)
 
 
-def _name_place(place: str, described: FieldDescriptor, seen: dict[int, int]) -> str:
+def _name_place(path: str, described: FieldDescriptor, seen: dict[int, int]) -> str:
     name = described.name
     if described.is_repeated:
         name = f"{name}[{seen.get(described.number, 0)}]"
         seen[described.number] = seen.get(described.number, 0) + 1
-    return f"{place}.{name}" if place else name
+    return f"{path}.{name}" if path else name
 
 
 def _get_fixed_size(wire_type: int) -> int:

@@ -77,25 +77,25 @@ class _Walk:
         self._fields = _MOST_FIELDS
         self._text_bytes = _MOST_TEXT_BYTES
 
-    def message(self, body: memoryview, base: int, message: Descriptor, place: str, depth: int) -> None:
+    def message(self, body: memoryview, base: int, message: Descriptor, path: str, depth: int) -> None:
         """Walk a message.
 
         Raises:
             _BrokenError: where it breaks, or where the budget ends.
         """
         if depth > _MAX_DEPTH:
-            raise _BrokenError(f"{place} is nested more than {_MAX_DEPTH} levels deep")
+            raise _BrokenError(f"{path} is nested more than {_MAX_DEPTH} levels deep")
         seen: dict[int, int] = {}
         at = 0
         while at < len(body):
             if self._fields <= 0:
                 raise _BrokenError(f"the first {_MOST_FIELDS} fields are well-formed, a later one is not")
             self._fields -= 1
-            where = place or "the request"
+            where = path or "the request"
             key, at = _read_varint(body, at, base, f"a field key of {where}")
             number, wire_type = key >> 3, key & 7
             field = message.fields_by_number.get(number)
-            name = _name_field(place, field, number, seen)
+            name = _name_field(path, field, number, seen)
             if wire_type == _LENGTH:
                 size, at = _read_varint(body, at, base, f"the length of {name}")
                 left = len(body) - at
@@ -124,12 +124,12 @@ class _Walk:
                 raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
-def _name_field(place: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
+def _name_field(path: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
     name = field.name if field is not None else f"field {number}"
     if field is not None and field.is_repeated:
         name = f"{name}[{seen.get(number, 0)}]"
         seen[number] = seen.get(number, 0) + 1
-    return f"{place}.{name}" if place else name
+    return f"{path}.{name}" if path else name
 
 
 def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:

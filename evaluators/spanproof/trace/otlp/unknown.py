@@ -71,7 +71,9 @@ def _pair_objects(
         if isinstance(value, dict):
             yield value, inner
         elif isinstance(value, list):
-            yield from ((each, of) for each, of in zip(value, inner, strict=False) if isinstance(each, dict))
+            yield from (
+                (member, of) for member, of in zip(value, inner, strict=False) if isinstance(member, dict)
+            )
 
 
 def _encode_varint(number: int) -> bytes:

@@ -15,10 +15,10 @@ from typing import Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.redaction import Redaction, Redactor, build_redactor
-from spanproof.instrumentors.content.serialise import encode, redact_text
-from spanproof.instrumentors.content.texts import clip, get_type_name, replace_surrogates, to_text
-from spanproof.instrumentors.provider.environment import report_variable
+from spanproof.instrumentors.content.redaction import Redaction, Redactor, find_redactor
+from spanproof.instrumentors.content.serialise import encode_value, format_redacted_text
+from spanproof.instrumentors.content.texts import format_clipped, format_encodable, get_type_name, to_text
+from spanproof.instrumentors.provider.environment import write_variable_warning
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -55,15 +55,15 @@ class ContentPolicy:
 
     def redactor(self, name: str) -> Redactor | None:
         """Return what redacts an attribute, None when nothing does."""
-        return None if self.redaction is None else build_redactor(self.redaction, name)
+        return None if self.redaction is None else find_redactor(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """Return what may be recorded of a message or stack trace, None when nothing may."""
         if not self.capture:
             return None
-        text, redactor = replace_surrogates(text), self.redactor(name)
+        text, redactor = format_encodable(text), self.redactor(name)
         most = min(max_chars, self.max_value_chars)
-        return clip(text if redactor is None else redact_text(text, redactor), most)
+        return format_clipped(text if redactor is None else format_redacted_text(text, redactor), most)
 
 
 def read_policy(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
@@ -75,12 +75,14 @@ def read_policy(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     """
     capture = environ.get(_CAPTURE, "").strip().lower()
     if capture not in (*_CAPTURING, *_NOT_CAPTURING):
-        known = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
-        report_variable(_CAPTURE, environ[_CAPTURE], f"is not one of {known}, so no content is recorded")
+        modes = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
+        write_variable_warning(
+            _CAPTURE, environ[_CAPTURE], f"is not one of {modes}, so no content is recorded"
+        )
     environment = environ.get(_ENVIRONMENT, "").strip().lower()
     if environment not in (*_YES, *_NO):
         problem = "is not true or false, so the environment is not recorded"
-        report_variable(_ENVIRONMENT, environ[_ENVIRONMENT], problem)
+        write_variable_warning(_ENVIRONMENT, environ[_ENVIRONMENT], problem)
     limits = (environ.get(f"OTEL_{name}ATTRIBUTE_VALUE_LENGTH_LIMIT", "").strip() for name in ("SPAN_", ""))
     limit = next((int(limit) for limit in limits if limit.isascii() and limit.isdigit()), 1 << 62)
     ceiling = max(limit - _MARK_CHARS, 1)
@@ -112,7 +114,7 @@ class Content:
     def fact(self, name: str, value: AttributeValue | None) -> None:
         """Set what is not content: a name, a count, a version."""
         if value is not None:
-            self.attributes[name] = replace_surrogates(value) if type(value) is str else value
+            self.attributes[name] = format_encodable(value) if type(value) is str else value
 
     def text(self, name: str, value: object) -> None:
         """Set a text, or the `repr` of another value."""
@@ -179,9 +181,10 @@ class Content:
     def result_type(self, value: object) -> None:
         """Record the Python type of a tool's result, where JSON does not show it."""
         kind = type(value)
-        if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
-            return  # one by one: to look for it in a set would ask its metaclass for a hash
-        if value is not None:
+        # One by one: to look for it in a set would ask its metaclass for a hash.
+        is_number = kind is int or kind is float or kind is bool
+        is_shown_by_json = is_number or kind is str or kind is dict or kind is list
+        if value is not None and not is_shown_by_json:
             self.attributes[ours.TOOL_RESULT_TYPE] = get_type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:
@@ -223,7 +226,7 @@ class Content:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
     def _put_json(self, name: str, value: object, *, plain: bool = False) -> None:
-        encoded = encode(value, self.policy.max_value_chars, self.policy.redactor(name), plain=plain)
+        encoded = encode_value(value, self.policy.max_value_chars, self.policy.redactor(name), plain=plain)
         self.attributes[name] = encoded.text
         for mark, holds in (
             (ours.CONTENT_TRUNCATED, encoded.truncated),
@@ -235,19 +238,19 @@ class Content:
 
     def _put(self, name: str, value: str, limit: int) -> None:
         if not value.isascii():
-            value = replace_surrogates(value)
+            value = format_encodable(value)
         if self.policy.redaction is None and len(value) <= limit:
             self.attributes[name] = value
             return
         redactor = self.policy.redactor(name)
         if redactor is not None:
-            kept = redact_text(value, redactor)
+            kept = format_redacted_text(value, redactor)
             if kept != value:
                 self._marks += ((ours.CONTENT_REDACTED, name),)
                 value = kept
         if len(value) > limit:
             self._marks += ((ours.CONTENT_TRUNCATED, name),)
-            value = clip(value, limit)
+            value = format_clipped(value, limit)
         self.attributes[name] = value
 
 
@@ -256,5 +259,5 @@ def _read_limit(environ: Mapping[str, str], name: str, default: int) -> int:
     if raw.isascii() and raw.isdigit() and int(raw) > 0:
         return int(raw)
     if raw:
-        report_variable(name, raw, f"is not a whole number above 0, so {default} is used")
+        write_variable_warning(name, raw, f"is not a whole number above 0, so {default} is used")
     return default

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.texts import as_text, get_member, iterate_items
+from spanproof.instrumentors.content.texts import as_text, get_member, iter_items
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -58,20 +58,20 @@ says it; the argument in which it was given; and whether the tool is given nothi
 
 def find_code(tool_name: str, arguments: object) -> ToolCode | None:
     """Return the program among a tool's arguments."""
-    named = arguments if type(arguments) is dict else dict(iterate_items(arguments))
-    for name, given in named.items():
+    named = arguments if type(arguments) is dict else dict(iter_items(arguments))
+    for name, argument in named.items():
         if type(name) is not str:
             continue
         meant = _find_meaning(tool_name, name)
         if meant is None:
             continue
-        value = given if type(given) is str else as_text(given)
+        value = argument if type(argument) is str else as_text(argument)
         if not value or value.isspace():
             continue
         language, doubted = meant
         if doubted is None or doubted.match(value):
             alone = len(named) == 1
-            return value, language if alone else _read_declared(named) or language, name, alone
+            return value, language if alone else _find_declared(named) or language, name, alone
     return None
 
 
@@ -146,7 +146,7 @@ def _find_language(words: frozenset[str]) -> str | None:
     return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
 
 
-def _read_declared(arguments: object) -> str | None:
+def _find_declared(arguments: object) -> str | None:
     declared = as_text(get_member(arguments, "language")) or as_text(get_member(arguments, "lang"))
     return _LANGUAGE_WORDS.get(declared.strip().lower()) if declared else None
 
@@ -177,18 +177,18 @@ class Parameters:
     names: tuple[str, ...]
     owners: int
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+    def build_bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """Return the arguments of a call by name."""
-        return bind(self.names, args[self.owners :], kwargs)
+        return build_bound(self.names, args[self.owners :], kwargs)
 
 
 def read_parameters(function: Callable[..., Any]) -> Parameters:
     """Return the parameters of a function; none where they are unknown."""
     with suppress(TypeError):  # not hashable, or not weakly referable
-        known = _parameters.get(function)
-        if known is not None:
-            return known
-    names = tuple(each.name for each in _read_signature(function) or () if each.kind in _BY_POSITION)
+        parameters = _parameters.get(function)
+        if parameters is not None:
+            return parameters
+    names = tuple(item.name for item in _find_signature(function) or () if item.kind in _BY_POSITION)
     owners = int(names[:1] in _OWNERS)
     found = Parameters(names[owners:], owners)
     with suppress(TypeError):
@@ -196,21 +196,23 @@ def read_parameters(function: Callable[..., Any]) -> Parameters:
     return found
 
 
-def list_argument_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
+def find_argument_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
     """Return the names that a call can give an argument by; None where it may be any, or they are unknown."""
-    parameters = _read_signature(function)
-    if parameters is None or any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+    parameters = _find_signature(function)
+    if parameters is None or any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    return tuple(each.name for each in parameters if each.kind is not inspect.Parameter.VAR_POSITIONAL)
+    return tuple(
+        parameter.name for parameter in parameters if parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+    )
 
 
-def bind(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+def build_bound(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
     """Return arguments by the names of the parameters at their positions."""
     named = dict(zip(names, args, strict=False))
     return Bound({**named, **kwargs}, tuple(args[len(names) :]))
 
 
-def _read_signature(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...] | None:
+def _find_signature(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...] | None:
     try:
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanproof.instrumentors.content.texts import replace_surrogates
+from spanproof.instrumentors.content.texts import format_encodable
 from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
 
 
@@ -54,14 +54,14 @@ class Redaction:
                 raise TypeError(f"{name}={value!r}: give a sequence, [{value!r}]")
         object.__setattr__(self, "_compiled", tuple(re.compile(pattern) for pattern in self.patterns))
         object.__setattr__(self, "_keys", frozenset(key.lower() for key in self.keys))
-        object.__setattr__(self, "parsed", tuple(parse(path) for path in self.paths))
+        object.__setattr__(self, "parsed", tuple(parse_path(path) for path in self.paths))
 
-    def text(self, value: str) -> str:
+    def format_redacted(self, value: str) -> str:
         """Return the text without what must be redacted."""
         try:
             for pattern in self._compiled:
                 value = pattern.sub(lambda _: self.replacement, value)
-            return value if self.function is None else replace_surrogates(str.__str__(self.function(value)))
+            return value if self.function is None else format_encodable(str.__str__(self.function(value)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the text must not go out
             record_swallowed("redaction", error)
             return self.replacement
@@ -76,28 +76,28 @@ class Redactor:
 
     def __init__(self, redactions: Sequence[Redaction]) -> None:
         self._redactions = redactions
-        self.paths = [path for each in redactions for path in each.parsed if path]
-        self.hides_all = any(not path for each in redactions for path in each.parsed)
-        self.sees_members = bool(self.paths) or any(each.keys for each in redactions)
+        self.paths = [path for redaction in redactions for path in redaction.parsed if path]
+        self.hides_all = any(not path for redaction in redactions for path in redaction.parsed)
+        self.sees_members = bool(self.paths) or any(redaction.keys for redaction in redactions)
         self.replacement = redactions[0].replacement
 
-    def text(self, value: str) -> str:
+    def format_redacted(self, value: str) -> str:
         """Return the text without what must be redacted."""
-        for each in self._redactions:
-            value = each.text(value)
+        for redaction in self._redactions:
+            value = redaction.format_redacted(value)
         return value
 
     def hides_key(self, key: str) -> bool:
         """Return whether the values of a key are redacted."""
-        return any(each.hides_key(key) for each in self._redactions)
+        return any(redaction.hides_key(key) for redaction in self._redactions)
 
 
-def build_redactor(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
+def find_redactor(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
     """Return what is applied to an attribute, None when nothing is."""
     if redactions is None:
         return None
-    given = (redactions,) if isinstance(redactions, Redaction) else redactions
-    applying = [each for each in given if not each.fields or name in each.fields]
+    chosen = (redactions,) if isinstance(redactions, Redaction) else redactions
+    applying = [item for item in chosen if not item.fields or name in item.fields]
     return Redactor(applying) if applying else None
 
 
@@ -133,7 +133,7 @@ Path = tuple[Segment, ...]
 """What is left of a path at some place of a document; nothing is left where it has arrived."""
 
 
-def parse(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """Return a path's steps; none for `$`, the whole document.
 
     Raises:
@@ -155,7 +155,7 @@ def parse(text: str) -> Path:
     return tuple(segments)
 
 
-def descend_paths(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
+def get_subpaths(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
     """Return what is left of the paths at a member, and whether one of them ends there."""
     left: list[Path] = []
     arrived = False

@@ -24,8 +24,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from spanproof.instrumentors.content.redaction import Path, Redactor, descend_paths
-from spanproof.instrumentors.content.texts import clip, cuts_bytes, get_type_name, replace_surrogates, to_text
+from spanproof.instrumentors.content.redaction import Path, Redactor, get_subpaths
+from spanproof.instrumentors.content.texts import (
+    cuts_bytes,
+    format_clipped,
+    format_encodable,
+    get_type_name,
+    to_text,
+)
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -61,7 +67,7 @@ class Encoded:
     redacted: bool = False
 
 
-def encode(
+def encode_value(
     value: object, max_chars: int, redaction: Redactor | None = None, *, plain: bool = False
 ) -> Encoded:
     """Return the value as JSON whose texts are no longer than `max_chars` in all.
@@ -71,15 +77,15 @@ def encode(
     """
     if redaction is not None and redaction.hides_all:
         return Encoded(encode_json(redaction.replacement), redacted=True)
-    written = encode_plain(value, max_chars, checked=plain) if redaction is None else None
+    written = find_plain(value, max_chars, checked=plain) if redaction is None else None
     if written is not None:
         return Encoded(written)
     walk = _Walk(max_chars, redaction)
-    text = replace_surrogates(encode_json(walk.plain(value, 0, walk.paths)))
+    text = format_encodable(encode_json(walk.encode_member(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
-def redact_text(value: str, redaction: Redactor) -> str:
+def format_redacted_text(value: str, redaction: Redactor) -> str:
     """Return a text without what must be redacted, also within a JSON document."""
     if redaction.hides_all:
         return redaction.replacement
@@ -91,10 +97,10 @@ def redact_text(value: str, redaction: Redactor) -> str:
         except RecursionError:  # it is one, and cannot be looked into
             return redaction.replacement
         walk = _Walk(len(value), redaction)
-        shown = walk.plain(document, 0, walk.paths)
+        shown = walk.encode_member(document, 0, walk.paths)
         if walk.redacted:
             value = encode_json(shown)
-    return redaction.text(value)
+    return redaction.format_redacted(value)
 
 
 class _Walk:
@@ -112,25 +118,25 @@ class _Walk:
         self.lossy = False
         self.truncated = False
 
-    def plain(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+    def encode_member(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         kind = type(value)
         if kind is str:
-            return self._convert_string(value)
+            return self._encode_string(value)
         if kind is bool or value is None:
             return value
         if kind is int:
-            return self._convert_integer(value)
+            return self._encode_integer(value)
         if kind is float:
-            return self._convert_float(value)
+            return self._encode_float(value)
         try:
-            return self._convert_composite(value, depth, paths)
+            return self._encode_composite(value, depth, paths)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - properties and metaclasses may raise anything
             self.lossy = True
             return f"<{get_type_name(value)}: unreadable, {type(error).__name__}>"
 
-    def _convert_composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+    def _encode_composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         self._nodes += 1
         if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             self.truncated = True
@@ -140,46 +146,50 @@ class _Walk:
             return f"<{get_type_name(value)}: contains itself>"
         self._open.add(id(value))
         try:
-            return self._convert_container(value, depth + 1, paths)
+            return self._encode_container(value, depth + 1, paths)
         finally:
             self._open.discard(id(value))
 
-    def _convert_container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+    def _encode_container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
         kind = type(value)
         if issubclass(kind, dict):
             return dict(
-                self._convert_item(key, item, depth, paths)
-                for key, item in self._limit_items(dict.items(value))
+                self._encode_item(key, item, depth, paths)
+                for key, item in self._encode_items(dict.items(value))
             )
         if issubclass(kind, list):
-            return self._convert_members(list.__iter__(value), depth, paths)
+            return self._encode_members(list.__iter__(value), depth, paths)
         if issubclass(kind, tuple):
-            return self._convert_members(tuple.__iter__(value), depth, paths)
+            return self._encode_members(tuple.__iter__(value), depth, paths)
         if issubclass(kind, set | frozenset):
             self.lossy = True
             base = set if issubclass(kind, set) else frozenset
-            return self._convert_members(base.__iter__(value), depth, paths)
+            return self._encode_members(base.__iter__(value), depth, paths)
         for sequence in _SEQUENCES:
             if issubclass(kind, sequence):
                 self.lossy = True
-                return self._convert_members(sequence.__iter__(value), depth, paths)
+                return self._encode_members(sequence.__iter__(value), depth, paths)
         if dataclasses.is_dataclass(kind):
-            names = [each.name for each in dataclasses.fields(kind)]
-            return dict(self._convert_item(name, getattr(value, name), depth, paths) for name in names)
-        return self._convert_scalar(value, kind, depth, paths)
+            names = [field.name for field in dataclasses.fields(kind)]
+            return dict(self._encode_item(name, getattr(value, name), depth, paths) for name in names)
+        return self._encode_scalar(value, kind, depth, paths)
 
-    def _convert_scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
+    def _encode_scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
         if issubclass(kind, enum.Enum):
-            return self.plain(value.value, depth, paths)
+            return self.encode_member(value.value, depth, paths)
         if issubclass(kind, str):
-            return self._convert_string(str.__str__(value))
+            return self._encode_string(str.__str__(value))
         if issubclass(kind, int):
-            return self._convert_integer(int.__int__(value))
+            return self._encode_integer(int.__int__(value))
         if issubclass(kind, float):
-            return self._convert_float(float.__float__(value))
+            return self._encode_float(float.__float__(value))
         if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
-            return self.plain(value.tolist(), depth, paths)
+            return self.encode_member(value.tolist(), depth, paths)
+        return self._encode_object(value, kind, depth, paths)
+
+    def _encode_object(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
+        """Return what JSON has no form for: a time, a path, a model, else its `repr`."""
         self.lossy = True
         # One by one: to look for it among several would ask its metaclass whether it is equal.
         if kind is datetime.datetime or kind is datetime.date or kind is datetime.time:
@@ -189,36 +199,36 @@ class _Walk:
         model_fields = getattr(kind, "__pydantic_fields__", None)
         if isinstance(model_fields, dict):
             return dict(
-                self._convert_item(name, value.__dict__.get(name), depth, paths) for name in model_fields
+                self._encode_item(name, value.__dict__.get(name), depth, paths) for name in model_fields
             )
         if self._redaction is not None and self._redaction.sees_members:
-            return self._replace_value()
+            return self._format_placeholder()
         if self._redaction is not None:  # of a secret that is cut in two a pattern would see neither half
-            return self._convert_string(to_text(value, sys.maxsize))
+            return self._encode_string(to_text(value, sys.maxsize))
         if (kind is bytes or kind is bytearray) and cuts_bytes(value):
             self.truncated = True
-        return self._convert_string(to_text(value))
+        return self._encode_string(to_text(value))
 
-    def _replace_value(self) -> str:
+    def _format_placeholder(self) -> str:
         assert self._redaction is not None
         self.redacted = True
         return self._redaction.replacement
 
-    def _convert_members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
+    def _encode_members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
         if not paths:
-            return [self.plain(item, depth, paths) for item in self._limit_items(items)]
+            return [self.encode_member(item, depth, paths) for item in self._encode_items(items)]
         return [
-            self._convert_member(number, item, depth, paths)
-            for number, item in enumerate(self._limit_items(items))
+            self._encode_item_value(number, item, depth, paths)
+            for number, item in enumerate(self._encode_items(items))
         ]
 
-    def _convert_member(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
-        left, arrived = descend_paths(paths, name)
+    def _encode_item_value(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
+        left, arrived = get_subpaths(paths, name)
         if arrived:
-            return self._replace_value()
-        return self.plain(item, depth, [*left, *self.paths] if name in _OF_THE_HOST else left)
+            return self._format_placeholder()
+        return self.encode_member(item, depth, [*left, *self.paths] if name in _OF_THE_HOST else left)
 
-    def _limit_items(self, items: Any) -> Any:
+    def _encode_items(self, items: Any) -> Any:
         for item in items:
             if self._nodes > _MAX_NODES or self._room <= 0:
                 self.truncated = True
@@ -227,40 +237,40 @@ class _Walk:
             self._room -= _CHARS_OF_A_NODE
             yield item
 
-    def _convert_item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
-        written = self._convert_key(key)
+    def _encode_item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
+        written = self._encode_key(key)
         if self._redaction is None:
-            return written, self.plain(item, depth, paths)
+            return written, self.encode_member(item, depth, paths)
         name = to_text(key)  # what is written may have been redacted itself
         if self._redaction.hides_key(name):
-            return written, self._replace_value()
-        return written, self._convert_member(name, item, depth, paths)
+            return written, self._format_placeholder()
+        return written, self._encode_item_value(name, item, depth, paths)
 
-    def _convert_key(self, key: object) -> str:
+    def _encode_key(self, key: object) -> str:
         if type(key) is str:
-            return self._convert_string(key)
+            return self._encode_string(key)
         self.lossy = True
-        return self._convert_string(to_text(key))
+        return self._encode_string(to_text(key))
 
-    def _convert_string(self, value: str) -> str:
+    def _encode_string(self, value: str) -> str:
         if self._redaction is not None:
-            kept = redact_text(value, self._redaction)
+            kept = format_redacted_text(value, self._redaction)
             self.redacted = self.redacted or kept != value
             value = kept
         if len(value) > self._room:
             self.truncated = True
             # Half of what is left: the members that come after it want to be seen too.
-            value = clip(value, max(self._room // 2, _CUT_CHARS))
+            value = format_clipped(value, max(self._room // 2, _CUT_CHARS))
         self._room -= len(value)
         return value
 
-    def _convert_integer(self, value: int) -> int | str:
+    def _encode_integer(self, value: int) -> int | str:
         if value.bit_length() < _MAX_DIGITS * 3:
             return value
         self.lossy = True
         return f"<int of {value.bit_length()} bits>"
 
-    def _convert_float(self, value: float) -> float | str:
+    def _encode_float(self, value: float) -> float | str:
         if math.isfinite(value):
             return value
         self.lossy = True
@@ -273,13 +283,13 @@ _MAX_MEMBERS = 2_000
 _MAX_PLAIN_DEPTH = 254
 
 
-def encode_plain(value: object, max_chars: int, *, checked: bool = False) -> str | None:
+def find_plain(value: object, max_chars: int, *, checked: bool = False) -> str | None:
     """Return JSON of a plain value that is no longer than this, None of any other."""
     try:
         if not checked and not _is_plain(value, max_chars):
             return None
         written: Any = _dumps(value)
-        text = replace_surrogates(written) if type(written) is str else written.decode()
+        text = format_encodable(written) if type(written) is str else written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
         # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None
@@ -292,21 +302,24 @@ def _is_plain(value: object, room: int) -> bool:
     members = 0
     for _ in range(_MAX_PLAIN_DEPTH):
         below: list[Any] = []
-        for each in level:
-            kind = type(each)
+        for item in level:
+            kind = type(item)
             # One by one: looking it up in a set would call the metaclass's `__hash__`.
             if kind is str:
-                room -= len(each)
+                room -= len(item)
             elif kind is dict or kind is list or kind is tuple:
-                members += len(each)
+                members += len(item)
                 if members > _MAX_MEMBERS:
                     return False
-                below.extend(each.values() if kind is dict else each)
-                for name in each if kind is dict else ():
+                below.extend(item.values() if kind is dict else item)
+                for name in item if kind is dict else ():
                     if type(name) is not str:
                         return False
                     room -= len(name)
-            elif not (kind is int or kind is bool or each is None or (kind is float and math.isfinite(each))):
+            elif kind is float:
+                if not math.isfinite(item):
+                    return False
+            elif not (kind is int or kind is bool or item is None):
                 return False
         if room < 0:
             return False

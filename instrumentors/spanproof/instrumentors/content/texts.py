@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 _CHARS_OF_A_BYTE: Final = 4
 
 
-def clip(text: str, max_chars: int) -> str:
+def format_clipped(text: str, max_chars: int) -> str:
     """Return head and tail of a text around a mark with its length and digest."""
     if len(text) <= max_chars:
         return text
@@ -25,7 +25,7 @@ def clip(text: str, max_chars: int) -> str:
     return f"{text[:head]}\n{mark}\n{text[len(text) - tail :]}"
 
 
-def replace_surrogates(text: str) -> str:
+def format_encodable(text: str) -> str:
     """Return the text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
     if text.isascii():
         return text
@@ -40,14 +40,14 @@ def to_text(value: Any, max_chars: int = 100_000) -> str:
     """Return a value's `repr` (of an exception `str`), or a mark where that raises."""
     kind = type(value)
     if kind is str:
-        return value if value.isascii() else replace_surrogates(value)
+        return value if value.isascii() else format_encodable(value)
     if issubclass(kind, str):
-        return replace_surrogates(str.__str__(value))
+        return format_encodable(str.__str__(value))
     try:
         if (kind is bytes or kind is bytearray) and cuts_bytes(value, max_chars):
-            return _clip_bytes(value, max_chars // _CHARS_OF_A_BYTE)
-        said = str(value) if issubclass(kind, BaseException) else repr(value)
-        return replace_surrogates(clip(str.__str__(said), max_chars))
+            return _format_clipped_bytes(value, max_chars // _CHARS_OF_A_BYTE)
+        text = str(value) if issubclass(kind, BaseException) else repr(value)
+        return format_encodable(format_clipped(str.__str__(text), max_chars))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a repr may raise SystemExit as well
@@ -59,7 +59,7 @@ def cuts_bytes(value: bytes | bytearray, max_chars: int = 100_000) -> bool:
     return len(value) > max_chars // _CHARS_OF_A_BYTE
 
 
-def _clip_bytes(value: bytes | bytearray, most: int) -> str:
+def _format_clipped_bytes(value: bytes | bytearray, most: int) -> str:
     seen = memoryview(value)
     head, tail = seen[: most * 2 // 3].tobytes(), seen[len(seen) - most // 3 :].tobytes()
     left_out = len(seen) - len(head) - len(tail)
@@ -75,8 +75,8 @@ def get_type_name(value: object) -> str:
     except Exception:  # noqa: BLE001 - a metaclass of the host runs here
         return "object"
     if type(module) is not str or module in ("builtins", "__main__"):
-        return replace_surrogates(name)
-    return replace_surrogates(f"{module}.{name}")
+        return format_encodable(name)
+    return format_encodable(f"{module}.{name}")
 
 
 _T = TypeVar("_T")
@@ -115,7 +115,7 @@ def list_elements(value: object) -> list[Any]:
     return []
 
 
-def iterate_items(value: object) -> Iterator[tuple[Any, Any]]:
+def iter_items(value: object) -> Iterator[tuple[Any, Any]]:
     """Return the items of a dictionary, none of anything else."""
     return iter(dict.items(value)) if issubclass(type(value), dict) else iter(())  # type: ignore[arg-type]
 

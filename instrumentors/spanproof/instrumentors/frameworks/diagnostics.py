@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 
-def make_lock() -> threading.RLock:
+def build_lock() -> threading.RLock:
     """Return a reentrant lock that a forked child finds free; the thread that holds it may not be there."""
     lock: Any = threading.RLock()
     if hasattr(os, "register_at_fork"):
@@ -35,7 +35,7 @@ def make_lock() -> threading.RLock:
     return lock  # type: ignore[no-any-return]
 
 
-_lock = make_lock()
+_lock = build_lock()
 _counts: dict[str, int] = {}
 _last: dict[str, str] = {}
 
@@ -64,24 +64,24 @@ def diagnostics() -> Diagnostics:
         return Diagnostics(dict(_counts), dict(_last))
 
 
-def reset_diagnostics() -> None:
+def remove_diagnostics() -> None:
     """Reset all counts."""
     with _lock:
         _counts.clear()
         _last.clear()
 
 
-def record_swallowed(place: str, error: BaseException) -> None:
+def record_swallowed(source: str, error: BaseException) -> None:
     """Count an error that is kept from the host, and mark the current span with it."""
     described = f"{type(error).__name__}: {to_text(error)}"
     with _lock:
-        _counts[place] = _counts.get(place, 0) + 1
-        _last[place] = described
+        _counts[source] = _counts.get(source, 0) + 1
+        _last[source] = described
     try:
-        _logger.debug("swallowed at %s: %s", place, described)
+        _logger.debug("swallowed at %s: %s", source, described)
         span = trace.get_current_span()
         if span.is_recording():
-            attributes = {ours.INSTRUMENTOR_ERROR_PLACE: place, genai.ERROR_TYPE: type(error).__name__}
+            attributes = {ours.INSTRUMENTOR_ERROR_PLACE: source, genai.ERROR_TYPE: type(error).__name__}
             span.add_event(ours.INSTRUMENTOR_ERROR_EVENT, attributes)
     except Exception:  # noqa: BLE001, S110 - it is counted; a foreign log handler or span may raise
         pass
@@ -93,8 +93,8 @@ class shielded:  # noqa: N801 - a decorator, like `suppress`
     A decorated function returns None where it would raise.
     """
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, source: str) -> None:
+        self._place = source
 
     def __enter__(self) -> None:
         pass

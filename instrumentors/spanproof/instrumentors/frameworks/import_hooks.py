@@ -18,17 +18,17 @@ from typing import Any
 Action = Callable[[], None]
 
 
-def call_after_import(module: str, action: Action) -> None:
+def add_import_action(module: str, action: Action) -> None:
     """Let an action run once, after the next import of a module, in place of one that waits for it."""
     _finder.actions[module] = action
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
 
 
-def drop_actions() -> None:
+def remove_import_actions() -> None:
     """Let no action wait any more."""
     _finder.actions.clear()
-    _finder.leave()
+    _finder.remove_if_idle()
 
 
 def list_awaited() -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class _Finder:
                 return spec
         return None
 
-    def leave(self) -> None:
+    def remove_if_idle(self) -> None:
         """Leave the path of finders, if nothing waits."""
         if not self.actions:
             with suppress(ValueError):
@@ -65,7 +65,7 @@ class _Finder:
 
     def _run_action(self, name: str) -> None:
         action = self.actions.pop(name, None)
-        self.leave()
+        self.remove_if_idle()
         if action is not None:
             action()
 

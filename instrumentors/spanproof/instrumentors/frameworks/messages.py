@@ -53,8 +53,8 @@ class Message:
     @property
     def text(self) -> str:
         """Return its text; of a tool's answer, the result as text."""
-        said = [each.get("content", each.get("response")) for each in self.parts if each["type"] in _SAYING]
-        return "\n".join([*map(to_text, said)])
+        texts = [part.get("content", part.get("response")) for part in self.parts if part["type"] in _SAYING]
+        return "\n".join([*map(to_text, texts)])
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -68,29 +68,29 @@ class Message:
         return any(part["type"] == "tool_call" for part in self.parts)
 
 
-def make_message(
+def build_message(
     role: str, text: str, calls: Sequence[tuple[str, object, str | None]] = (), name: str | None = None
 ) -> Message:
     """Return a message of a text and calls of tools (name, arguments, id), and of the speaker's name."""
-    parts = [make_text_part(text)] if text else []
-    parts += [make_tool_call_part(*call) for call in calls]
+    parts = [build_text_part(text)] if text else []
+    parts += [build_tool_call_part(*call) for call in calls]
     document: dict[str, Any] = {"role": role, "parts": parts}
     if name is not None:
         document["name"] = name
     return Message(document, (role, text, *((called, call_id) for called, _, call_id in calls)))
 
 
-def make_text_part(text: str) -> dict[str, Any]:
+def build_text_part(text: str) -> dict[str, Any]:
     """Return a part that is text."""
     return {"type": "text", "content": text}
 
 
-def make_tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
+def build_tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
     """Return a part in which the model calls a tool."""
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
-def make_tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
+def build_tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     """Return a part that answers a tool call."""
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
@@ -101,7 +101,7 @@ class History:
     def __init__(self) -> None:
         self._calls: tuple[tuple[Span, list[Hashable]], ...] = ()
 
-    def find_new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
+    def get_common_start(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
         """Return how many leading messages an earlier call was given too, and its span.
 
         The list of keys is kept.
@@ -110,10 +110,12 @@ class History:
         base: Span | None = None
         # No lock, which a fork could leave held: of two calls at once one may be forgotten, no more.
         calls = self._calls
-        for earlier, known in reversed(calls):
-            count = len(known)  # before they are compared: another thread's answer may be added meanwhile
-            whole = keys[:count] == known
-            common = count if whole else _count_common(known, keys)
+        for earlier, earlier_keys in reversed(calls):
+            count = len(
+                earlier_keys
+            )  # before they are compared: another thread's answer may be added meanwhile
+            whole = keys[:count] == earlier_keys
+            common = count if whole else _count_common(earlier_keys, keys)
             if common > omitted:
                 omitted, base = common, earlier
             if whole:
@@ -123,14 +125,14 @@ class History:
 
     def add_answers(self, span: Span, keys: Sequence[Hashable]) -> None:
         """Add a call's answers, which are on its span, to what the next call's input leaves out."""
-        for each, known in self._calls:
-            if each is span:
-                known.extend(keys)
+        for earlier, earlier_keys in self._calls:
+            if earlier is span:
+                earlier_keys.extend(keys)
 
 
 def record_input(
     content: OpenSpan,
-    given: Sequence[_T],
+    messages: Sequence[_T],
     key_of: Callable[[_T], Hashable | None],
     read: Callable[[_T], Message],
     history: History | None,
@@ -142,10 +144,10 @@ def record_input(
     """
     omitted, base = 0, None
     if history is not None:
-        keys = [key_of(each) or read(each).key for each in given]
-        omitted, base = history.find_new(content.span, keys)
-    new = [read(each) for each in given[omitted:]]
-    _record_messages(content, genai.INPUT_MESSAGES, [each.document for each in new])
+        keys = [key_of(item) or read(item).key for item in messages]
+        omitted, base = history.get_common_start(content.span, keys)
+    new = [read(item) for item in messages[omitted:]]
+    _record_messages(content, genai.INPUT_MESSAGES, [item.document for item in new])
     if new and new[-1].document["role"] == "tool":
         content.beginning(new[-1].text)  # the tool's own span shows it whole
     elif new:
@@ -155,17 +157,17 @@ def record_input(
         content.attributes[ours.MESSAGES_BASE] = format(base.get_span_context().span_id, "016x")
 
 
-def record_usage(content: Content, given: object, written: object) -> None:
+def record_usage(content: Content, read_tokens: object, written: object) -> None:
     """Put the tokens of a call onto its span, those given and those written, where they are counts."""
-    if type(given) is int:
-        content.attributes[genai.USAGE_INPUT_TOKENS] = given
-        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
+    if type(read_tokens) is int:
+        content.attributes[genai.USAGE_INPUT_TOKENS] = read_tokens
+        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = read_tokens
     if type(written) is int:
         content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
         content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
 
 
-def name_finish(reason: str | None, tool_calls: object) -> str:
+def get_finish_reason(reason: str | None, tool_calls: object) -> str:
     """Return why a model stopped in the words of the conventions, by its calls where it does not say."""
     if reason is not None:
         return _FINISH_REASONS.get(reason, reason)
@@ -192,13 +194,13 @@ def record_output(
 
 def _record_messages(content: OpenSpan, name: str, documents: list[dict[str, Any]]) -> None:
     # Only arguments and results are the host's values.
-    plain = all(part["type"] == "text" for each in documents for part in each["parts"])
+    plain = all(part["type"] == "text" for document in documents for part in document["parts"])
     content.json(name, documents, plain=plain)
 
 
-def _count_common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:
+def _count_common(earlier: Sequence[Hashable], now: Sequence[Hashable]) -> int:
     count = 0
-    for one, other in zip(known, now, strict=False):
+    for one, other in zip(earlier, now, strict=False):
         if one is not other and one != other:
             break
         count += 1

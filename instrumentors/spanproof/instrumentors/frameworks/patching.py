@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
-from spanproof.instrumentors.frameworks.diagnostics import make_lock, record_swallowed
+from spanproof.instrumentors.frameworks.diagnostics import build_lock, record_swallowed
 from spanproof.instrumentors.spans.tracing import Tracing
 
 Method = Callable[..., Any]
@@ -24,7 +24,7 @@ Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
 Hook = Callable[[Method, Any, tuple[Any, ...], dict[str, Any]], Any]
 
-_lock = make_lock()
+_lock = build_lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,45 +47,45 @@ class Patches:
         self._replaced: list[_Replaced] = []
         self._known: dict[str, WeakSet[type]] = {}
 
-    def replace(self, owner: type | ModuleType, name: str, hook: Hook) -> None:
+    def add_patch(self, owner: type | ModuleType, name: str, hook: Hook) -> None:
         """Replace a method or function that `owner` itself defines, so that calls of it go to the hook."""
         with _lock:
             original = vars(owner).get(name)
-            if original is None or any(each.replacement is original for each in self._replaced):
+            if original is None or any(item.replacement is original for item in self._replaced):
                 return
             if isinstance(original, staticmethod | property):
                 return
             if isinstance(owner, ModuleType):
-                replacement: Any = self._wrap_function(original, hook)
+                replacement: Any = self._build_function(original, hook)
             else:
-                replacement = self._wrap_method(_as_function(original), hook)
+                replacement = self._build_method(_as_function(original), hook)
             if isinstance(original, classmethod):
                 replacement = classmethod(replacement)
             setattr(owner, name, replacement)
             self._replaced.append(_Replaced(owner, name, original, replacement))
 
-    def replace_inherited(self, kind: type, name: str, hook: Hook) -> None:
+    def add_inherited_patches(self, kind: type, name: str, hook: Hook) -> None:
         """Replace the method in each class of `kind`'s MRO that defines it; cheap when repeated."""
-        known = self._known.setdefault(name, WeakSet())
-        if kind in known or not self.active:
+        owners = self._known.setdefault(name, WeakSet())
+        if kind in owners or not self.active:
             return
         for owner in kind.__mro__:
             if owner is object or not callable(vars(owner).get(name)):
                 continue
             try:
-                self.replace(owner, name, hook)
+                self.add_patch(owner, name, hook)
             except (TypeError, AttributeError) as error:
                 # A type written in C, or one whose metaclass refuses.
                 record_swallowed(f"patching.{name}", error)
-        known.add(kind)
+        owners.add(kind)
 
-    def restore(self) -> None:
+    def remove_patches(self) -> None:
         """Restore the originals, the last replaced first."""
         with _lock:
             self.active = False
-            for each in reversed(self._replaced):
-                if vars(each.owner).get(each.name) is each.replacement:
-                    setattr(each.owner, each.name, each.original)
+            for item in reversed(self._replaced):
+                if vars(item.owner).get(item.name) is item.replacement:
+                    setattr(item.owner, item.name, item.original)
             self._replaced.clear()
             self._known.clear()
 
@@ -93,7 +93,7 @@ class Patches:
         # What another process gets of us with a class that is sent by value: nothing is replaced there.
         return SimpleNamespace, (), {"active": False}
 
-    def _wrap_method(self, original: Method, hook: Hook) -> Method:
+    def _build_method(self, original: Method, hook: Hook) -> Method:
         hook = _NotPickled(hook)
 
         @wraps(original)
@@ -105,7 +105,7 @@ class Patches:
 
         return call
 
-    def _wrap_function(self, original: Method, hook: Hook) -> Method:
+    def _build_function(self, original: Method, hook: Hook) -> Method:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             return hook(original, None, args, kwargs) if self.active else original(*args, **kwargs)
@@ -138,7 +138,7 @@ class Instrumentor:
     def uninstrument(self) -> None:
         """Restore every original; hooks that other code still holds do nothing."""
         self.tracing.over = True
-        self.patches.restore()
+        self.patches.remove_patches()
 
 
 class _NotPickled(partial[Any]):

@@ -42,16 +42,16 @@ class Check:
     problem: str
     is_list: bool = False
 
-    def usable(self, value: str) -> tuple[str, bool]:
+    def read_usable(self, value: str) -> tuple[str, bool]:
         """Return what of a value can be used, and whether that is all of it."""
         if not self.is_list:
             return (value.lower(), True) if self.accepts(value.lower()) else ("", not value)
-        items = [item for each in value.split(",") if (item := each.strip())]
+        items = [item for entry in value.split(",") if (item := entry.strip())]
         kept = [item for item in items if self.accepts(item)]
         return ",".join(kept), kept == items
 
 
-def _make_number_check(least: int) -> Check:
+def _build_number_check(least: int) -> Check:
     return Check(
         lambda value: value.isascii() and value.isdigit() and int(value) >= least,
         f"is not a whole number from {least} up",
@@ -65,7 +65,7 @@ def _is_duration(value: str) -> bool:
         return False
 
 
-def _make_choice_check(*choices: str) -> Check:
+def _build_choice_check(*choices: str) -> Check:
     return Check(choices.__contains__, f"is not one of {', '.join(choices)}")
 
 
@@ -80,11 +80,12 @@ _LIMITS: Final = (
     *("SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "ATTRIBUTE_VALUE_LENGTH_LIMIT"),
 )
 _OTLP: Final[dict[str, Check]] = {
-    "PROTOCOL": _make_choice_check("http/protobuf", "grpc"),
-    "COMPRESSION": _make_choice_check("none", "gzip", "deflate"),
+    "PROTOCOL": _build_choice_check("http/protobuf", "grpc"),
+    "COMPRESSION": _build_choice_check("none", "gzip", "deflate"),
     "TIMEOUT": Check(_is_duration, "is not a number of seconds above 0"),
     "HEADERS": Check(lambda item: item.find("=") > 0, "has an item that is not name=value", is_list=True),
 }
+_OTLP_OF_TRACES: Final = {f"TRACES_{name}": check for name, check in _OTLP.items()}
 _CHECKS: Final[dict[str, Check]] = {
     "OTEL_PROPAGATORS": Check(
         lambda name: name == "none" or is_installed("opentelemetry_propagator", name),
@@ -92,43 +93,42 @@ _CHECKS: Final[dict[str, Check]] = {
         is_list=True,
     ),
     **dict.fromkeys(
-        (_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _make_number_check(1)
+        (_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _build_number_check(1)
     ),
-    **{f"OTEL_{name}": _make_number_check(0) for name in _LIMITS},
-    **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in _OTLP.items()},
-    **{f"OTEL_EXPORTER_OTLP_TRACES_{name}": check for name, check in _OTLP.items()},
+    **{f"OTEL_{name}": _build_number_check(0) for name in _LIMITS},
+    **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in (_OTLP | _OTLP_OF_TRACES).items()},
 }
 
 
 @contextmanager
 def readable_environment(*, reporting: bool = True) -> Iterator[None]:
     """Hide what the SDK cannot read from it within the block; afterwards the variables are as they were."""
-    given = {name: os.environ.get(name) for name in _CHECKS}
+    values = {name: os.environ.get(name) for name in _CHECKS}
     try:
-        make_readable(reporting=reporting)
+        update_environment(reporting=reporting)
         yield
     finally:
-        for name, value in given.items():
-            _set(name, value)
+        for name, value in values.items():
+            _update_variable(name, value)
 
 
-def make_readable(*, reporting: bool = True) -> None:
+def update_environment(*, reporting: bool = True) -> None:
     """Replace values in the environment that the SDK cannot read, and report them."""
     for name, check in _CHECKS.items():
         value = os.environ.get(name)
         if value is None:
             continue
-        usable, whole = check.usable(value.strip())
+        read_usable, whole = check.read_usable(value.strip())
         if not whole and reporting:
-            effect = "only the rest is used" if usable else "it is ignored"
-            report_variable(name, value, f"{check.problem}, so {effect}")
-        _set(name, usable or None)
+            effect = "only the rest is used" if read_usable else "it is ignored"
+            write_variable_warning(name, value, f"{check.problem}, so {effect}")
+        _update_variable(name, read_usable or None)
     queue = int(os.environ.get(_QUEUE, _DEFAULT_BATCH))
     if queue < int(os.environ.get(_BATCH, _DEFAULT_BATCH)):  # which the SDK refuses
         os.environ[_BATCH] = str(queue)
 
 
-def report_variable(name: str, value: str, problem: str) -> None:
+def write_variable_warning(name: str, value: str, problem: str) -> None:
     """Report once that a variable cannot be used as it is; headers may hold a secret and are not shown."""
     if (name, value) in _reported:
         return
@@ -144,10 +144,10 @@ def report_variable(name: str, value: str, problem: str) -> None:
 def read_otlp_variable(name: str) -> tuple[str, str]:
     """Return an OTLP exporter variable that is set, the one for traces first: its name and value."""
     names = (f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}")
-    return next(((each, value) for each in names if (value := os.environ.get(each))), (names[-1], ""))
+    return next(((item, value) for item in names if (value := os.environ.get(item))), (names[-1], ""))
 
 
-def _set(name: str, value: str | None) -> None:
+def _update_variable(name: str, value: str | None) -> None:
     if value is None:
         os.environ.pop(name, None)
     else:

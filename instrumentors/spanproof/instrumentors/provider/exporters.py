@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export import (
 )
 
 from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
-from spanproof.instrumentors.provider.environment import read_otlp_variable, report_variable
+from spanproof.instrumentors.provider.environment import read_otlp_variable, write_variable_warning
 
 HTTP: Final = "http/protobuf"
 GRPC: Final = "grpc"
@@ -63,20 +63,20 @@ class CountingExporter(SpanExporter):
         return self.wrapped.force_flush(timeout_millis)
 
 
-def choose_protocol(given: str | None) -> str:
+def get_protocol(protocol: str | None) -> str:
     """Return the protocol to export by.
 
     Raises:
         ValueError: the one given is not known.
         ImportError: `grpc` is given and its exporter is not installed.
     """
-    if given is None:
+    if protocol is None:
         return read_otlp_variable("PROTOCOL")[1] or HTTP
-    if given not in (HTTP, GRPC):
-        raise ValueError(f"protocol={given!r} is not known; choose {HTTP!r} or {GRPC!r}")
-    if given == GRPC:
-        _import_grpc_exporter()
-    return given
+    if protocol not in (HTTP, GRPC):
+        raise ValueError(f"protocol={protocol!r} is not known; choose {HTTP!r} or {GRPC!r}")
+    if protocol == GRPC:
+        _load_grpc_exporter()
+    return protocol
 
 
 def add_exporters(
@@ -92,26 +92,32 @@ def add_exporters(
 
     An `endpoint` that any exporter of this provider sends to already gets nothing twice.
     """
-    named = [name.strip() for name in os.environ.get("OTEL_TRACES_EXPORTER", "").split(",") if name.strip()]
-    for name in named if named and endpoint is None else ["otlp"]:
+    named = _list_named_exporters() if endpoint is None else []
+    for name in named or ["otlp"]:
         is_otlp = name in _OTLP_PROTOCOLS
         used = _OTLP_PROTOCOLS.get(name) or protocol
         key = (endpoint, used) if is_otlp else (name, "")
         if name == "none" or key in present:
             continue
-        if endpoint is not None and _derive_address(endpoint, used) in _list_addresses(provider):
+        if endpoint is not None and _get_address(endpoint, used) in _list_addresses(provider):
             continue
         try:
-            exporter = _make_otlp(endpoint, used, headers) if is_otlp else _load_exporter(name)
+            exporter = _build_otlp(endpoint, used, headers) if is_otlp else _load_exporter(name)
         except Exception as error:  # noqa: BLE001 - the application runs on, and so do the other exporters
             problem = f"fails with {type(error).__name__}: {error}; no spans are exported through it"
-            report_variable("OTEL_TRACES_EXPORTER", name, problem)
+            write_variable_warning("OTEL_TRACES_EXPORTER", name, problem)
             continue
         counting = CountingExporter(exporter, endpoint or f"the {name} exporter")
         provider.add_span_processor(BatchSpanProcessor(counting) if batch else SimpleSpanProcessor(counting))
         if not present:
-            _flush_with_worker(provider)
+            _add_worker_flush(provider)
         present.add(key)
+
+
+def _list_named_exporters() -> list[str]:
+    """Return the exporters that the environment names."""
+    names = os.environ.get("OTEL_TRACES_EXPORTER", "").split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _load_exporter(name: str) -> SpanExporter:
@@ -123,20 +129,20 @@ def _load_exporter(name: str) -> SpanExporter:
     return made
 
 
-def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
-    for each in _CERTIFICATES:  # without them the exporters would send with less protection
-        path = read_otlp_variable(each)[1]
+def _build_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
+    for certificate in _CERTIFICATES:  # without them the exporters would send with less protection
+        path = read_otlp_variable(certificate)[1]
         if path:
             Path(path).read_bytes()
     if protocol == GRPC:
-        return _make_grpc(endpoint, headers)
+        return _build_grpc(endpoint, headers)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     url = None if endpoint is None else _build_traces_url(endpoint)
-    return OTLPSpanExporter(endpoint=url, headers=headers, session=_make_session())
+    return OTLPSpanExporter(endpoint=url, headers=headers, session=_build_session())
 
 
-def _make_session() -> Any:
+def _build_session() -> Any:
     """Return a session that prefers the authority named for OTLP to REQUESTS_CA_BUNDLE."""
     provider = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_{}CREDENTIAL_PROVIDER"
     if not read_otlp_variable("CERTIFICATE")[1] or any(
@@ -152,22 +158,24 @@ def _make_session() -> Any:
     return Session()
 
 
-def _make_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExporter:
-    exporter = _import_grpc_exporter()
+def _build_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExporter:
+    exporter = _load_grpc_exporter()
     import grpc  # a dependency of the exporter
 
     gzip = read_otlp_variable("COMPRESSION")[1] == "gzip"
+    if headers:
+        headers = {name.lower(): value for name, value in headers.items()}  # gRPC refuses others
     made: SpanExporter = exporter(
         endpoint=endpoint,
         insecure=None if endpoint is None else urlsplit(endpoint).scheme == "http",
-        headers=headers and {name.lower(): value for name, value in headers.items()},  # gRPC refuses others
+        headers=headers,
         # The exporter raises at `none`.
         compression=grpc.Compression.Gzip if gzip else grpc.Compression.NoCompression,
     )
     return made
 
 
-def _import_grpc_exporter() -> Any:
+def _load_grpc_exporter() -> Any:
     try:
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
     except ImportError as error:
@@ -186,11 +194,11 @@ def list_processors(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
 
 def _list_addresses(provider: TracerProvider) -> set[str]:
     """Return where the OTLP exporters of a provider send to, in their own notation."""
-    exporters = [getattr(each, "span_exporter", None) for each in list_processors(provider)]
-    return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
+    exporters = [getattr(processor, "span_exporter", None) for processor in list_processors(provider)]
+    return {getattr(getattr(exporter, "wrapped", exporter), "_endpoint", "") for exporter in exporters}
 
 
-def _derive_address(endpoint: str, protocol: str) -> str:
+def _get_address(endpoint: str, protocol: str) -> str:
     return urlsplit(endpoint).netloc if protocol == GRPC else _build_traces_url(endpoint)
 
 
@@ -199,7 +207,7 @@ def _build_traces_url(endpoint: str) -> str:
     return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
 
 
-def _flush_with_worker(provider: TracerProvider) -> None:
+def _add_worker_flush(provider: TracerProvider) -> None:
     """Flush before a worker of `multiprocessing` ends, which runs no `atexit` handlers."""
     from multiprocessing import parent_process, util  # which takes 20 ms
 

@@ -10,7 +10,12 @@ from __future__ import annotations
 import logging
 import os
 
-from spanproof.instrumentors.provider.environment import Check, is_installed, make_readable, report_variable
+from spanproof.instrumentors.provider.environment import (
+    Check,
+    is_installed,
+    update_environment,
+    write_variable_warning,
+)
 
 _EXPORTERS = "TRACES_EXPORTER"
 _KNOWN_EXPORTERS = Check(
@@ -20,19 +25,19 @@ _KNOWN_EXPORTERS = Check(
 )
 
 
-def _prepare() -> None:
+def _update_commands() -> None:
     unreadable = [name for name in ("", "TRACES_") if os.environ.get(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL")]
-    make_readable()
+    update_environment()
     for name in unreadable:  # without a protocol the distribution would choose gRPC
         os.environ.setdefault(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL", "http/protobuf")
     value = os.environ.get(f"OTEL_{_EXPORTERS}", "")
-    known, whole = _KNOWN_EXPORTERS.usable(value)
+    usable, whole = _KNOWN_EXPORTERS.read_usable(value)
     if not whole:
-        report_variable(f"OTEL_{_EXPORTERS}", value, _KNOWN_EXPORTERS.problem)
-        os.environ[f"OTEL_{_EXPORTERS}"] = known or "none"
+        write_variable_warning(f"OTEL_{_EXPORTERS}", value, _KNOWN_EXPORTERS.problem)
+        os.environ[f"OTEL_{_EXPORTERS}"] = usable or "none"
 
 
 try:
-    _prepare()
+    _update_commands()
 except Exception as error:  # noqa: BLE001 - the program has to run
     logging.getLogger(__name__).warning("OTEL_* variables are left as they are: %s", error)

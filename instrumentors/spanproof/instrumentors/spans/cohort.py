@@ -14,7 +14,7 @@ from typing import Final
 from opentelemetry.context import Context, create_key, set_value
 from opentelemetry.sdk.trace import Span, SpanProcessor
 
-from spanproof.instrumentors.content.texts import replace_surrogates, to_text
+from spanproof.instrumentors.content.texts import format_encodable, to_text
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.fast_span import set_attributes
@@ -107,7 +107,7 @@ class CohortProcessor(SpanProcessor):
 def _format_value(value: object) -> str:
     """Return a dimension's value as text that OTLP can carry."""
     try:
-        return replace_surrogates(str.__str__(str(value)))
+        return format_encodable(str.__str__(str(value)))
     except Exception:  # noqa: BLE001 - the host's own value
         return to_text(value)
 

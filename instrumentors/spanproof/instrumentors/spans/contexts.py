@@ -24,7 +24,7 @@ __all__ = [
     "attach",
     "current",
     "detach",
-    "iterate_within",
+    "iter_within",
     "run_within",
     "run_within_async",
 ]
@@ -82,7 +82,7 @@ async def run_within_async(
     return result
 
 
-def iterate_within(
+def iter_within(
     stream: Any,
     context: Context,
     on_item: Callable[[Any], object] | None,

@@ -31,7 +31,7 @@ from typing import Final
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.serialise import encode_json
-from spanproof.instrumentors.frameworks.diagnostics import make_lock
+from spanproof.instrumentors.frameworks.diagnostics import build_lock
 from spanproof.semconv import spanproof as ours
 
 _IMAGE_VARIABLES: Final = ("SPANPROOF_IMAGE", "FLY_IMAGE_REF")
@@ -49,7 +49,7 @@ class Image:
     digest: str = ""
 
 
-def find_image(environ: Mapping[str, str], podman_file: Path) -> Image:
+def get_image(environ: Mapping[str, str], podman_file: Path) -> Image:
     """Return the image that an environment or Podman's file names."""
     for variable in _IMAGE_VARIABLES:
         reference = environ.get(variable, "").strip()
@@ -86,7 +86,7 @@ class _Imports:
     """The packages that the process has imported so far."""
 
     def __init__(self) -> None:
-        self._lock = make_lock()
+        self._lock = build_lock()
         self._counted = 0
         self._known: set[str] = set()
         self._packages: dict[str, str] = {}
@@ -116,7 +116,9 @@ class _Imports:
         roots = {name.partition(".")[0] for name in new}
         left = []
         if self._not_imported is None:
-            self._not_imported = [(each, _read_roots(each)) for each in distributions()]
+            self._not_imported = [
+                (distribution, _read_roots(distribution)) for distribution in distributions()
+            ]
         for installed, own_roots in self._not_imported:
             if roots.isdisjoint(own_roots) or not _is_imported(installed, modules):
                 left.append((installed, own_roots))
@@ -149,7 +151,7 @@ def _is_imported(installed: Distribution, modules: Collection[str]) -> bool:
 @cache
 def read_image_facts() -> Mapping[str, AttributeValue]:
     """Return the attributes that name the image of this process; none where it is not known."""
-    image = find_image(os.environ, _PODMAN)
+    image = get_image(os.environ, _PODMAN)
     named = {ours.ENVIRONMENT_IMAGE_NAME: image.name, ours.ENVIRONMENT_IMAGE_DIGEST: image.digest}
     return {key: value for key, value in named.items() if value}
 
@@ -158,7 +160,7 @@ _imports = _Imports()
 _recorded: dict[int, Mapping[str, AttributeValue]] = {}
 
 
-def take_environment_facts(trace_id: int, max_chars: int) -> Mapping[str, AttributeValue]:
+def get_environment_facts(trace_id: int, max_chars: int) -> Mapping[str, AttributeValue]:
     """Return the attributes that name the environment; none where a span of this trace has them already.
 
     Args:

@@ -3,9 +3,9 @@
 The SDK builds for each span what few spans need: bounded attributes, lists of events and links, a copy for
 the processors. A `FastSpan` builds those on first use, mostly in the exporter's thread.
 
-This is the one module that uses private names of the SDK. `span_starter` checks once per tracer that they are
-what is expected here; where they are not, and for root spans, spans with links, samplers that decide per span
-and limits on the length of values, the tracer's own `start_span` is used.
+This is the one module that uses private names of the SDK. `build_span_starter` checks once per tracer that
+they are what is expected here; where they are not, and for root spans, spans with links, samplers that decide
+per span and limits on the length of values, the tracer's own `start_span` is used.
 """
 
 # ruff: noqa: SLF001 - see above
@@ -118,7 +118,7 @@ class FastSpan(Span):
         return deepcopy(self._readable_span(), memo)
 
 
-def span_starter(tracer: trace.Tracer) -> StartSpan:
+def build_span_starter(tracer: trace.Tracer) -> StartSpan:
     """Return what to call in place of the tracer's `start_span`; its spans are `FastSpan`s where possible."""
 
     def start_sdk_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
@@ -128,7 +128,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
     if not _is_supported(tracer):
         return start_sdk_span
     sdk_tracer: Any = tracer
-    kind = _class_for(sdk_tracer)
+    kind = _build_class(sdk_tracer)
     keeping = sdk_tracer.sampler if _keeps_children(sdk_tracer.sampler) else None
 
     def start_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
@@ -163,7 +163,7 @@ def _keeps_children(sampler: Any) -> bool:
     return ALWAYS_ON is (sampler._local_parent_sampled if type(sampler) is ParentBased else sampler)
 
 
-def _class_for(tracer: Any) -> type[FastSpan]:
+def _build_class(tracer: Any) -> type[FastSpan]:
     """Return a `FastSpan` whose class holds the fields that all spans of a tracer have in common."""
     shared = {
         "_sampler": tracer.sampler,
@@ -188,10 +188,12 @@ def _is_supported(tracer: Any) -> bool:
         limits = tracer._span_limits
         if metrics not in ("NoneType", "NoOpTracerMetrics") or limits.max_span_attribute_length is not None:
             return False
-        context, kind = SpanContext(1, 2, is_remote=False), _class_for(tracer)
+        context, kind = SpanContext(1, 2, is_remote=False), _build_class(tracer)
         sdk = object.__new__(kind)
         Span.__init__(sdk, "", context, resource=tracer.resource, limits=limits)
-        known = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
-        return vars(sdk).keys() <= known and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
+        own_names = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
+        return (
+            vars(sdk).keys() <= own_names and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
+        )
     except Exception:  # noqa: BLE001 - an SDK that differs; its own spans serve
         return False

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.texts import replace_surrogates
+from spanproof.instrumentors.content.texts import format_encodable
 from spanproof.semconv import genai, openinference
 
 AGENT: Final = "AGENT"
@@ -33,7 +33,7 @@ class SpanStart(NamedTuple):
     attributes: Mapping[str, AttributeValue]
 
 
-def make_start(name: str, kind: str, facts: Mapping[str, AttributeValue] | None = None) -> SpanStart:
+def build_start(name: str, kind: str, facts: Mapping[str, AttributeValue] | None = None) -> SpanStart:
     """Return the start of a span; GenAI operations are prefixed to its name (`chat gpt-5`)."""
     attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind}
     operation = _OPERATIONS.get(kind)
@@ -42,21 +42,21 @@ def make_start(name: str, kind: str, facts: Mapping[str, AttributeValue] | None 
         name = f"{operation} {name}"
     attributes.update(facts or {})
     return SpanStart(
-        replace_surrogates(name), SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL, attributes
+        format_encodable(name), SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL, attributes
     )
 
 
 @lru_cache(maxsize=256)
-def make_model_start(name: str) -> SpanStart:
+def build_model_start(name: str) -> SpanStart:
     """Return the start of a model call's span."""
-    written = replace_surrogates(name)
+    written = format_encodable(name)
     facts = {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
-    return make_start(name, LLM, facts)
+    return build_start(name, LLM, facts)
 
 
 @lru_cache(maxsize=256)
-def make_tool_start(name: str, tool_type: str = "function") -> SpanStart:
+def build_tool_start(name: str, tool_type: str = "function") -> SpanStart:
     """Return the start of a tool call's span."""
-    written = replace_surrogates(name)
+    written = format_encodable(name)
     facts = {genai.TOOL_NAME: written, openinference.TOOL_NAME: written, genai.TOOL_TYPE: tool_type}
-    return make_start(name, TOOL, facts)
+    return build_start(name, TOOL, facts)

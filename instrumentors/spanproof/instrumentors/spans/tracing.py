@@ -23,8 +23,8 @@ from spanproof.instrumentors.content.texts import to_text
 from spanproof.instrumentors.frameworks.diagnostics import record_swallowed, shielded
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, get_cohort_attributes
 from spanproof.instrumentors.spans.contexts import attach, current, detach
-from spanproof.instrumentors.spans.environment import take_environment_facts
-from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
+from spanproof.instrumentors.spans.environment import get_environment_facts
+from spanproof.instrumentors.spans.fast_span import SPAN_KEY, build_span_starter, set_attributes
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -82,7 +82,7 @@ class OpenSpan(Content):
         if self.outermost and self.recording and self.policy.environment:
             with shielded("environment"):
                 trace_id = self.span.get_span_context().trace_id
-                self.attributes.update(take_environment_facts(trace_id, self.policy.max_value_chars))
+                self.attributes.update(get_environment_facts(trace_id, self.policy.max_value_chars))
         self.write()
         self.span.end()
 
@@ -157,7 +157,7 @@ class Tracing:
             self._provider = provider
         # Hidden content is marked once, on the scope of all these spans.
         marks = None if self.policy.capture else {ours.CONTENT_HIDDEN: True}
-        self._start_span = span_starter(
+        self._start_span = build_span_starter(
             self._provider.get_tracer(self.scope, version("spanproof"), attributes=marks)
         )
 

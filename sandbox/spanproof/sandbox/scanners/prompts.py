@@ -2,8 +2,9 @@
 
 In: text or Markdown, and documents: what a tool or a file brings. Out: findings; where the signs are sure, an
 instruction in a document is denied: who wrote it gives the model no instructions. What a user writes is
-reviewed at most. The signs and their points are in `data/prompts.txt`. A rewording passes them, so
-they are one wall among others and no boundary.
+reviewed at most. The signs and their points are in `data/prompts.txt`; where none is sure in a document, a
+model of words decides (`learned_orders`). A rewording passes them, so they are one wall among others and no
+boundary.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from spanproof.sandbox.scanners.addresses import (
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.encodings import iter_decoded
+from spanproof.sandbox.scanners.learned_orders import LIKELY, SURE, compute_score
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.phrases import compile_phrases
 from spanproof.sandbox.scanners.source import START, Source, lower_case
@@ -109,6 +111,14 @@ def scan(context: Context, source: Source) -> None:
     found += _iter_encoded(text, {sign.kind for sign in found})
     found += _find_foreign_closing(lower_case(normal))
     signs = sorted(found, key=lambda sign: sign.start)
+    is_refused = _judge_signs(context, source, signs, same=same)
+    if source.language == "document" and not is_refused:
+        _judge_wording(context, lower_case(normal))
+
+
+def _judge_signs(context: Context, source: Source, signs: list[Sign], *, same: bool) -> bool:
+    """Report signs that add up; whether some are sure. With `same`, their offsets are those of the source."""
+    is_refused = False
     for group in _group_near(signs):
         kinds_found = {sign.kind for sign in group}
         points = sum(_POINTS[kind] for kind in kinds_found)
@@ -123,6 +133,16 @@ def scan(context: Context, source: Source) -> None:
             f"gives orders to the model ({', '.join(kinds)})",
             Verdict.DENY if is_sure else None,
         )
+        is_refused = is_refused or is_sure
+    return is_refused
+
+
+def _judge_wording(context: Context, text: str) -> None:
+    """Judge a document in which no sign is sure by its words."""
+    score = compute_score(text)
+    if score >= LIKELY:
+        verdict = Verdict.DENY if score >= SURE else None
+        context.add("prompt.injection", START, "is worded as orders to the model are", verdict)
 
 
 # Marks of a chat template that end a turn, and those that begin one.

@@ -35,7 +35,7 @@ class _Roots(SpanProcessor):
 @click.command()
 @click.option("--endpoint", default="http://127.0.0.1:4318", help="Where OTLP is received.")
 @click.option("--protocol", type=click.Choice(["http/protobuf", "grpc"]), default="http/protobuf")
-@click.option("--only", type=click.Choice([each.name for each in SCENARIOS]), help="Run one scenario.")
+@click.option("--only", type=click.Choice([item.name for item in SCENARIOS]), help="Run one scenario.")
 def main(endpoint: str, protocol: str, only: str | None) -> None:
     """Run the demo's agents and export their spans."""
     provider = register(service_name="spanproof-demo", project="demo", endpoint=endpoint, protocol=protocol)

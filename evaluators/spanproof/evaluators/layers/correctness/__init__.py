@@ -43,6 +43,7 @@ from spanproof.trace import (
     Label,
     Layer,
     Outcome,
+    Run,
     Scored,
     Skipped,
     Snippet,
@@ -102,29 +103,37 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
     executed = list_executed(run)
     refused = find_all_refused(evidence)
-    proposed = [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
-    judged = executed or ([] if refused is not None else proposed)
+    judged = executed if executed or refused is not None else _list_proposed(run)
     if not judged:
         without_code = _make_judgement("correctness", run.span_id, refused or skip_without_code(run))
         return [_combine_with_tests(without_code, case.get("tests_pass")), *of_tests]
-    outcomes = {
-        snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
-    }
+    outcomes = {snippet.id: _run_checks(evidence, snippet) for snippet in judged}
     judgements = [
         _make_judgement(name, snippet.span_id, outcome, snippet.id)
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
-    kept = select_working(evidence) if executed else judged
-    if refused is None:
-        kept = kept or judged
+    working = select_working(evidence) if executed else judged
+    if not working and refused is None:
+        working = judged
     # Code that a refused call ended neither holds nor fails.
-    kept = [snippet for snippet in kept if evidence.account.of(snippet).refusal is None]
-    results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept]
-    known = [found for found in results if found is not None]
-    outcome = _judge_run(known, len(results)) if kept or refused is None else refused
+    results = [
+        _examine(evidence, snippet, outcomes[snippet.id])
+        for snippet in working
+        if evidence.account.of(snippet).refusal is None
+    ]
+    outcome = refused if refused is not None and not results else _judge_run(results)
     of_run = _make_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
     return [_combine_with_tests(of_run, case.get("tests_pass")), *of_tests, *judgements]
+
+
+def _run_checks(evidence: RunEvidence, snippet: Snippet) -> dict[str, Outcome]:
+    return {name: check(evidence, snippet) for name, check in _CHECKS.items()}
+
+
+def _list_proposed(run: Run) -> list[Snippet]:
+    """Return the programs of a run, none of which ran."""
+    return [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
 
 
 def _combine_with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
@@ -135,53 +144,58 @@ def _combine_with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
     """
     if isinstance(tested, Scored):
         return replace(of_run, outcome=_add_facts(tested, of_run.outcome))
-    if isinstance(tested, Errored) and not _has_failed(of_run.outcome):
+    if isinstance(tested, Errored) and _find_failure(of_run.outcome) is None:
         return replace(of_run, outcome=tested)
     return of_run
 
 
-def _has_failed(outcome: Outcome) -> bool:
-    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
+def _find_failure(outcome: Outcome) -> Scored | None:
+    """Return an outcome that is a failure, None for another."""
+    return outcome if isinstance(outcome, Scored) and outcome.label is Label.FAIL else None
 
 
 def _add_facts(tested: Scored, otherwise: Outcome) -> Scored:
     """Return the outcome of the tests; what else was found is added."""
-    facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
-    beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
-    return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=(*tested.evidence, *facts))
+    if not isinstance(otherwise, Scored):
+        return tested
+    explanation = f"{tested.explanation} Beside: {otherwise.explanation}"
+    return replace(tested, explanation=explanation, evidence=(*tested.evidence, *otherwise.evidence))
 
 
-def _judge_run(results: list[_Found], total: int) -> Outcome:
+def _judge_run(examined: list[_Found | None]) -> Outcome:
+    results = [found for found in examined if found is not None]
     if not results:
         return Skipped(
             "nothing can be said about the code: it is cut, or no evidence of its outcome exists",
             Cause.CONTENT_CUT,
         )
-    wrong = [found for found in results if found.problem is not None]
-    broken = [found for found in wrong if not found.recovered]
     value = sum(found.value for found in results) / len(results)
     facts = tuple(fact for found in results for fact in _list_facts(found))
-    passed = len(results) - len(wrong)
-    of = (
-        f"{passed} of {format_count(len(results), 'snippet')}"
-        if wrong
-        else format_count(len(results), "snippet")
-    )
-    clauses = [f"{of} passed{_format_grounds(results) if not broken else ''}"]
-    ranked = (*broken, *(each for each in wrong if each.recovered))
+    sentence = _describe_results(results, len(examined))
+    if any(found.problem is not None and not found.recovered for found in results):
+        return Scored(value, Label.FAIL, sentence, facts)
+    if all(found.ground in _WEAK for found in results):
+        # That it compiles says that the code is valid, and nothing about its result.
+        return Scored(OPEN_VALUE, None, _describe_unknown_results(results), facts, cause=Cause.CODE_NOT_RUN)
+    return Scored(value, Label.PASS, sentence, facts)
+
+
+def _describe_results(results: list[_Found], total: int) -> str:
+    """Return how many snippets passed, on what grounds, and what is wrong with the others."""
+    wrong = [found for found in results if found.problem is not None]
+    broken = [found for found in wrong if not found.recovered]
+    counted = format_count(len(results), "snippet")
+    if wrong:
+        counted = f"{len(results) - len(wrong)} of {counted}"
+    clauses = [f"{counted} passed{_format_grounds(results) if not broken else ''}"]
+    ranked = (*broken, *(found for found in wrong if found.recovered))
     problems = list(dict.fromkeys(str(found.problem) for found in ranked))
     clauses += problems[:_MAX_NAMED]
     if len(problems) > _MAX_NAMED:
         clauses.append(f"{len(problems) - _MAX_NAMED} more did not pass")
     if len(results) < total:
         clauses.append(f"{total - len(results)} could not be judged")
-    sentence = f"{'; '.join(clauses)}."
-    if broken:
-        return Scored(value, Label.FAIL, sentence, facts)
-    if all(found.ground in _WEAK for found in results):
-        # That it compiles says that the code is valid, and nothing about its result.
-        return Scored(OPEN_VALUE, None, _describe_unknown_results(results), facts, cause=Cause.CODE_NOT_RUN)
-    return Scored(value, Label.PASS, sentence, facts)
+    return f"{'; '.join(clauses)}."
 
 
 def _describe_unknown_results(results: list[_Found]) -> str:
@@ -209,29 +223,30 @@ def _list_facts(found: _Found) -> tuple[Evidence, ...]:
 def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome]) -> _Found | None:
     """Return what is found about a snippet, by its strongest evidence; None where there is none."""
     agrees, account = outcomes["replay_agrees"], evidence.account
-    how = account.of(snippet)
+    outcome = account.of(snippet)
     name = f"step {find_step_number(evidence.run, snippet)}"
-    if isinstance(agrees, Scored) and agrees.label is Label.FAIL:
+    differs = _find_failure(agrees)
+    if differs is not None:
         step = find_replay(evidence, snippet)
         difference = step.difference if step is not None else None
-        return _Found(snippet, None, f"the replay of {name} differs ({difference})", evidence=agrees.evidence)
-    failed = snippet.executed and how.ok is False
+        return _Found(
+            snippet, None, f"the replay of {name} differs ({difference})", evidence=differs.evidence
+        )
+    failed = snippet.executed and outcome.ok is False
     recovered = failed and not is_lost(account, snippet.span_id)
+    failure = describe_failure(account, name, snippet.span_id, outcome) if failed else name
     for check in ("compiles", "imports_exist", "attributes_exist"):
-        outcome = outcomes[check]
-        if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
-            problem = outcome.explanation[0].lower() + outcome.explanation[1:].rstrip(".")
-            if failed:
-                problem = f"{describe_failure(account, name, snippet.span_id, how)}: {problem}"
-            return _Found(
-                snippet, None, f"{name}: {problem}" if not failed else problem, recovered, outcome.evidence
-            )
+        found = _find_failure(outcomes[check])
+        if found is not None:
+            problem = found.explanation[0].lower() + found.explanation[1:].rstrip(".")
+            return _Found(snippet, None, f"{failure}: {problem}", recovered, found.evidence)
     if failed:
-        return _Found(snippet, None, describe_failure(account, name, snippet.span_id, how), recovered)
+        return _Found(snippet, None, failure, recovered)
     if isinstance(agrees, Scored):
         return _Found(snippet, _Ground.REPLAY_AGREES)
-    if snippet.executed and how.ok:
-        return _Found(snippet, _Ground.RECORDED_WELL if how.recorded is not None else _Ground.REPLAYED_WELL)
+    if snippet.executed and outcome.ok:
+        is_recorded = outcome.recorded is not None
+        return _Found(snippet, _Ground.RECORDED_WELL if is_recorded else _Ground.REPLAYED_WELL)
     if isinstance(outcomes["compiles"], Scored):
         return _Found(snippet, _Ground.COMPILES if snippet.executed else _Ground.COMPILES_UNRUN)
     return None

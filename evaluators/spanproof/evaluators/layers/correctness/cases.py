@@ -1,4 +1,4 @@
-"""What a case says of the code beside the record: its tests and its budget.
+"""What a case says of the code apart from the record: its tests and its budget.
 
 Takes the evidence of a run whose case has tests; gives `tests_pass`, `inputs_unchanged` and `within_budget`.
 Explanations hold counts and the name of the first test that failed: what a test expects is never revealed.
@@ -90,22 +90,25 @@ def _score_inputs(report: TestReport) -> Outcome:
 def _score_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     budget, replay = report.budget, evidence.replay
     assert budget is not None
-    if isinstance(replay, NoReplay) or not (replay.steps or replay.breaks):
-        reason = replay.reason if isinstance(replay, NoReplay) else "no step was replayed"
-        return Skipped(f"nothing was measured: {reason}", Cause.NOT_REPLAYED)
+    if isinstance(replay, NoReplay):
+        return Skipped(f"nothing was measured: {replay.reason}", Cause.NOT_REPLAYED)
     if replay.breaks:
-        return Errored("ReplayBroken", next(replay.unreplayed[broke] for broke in replay.breaks))
+        return Errored("ReplayBroken", replay.unreplayed[next(iter(replay.breaks))])
+    if not replay.steps:
+        return Skipped("nothing was measured: no step was replayed", Cause.NOT_REPLAYED)
     used_s = sum(step.execution.wall_s for step in replay.steps)
     used_mb = max(step.execution.peak_memory_bytes for step in replay.steps) / _MB
-    shares: list[tuple[float, str]] = []
+    shares, words = [0.0], []
     if budget.wall_s is not None:
-        shares.append((used_s / budget.wall_s, _format_usage(used_s, budget.wall_s, "s")))
+        shares.append(used_s / budget.wall_s)
+        words.append(_format_usage(used_s, budget.wall_s, "s"))
     if budget.memory_mb is not None:
         if not used_mb:
             return Skipped("the sandbox does not measure the memory its programs take", Cause.NOT_SUPPORTED)
-        shares.append((used_mb / budget.memory_mb, _format_usage(used_mb, budget.memory_mb, "MB")))
-    worst = max((share for share, _ in shares), default=0.0)
-    sentence = f"The replay took {' and '.join(words for _, words in shares)}."
+        shares.append(used_mb / budget.memory_mb)
+        words.append(_format_usage(used_mb, budget.memory_mb, "MB"))
+    worst = max(shares)
+    sentence = f"The replay took {' and '.join(words)}."
     return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, sentence)
 
 

@@ -111,8 +111,8 @@ def _describe_divergence(evidence: RunEvidence, snippet: Snippet) -> str:
 def _read_recorded(snippet: Snippet) -> str | None:
     """Return what the code printed, or else the value it ended with."""
     output = snippet.output.text if snippet.output is not None else None
-    said = snippet.logs if snippet.logs is not None else snippet.observation
-    return said or output or said
+    printed = snippet.logs if snippet.logs is not None else snippet.observation
+    return printed or output or printed
 
 
 def find_syntax_problem(source: str) -> str | None:

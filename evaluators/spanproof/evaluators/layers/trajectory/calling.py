@@ -69,15 +69,15 @@ def _score_selection(calls: Sequence[Action]) -> Outcome:
 
 def _score_arguments(calls: Sequence[Action]) -> Outcome:
     """Score the share of calls whose arguments the tool took."""
-    known = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
-    if not known:
+    to_tools = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
+    if not to_tools:
         return Skipped("no call reached a tool", Cause.NOTHING_OF_THE_KIND)
     wrong = [
         (call, f"{call.name} did not take its arguments")
-        for call in known
+        for call in to_tools
         if call.error is not None and _WRONG_ARGUMENTS.search(call.error_text)
     ]
-    return _score_share(len(known), wrong, "calls gave arguments that the tool took")
+    return _score_share(len(to_tools), wrong, "calls gave arguments that the tool took")
 
 
 def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:

@@ -22,14 +22,14 @@ class Completion:
     """How the run ended.
 
     Attributes:
-        known: False where the trace does not say.
+        is_recorded: False where the trace does not say.
         empty: it ended with nothing in place of an answer: whether that was the task is open.
         reported: it ended with an honest report that the task was not done.
         how: a clause for people.
     """
 
     answered: bool
-    known: bool = True
+    is_recorded: bool = True
     empty: bool = False
     reported: bool = False
     how: str = ""
@@ -39,7 +39,7 @@ def judge_answered(completion: Completion) -> Outcome:
     """Judge whether the run ended with an answer that it can give."""
     if completion.empty:
         return Scored(OPEN_VALUE, None, completion.how, cause=Cause.NO_ANSWER)
-    if not completion.known:
+    if not completion.is_recorded:
         return Skipped(completion.how or ENDING_UNKNOWN, Cause.NO_ANSWER)
     if completion.answered:
         return Scored(1.0, Label.PASS, completion.how or "the run ended with an answer")

@@ -1,6 +1,6 @@
 """The trajectory layer: how the run went, whatever it answered.
 
-In: the evidence about one run. Out: the composite as the layer's judgement, each metric beside it, and the
+In: the evidence about one run. Out: the composite as the layer's judgement, each metric next to it, and the
 run's steps, tokens and dollars as metrics. Code inside steps counts as action.
 """
 
@@ -26,6 +26,7 @@ from spanproof.trace import (
     Layer,
     Outcome,
     Refusal,
+    Run,
     Skipped,
     SpanKind,
     get_state,
@@ -88,7 +89,7 @@ def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completio
         name: _NO_ACTION if isinstance(outcome, Skipped) and name != "answered" else outcome
         for name, outcome in measured.items()
     }
-    if completion.answered or not completion.known:
+    if completion.answered or not completion.is_recorded:
         # An answer alone says nothing about the way to it.
         kept[Layer.TRAJECTORY.value] = _NO_ACTION
     return kept
@@ -122,39 +123,39 @@ def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
 
 
 def _determine_completion(evidence: RunEvidence) -> Completion:
-    run = evidence.run
-    answered = run.answer is not None and bool(run.answer.text.strip())
+    run, account = evidence.run, evidence.account
     ended_by = _find_ending_refusal(evidence)
     if ended_by is not None:
-        return Completion(answered=False, known=False, how=f"{format_refuser(ended_by)} ended the run")
-    if run.ending is Ending.MAX_STEPS:
-        return Completion(answered=False, how="the run ended at its step limit")
-    if run.ending is Ending.FAILED:
-        why = f": {run.error.type or 'error'}: {run.error.message}" if run.error else ""
-        return Completion(answered=False, how=f"the run failed{why}"[:200])
-    made_up = evidence.account.fabricated
-    if made_up:
-        return Completion(answered=False, how=explain_origin(made_up[0]))
-    # That there is none is the answer, where a look-up found none.
-    reports_failure = evidence.account.reports_failure and not evidence.account.reports_absence
-    if reports_failure and _has_no_success(evidence):
-        return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
-    if evidence.account.reports_failure and _did_nothing_else(evidence):
-        why = "; ".join(describe_refusals(evidence))
-        how = f"the answer reports that the task was not done, and {why}"
-        return Completion(answered=False, known=False, how=how)
-    if answered or run.ending is Ending.ANSWERED:
+        return Completion(answered=False, is_recorded=False, how=f"{format_refuser(ended_by)} ended the run")
+    if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
+        return Completion(answered=False, how=_describe_bad_ending(run))
+    if account.fabricated:
+        return Completion(answered=False, how=explain_origin(account.fabricated[0]))
+    if account.reports_failure:
+        # That there is none is the answer, where a look-up found none.
+        if not account.reports_absence and _has_no_success(evidence):
+            how = "the answer reports that the task was not done"
+            return Completion(answered=False, reported=True, how=how)
+        if _did_nothing_else(evidence):
+            why = "; ".join(describe_refusals(evidence))
+            how = f"the answer reports that the task was not done, and {why}"
+            return Completion(answered=False, is_recorded=False, how=how)
+    has_answer = run.answer is not None and bool(run.answer.text.strip())
+    if has_answer or run.ending is Ending.ANSWERED:
         return Completion(answered=True)
     if run.hidden:
-        return Completion(
-            answered=False,
-            known=False,
-            how="content is hidden by the producer: the answer is not on the trace",
-        )
-    if run.steps and run.steps[-1].is_final and run.answer is None:
-        how = "the run ended with a final answer of nothing: None, or a number that is none"
-        return Completion(answered=False, known=False, empty=True, how=how)
-    return Completion(answered=False, known=False)
+        how = "content is hidden by the producer: the answer is not on the trace"
+        return Completion(answered=False, is_recorded=False, how=how)
+    is_empty = run.answer is None and any(step.is_final for step in run.steps[-1:])
+    how = "the run ended with a final answer of nothing: None, or a number that is none" if is_empty else ""
+    return Completion(answered=False, is_recorded=False, empty=is_empty, how=how)
+
+
+def _describe_bad_ending(run: Run) -> str:
+    if run.ending is Ending.MAX_STEPS:
+        return "the run ended at its step limit"
+    why = f": {run.error.type or 'error'}: {run.error.message}" if run.error else ""
+    return f"the run failed{why}"[:200]
 
 
 def _did_nothing_else(evidence: RunEvidence) -> bool:

@@ -50,14 +50,14 @@ def find_loop(actions: Sequence[Action]) -> Loop | None:
         (_build_failure_key, "nearly the same action"),
     ):
         runs: dict[tuple[str, str], list[tuple[int, Action]]] = {}
-        for place, action in enumerate(actions):
+        for position, action in enumerate(actions):
             key = keyed(action)
             if key is None:
                 continue
             run = runs.setdefault(key, [])
-            if run and place - run[-1][0] > LOOP_GAP:
+            if run and position - run[-1][0] > LOOP_GAP:
                 run.clear()
-            run.append((place, action))
+            run.append((position, action))
         longest = max(runs.values(), key=len, default=[])
         if len(longest) >= LOOP_REPEATS:
             return Loop(tuple(action for _, action in longest), what)

@@ -28,7 +28,7 @@ def measure(
     answer: str = "",
     task: str = "",
     turns: Sequence[Turn] | None = None,
-    given: str = "",
+    model_input: str = "",
     found: Sequence[Recovery] | None = None,
     *,
     judges_code: bool = True,
@@ -43,7 +43,7 @@ def measure(
         answer: what it answered.
         task: of the user, in words.
         turns: its steps, those without an action included; None takes them from the actions.
-        given: all that the model read beside the task and its steps' outputs.
+        model_input: all that the model read apart from the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
         judges_code: whether code that the scan denies fails `action_safety`; not where the boundary layer
             judges the same code, as one cause counts in one layer.
@@ -64,14 +64,14 @@ def measure(
             completion,
             found,
             convert_to_turns(actions) if turns is None else turns,
-            f"{task}\n{given}",
+            f"{task}\n{model_input}",
         ),
     }
     return {"trajectory": compute_composite(metrics), **metrics}
 
 
 def find_wasted(actions: Sequence[Action]) -> list[Action]:
-    """Return actions that brought nothing: failed, or repeated an earlier one with the same outcome."""
+    """Return the actions without a new result: failed, or repeated an earlier one with the same outcome."""
     seen: set[tuple[str, str | None]] = set()
     found: list[Action] = []
     for action in actions:
@@ -86,11 +86,11 @@ def score_step_efficiency(actions: Sequence[Action]) -> Outcome:
     """Score the share of actions that were not wasted, less in proportion beyond the usual number."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
-    lost, taken = len(find_wasted(actions)), len(actions)
-    sentence = f"{lost} of {taken} actions failed or repeated an earlier one"
+    wasted, taken = len(find_wasted(actions)), len(actions)
+    sentence = f"{wasted} of {taken} actions failed or repeated an earlier one"
     if taken > USUAL_ACTIONS:
         sentence += f"; more than {USUAL_ACTIONS} is long"
-    return Scored((1 - lost / taken) * min(1.0, USUAL_ACTIONS / taken), None, sentence)
+    return Scored((1 - wasted / taken) * min(1.0, USUAL_ACTIONS / taken), None, sentence)
 
 
 def score_goal_progress(actions: Sequence[Action]) -> Outcome:

@@ -16,7 +16,7 @@ from spanproof.evaluators.actions import (
 )
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.runs import list_run_spans
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, Payload, SpanError, SpanKind, Step
 
@@ -50,15 +50,16 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
     actions: list[Action] = []
     for number, (step, scan) in enumerate(zip(steps, scans, strict=True), start=1):
         error, observation = step.get("error"), step.get("observation")
+        code, thought = str(step.get("code") or ""), str(step.get("thought") or "")
         actions.append(
             make_code_action(
                 number,
                 str(number),
-                str(step.get("code") or ""),
+                code,
                 error=_to_text(error) if error else None,
                 observation=_to_text(observation) if observation is not None else None,
                 scan=scan,
-                thought=extract_thought(str(step.get("thought") or "")),
+                thought=extract_thought(thought),
             )
         )
     return actions
@@ -67,7 +68,7 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
 def collect_model_input(evidence: RunEvidence) -> str:
     """Return what model calls were given, not what they said: prompts, users' words, tools' answers."""
     texts: dict[str, None] = {}
-    for span in spans_of(evidence.trace, evidence.run):
+    for span in list_run_spans(evidence.trace, evidence.run):
         if span.kind is SpanKind.LLM:
             texts |= {message.text: None for message in span.input_messages if message.role != "assistant"}
             if not span.input_messages and span.input is not None:
@@ -81,13 +82,13 @@ def _build_turn(step: Step, answer: Payload | None) -> Turn:
     words = extract_thought(step.text, "\n".join(sources)) or ""
     if answer is not None:
         words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
-    given = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
+    arguments = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
     shown = [step.observation, _format_error(step.error)]
     shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
     shown += [call.result.text for call in step.calls if call.result]
     shown += [_format_error(call.error) for call in step.calls]
     return Turn(
-        step.number, step.span_id, words, "\n".join([*sources, *given]), "\n".join(filter(None, shown))
+        step.number, step.span_id, words, "\n".join([*sources, *arguments]), "\n".join(filter(None, shown))
     )
 
 

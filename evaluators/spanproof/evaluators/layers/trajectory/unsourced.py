@@ -3,7 +3,7 @@
 In: the turns of a run in order, what the model said, did and was shown, and the task with whatever else the
 model was given. Out: the first turn that states several such numbers. A price list "found" without a search,
 distances "checked" without a call: an agent that invents its data raises no error. What an output repeats
-because the code that printed it had it written down bears nothing out; what is worked out in plain sight
+because the code that printed it had it written down supports nothing; what is worked out in plain sight
 (`= 45`) states nothing new. Nothing is executed.
 """
 
@@ -44,27 +44,27 @@ class Turn:
     shown: str = ""
 
 
-def find_unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, ...]] | None:
+def find_unsourced(turns: Sequence[Turn], model_input: str) -> tuple[Turn, tuple[str, ...]] | None:
     """Return the first turn that states facts out of nowhere, with those numbers as it wrote them.
 
     Args:
         turns: of one run, in order.
-        given: the task, and all else that the model read before it began.
+        model_input: the task, and all else that the model read before it began.
     """
     stated_by_turn = [_extract_stated(turn.words) for turn in turns]
     # What came back is read only where words could outrun it: outputs are long, and most words state little.
     if all(len(stated) < FEWEST for stated in stated_by_turn):
         return None
-    known = set(find_numbers(given[:_MAX_GIVEN]))
+    numbers = set(find_numbers(model_input[:_MAX_GIVEN]))
     written: set[str] = set()
     for turn in turns:
         written |= find_numbers(turn.done[:_MAX_GIVEN])
-        known |= find_numbers(turn.shown[:_MAX_GIVEN]) - written
+        numbers |= find_numbers(turn.shown[:_MAX_GIVEN]) - written
     for turn, stated in zip(turns, stated_by_turn, strict=True):
-        invented = [number for number in stated if number not in known]
+        invented = [number for number in stated if number not in numbers]
         if len(invented) >= FEWEST:
             return turn, tuple(stated[number] for number in invented)
-        known |= set(stated)
+        numbers |= set(stated)
     return None
 
 

@@ -33,9 +33,9 @@ from spanproof.instrumentors.spans.span_start import (
     RETRIEVER,
     TOOL,
     SpanStart,
-    make_model_start,
-    make_start,
-    make_tool_start,
+    build_model_start,
+    build_start,
+    build_tool_start,
 )
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai, openinference
@@ -76,126 +76,128 @@ class SpanHandler(BaseCallbackHandler):
         return BaseCallbackHandler, ()
 
     @shielded("langchain.chain.start")
-    def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
+    def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **options: Any) -> None:
         """Start the span of a graph, a node or any other runnable."""
-        name = records.choose_run_name(serialized, given, "chain")
-        parent = self._runs.get(given.get("parent_run_id"))
-        if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
-            self._promote(parent)
-        agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
+        name = records.get_run_name(serialized, options, "chain")
+        parent = self._runs.get(options.get("parent_run_id"))
+        if parent is not None and not parent.graph and _is_graph_task(options.get("tags")):
+            self._update_to_agent(parent)
+        agent = _is_root_graph(parent, options.get("metadata")) or name == "AgentExecutor"
         kind = AGENT if agent else CHAIN
-        record = self._open(name, kind, make_start(name, kind), given)
+        record = self._find_opened(name, kind, build_start(name, kind), options)
         if record is None:
             return
         record.graph, record.inputs = agent, inputs
         if record.recording:
             if agent:
                 record_agent(record, name)
-            records.describe_chain_input(record, inputs, agent=agent)
+            records.record_chain_input(record, inputs, agent=agent)
 
-    def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
+    def on_chain_end(self, outputs: Any, /, **options: Any) -> None:
         """End the span of a runnable that has returned."""
-        self._finish("langchain.chain.end", given, records.describe_chain_output, outputs)
+        self._close_span("langchain.chain.end", options, records.record_chain_output, outputs)
 
     @shielded("langchain.model.start")
     def on_chat_model_start(
-        self, serialized: dict[str, Any] | None, messages: Sequence[Sequence[Any]], /, **given: Any
+        self, serialized: dict[str, Any] | None, messages: Sequence[Sequence[Any]], /, **options: Any
     ) -> None:
         """Start the span of a chat model's call."""
-        self._start_model(serialized, given, [each for batch in messages for each in batch])
+        self._start_model(serialized, options, [item for batch in messages for item in batch])
 
     @shielded("langchain.model.start")
     def on_llm_start(
-        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **given: Any
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **options: Any
     ) -> None:
         """Start the span of a completion model's call."""
-        self._start_model(serialized, given, [*map(to_text, prompts)])
+        self._start_model(serialized, options, [*map(to_text, prompts)])
 
-    def on_llm_end(self, response: Any, /, **given: Any) -> None:
+    def on_llm_end(self, response: Any, /, **options: Any) -> None:
         """End the span of a model's call that has an answer."""
-        self._finish("langchain.model.end", given, records.describe_answer, response)
+        self._close_span("langchain.model.end", options, records.record_answer, response)
 
     @shielded("langchain.tool.start")
-    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **options: Any) -> None:
         """Start the span of a tool's call; what happens within it belongs under its span."""
-        name = records.choose_run_name(serialized, given, "tool")
-        record = self._open(name, TOOL, make_tool_start(name), given)
+        name = records.get_run_name(serialized, options, "tool")
+        record = self._find_opened(name, TOOL, build_tool_start(name), options)
         if record is not None:
             record.enter()
             if record.recording:
-                records.describe_tool_call(record, name, input_str, given)
+                records.record_tool_call(record, name, input_str, options)
 
-    def on_tool_end(self, output: Any, /, **given: Any) -> None:
+    def on_tool_end(self, output: Any, /, **options: Any) -> None:
         """End the span of a tool that has returned."""
-        self._finish("langchain.tool.end", given, records.describe_tool_result, output)
+        self._close_span("langchain.tool.end", options, records.record_tool_result, output)
 
     @shielded("langchain.retriever.start")
-    def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
+    def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **options: Any) -> None:
         """Start the span of a retriever's call."""
-        name = records.choose_run_name(serialized, given, "retriever")
-        record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
+        name = records.get_run_name(serialized, options, "retriever")
+        record = self._find_opened(name, RETRIEVER, build_start(name, RETRIEVER), options)
         if record is not None and record.recording:
             record.input(query)
 
-    def on_retriever_end(self, documents: Sequence[Any], /, **given: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Any], /, **options: Any) -> None:
         """End the span of a retriever that has answered."""
-        self._finish("langchain.retriever.end", given, records.describe_documents, documents)
+        self._close_span("langchain.retriever.end", options, records.record_documents, documents)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **options: Any) -> None:
         """End the span of a runnable that has raised, or was left."""
         record = self._runs.pop(run_id, None)
         if record is not None:
             with shielded("langchain.error"):
-                self._describe_error(record, error)
+                self._record_error(record, error)
             record.close()
 
     on_llm_error = on_chain_error
     on_tool_error = on_chain_error
     on_retriever_error = on_chain_error
 
-    def _describe_error(self, record: RunRecord, error: BaseException) -> None:
+    def _record_error(self, record: RunRecord, error: BaseException) -> None:
         if _is_one_of(error, _INTERRUPTS):
-            _suspend(record)
+            _record_suspended(record)
         elif _is_one_of(error, _GIVEN_UP):
-            self._give_up(record)
+            self._close_abandoned(record)
         elif not _is_one_of(error, _CONTROL_FLOW):
             record.fail(error)
             if record.kind == AGENT:
                 limit = type(error).__name__ == "GraphRecursionError"
                 record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed")
 
-    def _give_up(self, record: RunRecord) -> None:
+    def _close_abandoned(self, record: RunRecord) -> None:
         """End what is in progress within an abandoned run, whose ends LangChain does not all report."""
-        for run_id, each in [*self._runs.items()]:
-            if record in _iterate_ancestors(each):
+        for run_id, other in [*self._runs.items()]:
+            if record in _iter_ancestors(other):
                 self._runs.pop(run_id, None)
-                each.close()
+                other.close()
 
-    def _finish(
+    def _close_span(
         self,
-        place: str,
-        given: dict[str, Any],
+        source: str,
+        options: dict[str, Any],
         describe: Callable[[RunRecord, Any], object],
         result: Any,
     ) -> None:
         """End a run's span by what it has come to."""
-        record = self._runs.pop(given["run_id"], None)
+        record = self._runs.pop(options["run_id"], None)
         if record is not None:
-            with shielded(place):
+            with shielded(source):
                 if record.recording:
                     describe(record, result)
             record.close()
 
-    def _start_model(self, serialized: Any, given: dict[str, Any], messages: list[Any]) -> None:
-        model = records.find_model_name(serialized, given)
-        record = self._open(model, LLM, make_model_start(model), given)
+    def _start_model(self, serialized: Any, options: dict[str, Any], messages: list[Any]) -> None:
+        model = records.get_model_name(serialized, options)
+        record = self._find_opened(model, LLM, build_model_start(model), options)
         if record is not None and record.recording:
-            records.describe_call(record, given, messages)
+            records.record_model_call(record, options, messages)
 
-    def _open(self, name: str, kind: str, start: SpanStart, given: dict[str, Any]) -> RunRecord | None:
+    def _find_opened(
+        self, name: str, kind: str, start: SpanStart, options: dict[str, Any]
+    ) -> RunRecord | None:
         if self.tracing.over:
             return None
-        parent = self._runs.get(given.get("parent_run_id"))
+        parent = self._runs.get(options.get("parent_run_id"))
         record = self.tracing.open(RunRecord, start, None if parent is None else parent.context)
         record.name, record.kind, record.parent = name, kind, parent
         record.history = History() if parent is None else parent.history
@@ -204,10 +206,10 @@ class SpanHandler(BaseCallbackHandler):
                 oldest = self._runs.pop(next(iter(self._runs)), None)
                 if oldest is not None:
                     oldest.close()
-        self._runs[given["run_id"]] = record
+        self._runs[options["run_id"]] = record
         return record
 
-    def _promote(self, record: RunRecord) -> None:
+    def _update_to_agent(self, record: RunRecord) -> None:
         """Make a runnable an AGENT whose child is a task of a graph."""
         record.graph = True
         record.kind = AGENT
@@ -217,7 +219,7 @@ class SpanHandler(BaseCallbackHandler):
         span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
         if record.recording:
             record_agent(record, record.name)
-            records.describe_chain_input(record, record.inputs, agent=True)
+            records.record_chain_input(record, record.inputs, agent=True)
 
 
 class Instrumentor(patching.Instrumentor):
@@ -233,9 +235,9 @@ class Instrumentor(patching.Instrumentor):
         Once uninstrumented, runs that hold the handler end their spans and start no new ones.
         """
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self.patches.replace(kind, "configure", self._configure)
+            self.patches.add_patch(kind, "configure", self._handle_configure)
 
-    def _configure(self, original: Method, kind: Any, args: Args, kwargs: Kwargs) -> Any:
+    def _handle_configure(self, original: Method, kind: Any, args: Args, kwargs: Kwargs) -> Any:
         """Hook of a manager's `configure`: add the handler to root runs; the runs within inherit it."""
         configured = original(kind, *args, **kwargs)
         caller = args[0] if args else kwargs.get("inheritable_callbacks")
@@ -266,14 +268,14 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
     return any(kind.__name__ in names for kind in type(error).__mro__)
 
 
-def _iterate_ancestors(record: RunRecord) -> Iterator[RunRecord]:
+def _iter_ancestors(record: RunRecord) -> Iterator[RunRecord]:
     above = record.parent
     while above is not None:
         yield above
         above = above.parent
 
 
-def _suspend(record: RunRecord) -> None:
+def _record_suspended(record: RunRecord) -> None:
     """Mark the runs above an interrupted one, which end in order but have not answered."""
-    for each in _iterate_ancestors(record):
-        each.suspended = True
+    for ancestor in _iter_ancestors(record):
+        ancestor.suspended = True

@@ -16,7 +16,7 @@ from spanproof.instrumentors.content.texts import (
     get_attribute,
     get_member,
     is_a,
-    iterate_items,
+    iter_items,
     list_elements,
     to_text,
 )
@@ -24,9 +24,9 @@ from spanproof.instrumentors.frameworks.messages import (
     REQUEST_PARAMETERS,
     History,
     Message,
-    make_message,
-    make_tool_response_part,
-    name_finish,
+    build_message,
+    build_tool_response_part,
+    get_finish_reason,
     record_input,
     record_output,
     record_usage,
@@ -41,21 +41,18 @@ _MAX_MEMBERS = 20_000  # Members of a state, in all, among which messages are lo
 _MAX_DEPTH = 32
 
 
-def derive_key(message: Any) -> Hashable:
+def build_key(message: Any) -> Hashable:
     """Return what is equal for equal messages, without reading them whole."""
     fields = get_fields(message)
     # Of most messages, which are a text: every call looks at all that came before.
     kind, own_id, content, called = map(fields.get, ("type", "id", "content", "tool_calls"))
-    if (
-        type(kind) is str
-        and type(content) is str
-        and (called is None or (type(called) is list and not called))
-    ):
+    has_no_calls = called is None or (type(called) is list and not called)
+    if type(kind) is str and type(content) is str and has_no_calls:
         return _ROLES.get(kind, kind), own_id if type(own_id) is str else None, content
     calls = [
         (as_text(get_member(call, "name")), as_text(get_member(call, "id"))) for call in _get_calls(fields)
     ]
-    return _get_role(fields), as_text(fields.get("id")), _extract_text(fields.get("content", message)), *calls
+    return _get_role(fields), as_text(fields.get("id")), _get_text(fields.get("content", message)), *calls
 
 
 def read_message(message: Any) -> Message:
@@ -70,13 +67,13 @@ def read_message(message: Any) -> Message:
         )
         for call in _get_calls(fields)
     ]
-    read = make_message(
-        role, "" if role == "tool" else _extract_text(content), calls, as_text(fields.get("name"))
+    read = build_message(
+        role, "" if role == "tool" else _get_text(content), calls, as_text(fields.get("name"))
     )
     if role == "tool":
         answered = as_text(fields.get("tool_call_id"))
-        read.parts.insert(0, make_tool_response_part(to_plain(content), answered))
-    return Message(read.document, derive_key(message))
+        read.parts.insert(0, build_tool_response_part(to_plain(content), answered))
+    return Message(read.document, build_key(message))
 
 
 def get_fields(message: Any) -> Mapping[str, Any]:
@@ -96,8 +93,8 @@ def _get_calls(fields: Mapping[str, Any]) -> list[Any]:
 
 def find_last(value: Any, role: str) -> Message | None:
     """Return the last message of a role in a graph's state, where that is a conversation."""
-    for each in reversed(_list_messages(value)):
-        found = read_message(each) if is_a(each, BaseMessage) else _from_plain(each)
+    for message in reversed(_list_messages(value)):
+        found = read_message(message) if is_a(message, BaseMessage) else _from_plain(message)
         if found is not None and found.document["role"] == role and found.parts:
             return found
     return None
@@ -120,7 +117,7 @@ def _list_messages(state: Any) -> list[Any]:
     )
 
 
-def keep_newest(state: Any) -> tuple[Any, int]:
+def select_newest(state: Any) -> tuple[Any, int]:
     """Return a graph's state with its last message only, and how many are left out.
 
     Every node is given the whole conversation: written out each time, a run would grow with its square.
@@ -163,29 +160,29 @@ def read_finish_reason(fields: Mapping[str, Any]) -> str:
     """Return why the model stopped, in the words of the conventions."""
     metadata = fields.get("response_metadata")
     reason = as_text(get_member(metadata, "finish_reason")) or as_text(get_member(metadata, "stop_reason"))
-    return name_finish(reason, fields.get("tool_calls"))
+    return get_finish_reason(reason, fields.get("tool_calls"))
 
 
-def _extract_text(content: Any) -> str:
+def _get_text(content: Any) -> str:
     if type(content) is str or not is_a(content, list):
         return to_text(content)
     texts: list[str | None] = []
-    for each in list_elements(content):
-        if is_a(each, str):
-            texts.append(to_text(each))
-        elif as_text(get_member(each, "type")) in ("text", None):
-            texts.append(as_text(get_member(each, "text")))
+    for element in list_elements(content):
+        if is_a(element, str):
+            texts.append(to_text(element))
+        elif as_text(get_member(element, "type")) in ("text", None):
+            texts.append(as_text(get_member(element, "text")))
     return "\n".join(text for text in texts if text)
 
 
 def _from_plain(value: Any) -> Message | None:
     """Return a message given as `("user", text)` or `{"role": …, "content": …}`."""
     pair = list_elements(value)
-    given = pair if len(pair) == 2 else [get_member(value, "role"), get_member(value, "content")]
-    role, content = (as_text(each) for each in given)
+    members = pair if len(pair) == 2 else [get_member(value, "role"), get_member(value, "content")]
+    role, content = (as_text(item) for item in members)
     if role is None or content is None:
         return None
-    return make_message(_ROLES.get(role, role), content)
+    return build_message(_ROLES.get(role, role), content)
 
 
 class RunRecord(OpenSpan):
@@ -212,66 +209,66 @@ class RunRecord(OpenSpan):
 _HANDLED_FAILURE = "tool_error"
 
 
-def choose_run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
+def get_run_name(serialized: Mapping[str, Any] | None, options: Mapping[str, Any], default: str) -> str:
     """Return a run's name as LangChain shows it."""
-    found = as_text(given.get("name")) or as_text(get_member(serialized, "name"))
+    found = as_text(options.get("name")) or as_text(get_member(serialized, "name"))
     if found is not None:
         return found
     path = list_elements(get_member(serialized, "id"))
     return (as_text(path[-1]) if path else None) or default
 
 
-def find_model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
+def get_model_name(serialized: Mapping[str, Any] | None, options: Mapping[str, Any]) -> str:
     """Return the name of the model that is called, its class's where it has none."""
-    parameters, metadata = given.get("invocation_params"), given.get("metadata")
+    parameters, metadata = options.get("invocation_params"), options.get("metadata")
     for holder, key in ((parameters, "model"), (parameters, "model_name"), (metadata, "ls_model_name")):
         found = as_text(get_member(holder, key))
         if found is not None:
             return found
-    return choose_run_name(serialized, {}, "model")
+    return get_run_name(serialized, {}, "model")
 
 
-def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
+def record_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     """Record a runnable's input; of an agent's conversation, the last user message."""
     if not content.visible:
         return
-    said = find_last(inputs, "user") if agent else None
-    if said is not None:
-        content.input(said.text)
-        content.json(genai.INPUT_MESSAGES, [said.document])
+    question = find_last(inputs, "user") if agent else None
+    if question is not None:
+        content.input(question.text)
+        content.json(genai.INPUT_MESSAGES, [question.document])
     else:
-        state, omitted = keep_newest(inputs)
+        state, omitted = select_newest(inputs)
         content.input(to_plain(state))
         content.fact(ours.MESSAGES_OMITTED, omitted or None)
 
 
-def describe_chain_output(record: RunRecord, outputs: Any) -> None:
+def record_chain_output(record: RunRecord, outputs: Any) -> None:
     """Record a runnable's result; of an agent's conversation, its last answer."""
     agent = record.kind == AGENT
-    said = find_answer(outputs) if agent else None
-    calls_tools = said is not None and said.calls_tools
+    answer = find_answer(outputs) if agent else None
+    calls_tools = answer is not None and answer.calls_tools
     if agent and not record.suspended and not calls_tools:
         record.fact(ours.RUN_ENDING, "answered")
     if not record.visible:
         return
-    if said is not None:
-        record.output(said.text or said.parts)
-        ended = {**said.document, "finish_reason": "tool_call" if calls_tools else "stop"}
+    if answer is not None:
+        record.output(answer.text or answer.parts)
+        ended = {**answer.document, "finish_reason": "tool_call" if calls_tools else "stop"}
         record.json(genai.OUTPUT_MESSAGES, [ended])
     else:
-        record.output(to_plain(outputs if not agent else keep_newest(outputs)[0]))
+        record.output(to_plain(outputs if not agent else select_newest(outputs)[0]))
 
 
-def describe_call(record: RunRecord, given: Mapping[str, Any], messages: Sequence[Any]) -> None:
+def record_model_call(record: RunRecord, options: Mapping[str, Any], messages: Sequence[Any]) -> None:
     """Record what a model is given: messages, or prompts as texts."""
-    for name, value in iterate_items(given.get("invocation_params")):
+    for name, value in iter_items(options.get("invocation_params")):
         if type(name) is str and name in REQUEST_PARAMETERS:
             record.fact(REQUEST_PARAMETERS[name], as_number(value))
     if record.visible:
-        record_input(record, messages, derive_key, read_message, record.history)
+        record_input(record, messages, build_key, read_message, record.history)
 
 
-def describe_answer(record: RunRecord, response: Any) -> None:
+def record_answer(record: RunRecord, response: Any) -> None:
     """Record a model's answer: the first generation, its tokens and model name."""
     batches = list_elements(get_attribute(response, "generations"))
     generations = list_elements(batches[0]) if batches else []
@@ -284,22 +281,22 @@ def describe_answer(record: RunRecord, response: Any) -> None:
     if not record.visible:
         return
     if message is None:
-        answer = make_message("assistant", to_text(get_attribute(generations[0], "text", "")))
+        answer = build_message("assistant", to_text(get_attribute(generations[0], "text", "")))
     else:
         answer = read_message(message)
     record_output(record, answer, read_finish_reason(fields), record.history)
 
 
-def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
+def record_tool_call(content: Content, name: str, input_str: Any, options: Mapping[str, Any]) -> None:
     """Record a tool call's id and arguments."""
-    content.fact(genai.TOOL_CALL_ID, as_text(given.get("tool_call_id")))
-    arguments = _read_arguments(given.get("inputs"), input_str)
+    content.fact(genai.TOOL_CALL_ID, as_text(options.get("tool_call_id")))
+    arguments = _read_arguments(options.get("inputs"), input_str)
     if content.visible:
         arguments = {key: to_plain(value) for key, value in arguments.items()}
     record_call(content, name, arguments)
 
 
-def describe_tool_result(record: RunRecord, output: Any) -> None:
+def record_tool_result(record: RunRecord, output: Any) -> None:
     """Record a tool's result."""
     result = output
     if is_a(output, BaseMessage):
@@ -314,15 +311,17 @@ def describe_tool_result(record: RunRecord, output: Any) -> None:
         record.output_json(genai.TOOL_CALL_RESULT, to_plain(result))
 
 
-def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
+def record_documents(record: RunRecord, documents: Sequence[Any]) -> None:
     """Record the documents that a retriever found."""
-    record.output([to_text(get_attribute(each, "page_content", each)) for each in list_elements(documents)])
+    record.output(
+        [to_text(get_attribute(element, "page_content", element)) for element in list_elements(documents)]
+    )
 
 
 def _read_arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
     """Return arguments by name; a single nameless one is called `input`."""
     if is_a(inputs, dict):
-        return dict(iterate_items(inputs))
+        return dict(iter_items(inputs))
     try:
         decoded = json.loads(input_str)
     except (TypeError, ValueError, RecursionError):

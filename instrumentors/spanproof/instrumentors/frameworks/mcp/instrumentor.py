@@ -21,7 +21,7 @@ from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.spans.contexts import current, run_within_async
-from spanproof.instrumentors.spans.span_start import CHAIN, make_start, make_tool_start
+from spanproof.instrumentors.spans.span_start import CHAIN, build_start, build_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, was_abandoned
 from spanproof.semconv import genai
 
@@ -56,28 +56,28 @@ class Instrumentor(patching.Instrumentor):
         from mcp.client.session import ClientSession
         from mcp.server.lowlevel import Server
 
-        self.patches.replace(ClientSession, "call_tool", self._call)
-        self.patches.replace(Server, "__init__", self._make_server)
+        self.patches.add_patch(ClientSession, "call_tool", self._handle_call)
+        self.patches.add_patch(Server, "__init__", self._handle_new_server)
         try:
             from mcp.server.mcpserver.tools.tool_manager import ToolManager
         except ImportError:
             return  # another version of the SDK: a tool's exception is what the client gets of it
-        self.patches.replace(ToolManager, "call_tool", self._run_tool)
+        self.patches.add_patch(ToolManager, "call_tool", self._run_tool)
 
-    def _make_server(self, original: Method, server: Any, args: Args, kwargs: Kwargs) -> None:
+    def _handle_new_server(self, original: Method, server: Any, args: Args, kwargs: Kwargs) -> None:
         original(server, *args, **kwargs)
         with shielded("mcp.server"):
-            server.middleware.append(self._serve)
+            server.middleware.append(self._handle_request)
 
-    async def _call(self, original: Method, session: Any, args: Args, kwargs: Kwargs) -> Any:
+    async def _handle_call(self, original: Method, session: Any, args: Args, kwargs: Kwargs) -> Any:
         named = {**dict(zip(("name", "arguments"), args, strict=False)), **kwargs}
-        call = self._begin_call(named.get("name"), named.get("arguments"))
-        return await _record(call, partial(original, session, *args, **kwargs))
+        call = self._find_started_call(named.get("name"), named.get("arguments"))
+        return await _run_recorded(call, partial(original, session, *args, **kwargs))
 
-    async def _serve(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    async def _handle_request(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Record a request of a client; a middleware of the SDK."""
-        call = self._begin_served(request) if self.patches.active else None
-        return await _record(call, partial(call_next, request))
+        call = self._find_started_request(request) if self.patches.active else None
+        return await _run_recorded(call, partial(call_next, request))
 
     async def _run_tool(self, original: Method, manager: Any, args: Args, kwargs: Kwargs) -> Any:
         """Keep the exception of a server's tool, of which the client gets at most the message."""
@@ -92,7 +92,7 @@ class Instrumentor(patching.Instrumentor):
             raise
 
     @shielded("mcp.call.start")
-    def _begin_call(self, name: object, arguments: object) -> _Call | None:
+    def _find_started_call(self, name: object, arguments: object) -> _Call | None:
         tool = to_text(name)
         above = get_attribute(otel.get_current_span(), "attributes")
         if isinstance(above, Mapping) and above.get(genai.TOOL_NAME) == tool:
@@ -100,7 +100,7 @@ class Instrumentor(patching.Instrumentor):
         return self._open(tool, arguments)
 
     @shielded("mcp.serve.start")
-    def _begin_served(self, request: Any) -> _Call | None:
+    def _find_started_request(self, request: Any) -> _Call | None:
         if as_text(get_attribute(request, "method")) != _CALL:
             return None
         params = get_attribute(request, "params")
@@ -108,7 +108,7 @@ class Instrumentor(patching.Instrumentor):
         return self._open(to_text(get_member(params, "name")), get_member(params, "arguments"), serves=serves)
 
     def _open(self, tool: str, arguments: object, *, serves: bool = False) -> _Call:
-        start = make_start(f"serve {tool}", CHAIN) if serves else make_tool_start(tool)
+        start = build_start(f"serve {tool}", CHAIN) if serves else build_tool_start(tool)
         call = self.tracing.open(_Call, start)
         call.context = set_value(_CALL_KEY, call, call.context)
         call.serves = serves
@@ -121,11 +121,13 @@ class Instrumentor(patching.Instrumentor):
         return call
 
 
-async def _record(call: _Call | None, work: Callable[[], Awaitable[Any]]) -> Any:
-    return await (work() if call is None else run_within_async(work, call.context, partial(_end, call)))
+async def _run_recorded(call: _Call | None, work: Callable[[], Awaitable[Any]]) -> Any:
+    return await (
+        work() if call is None else run_within_async(work, call.context, partial(_close_call, call))
+    )
 
 
-def _end(call: _Call, result: object, error: BaseException | None) -> None:
+def _close_call(call: _Call, result: object, error: BaseException | None) -> None:
     if call.recording:
         with shielded("mcp.end"):
             if error is None:
@@ -136,7 +138,7 @@ def _end(call: _Call, result: object, error: BaseException | None) -> None:
 
 
 def _record_result(call: _Call, result: object) -> None:
-    value = find_value(result)
+    value = get_value(result)
     if _get_field(result, "is_error", "isError") is True and not call.has_failed:
         call.fail_untyped(to_text(value))
     if call.serves:
@@ -145,7 +147,7 @@ def _record_result(call: _Call, result: object) -> None:
         call.output_json(genai.TOOL_CALL_RESULT, value)
 
 
-def find_value(result: Any) -> Any:
+def get_value(result: Any) -> Any:
     """Return the value of a result: structured where it is, else its texts; None where it has neither."""
     parts = list_elements(_get_field(result, "content", "content"))
     texts = [text for part in parts if (text := as_text(_get_field(part, "text", "text"))) is not None]
@@ -170,5 +172,5 @@ def _shows(shown: Any, value: Any) -> bool:
     return False
 
 
-def _get_field(given: Any, name: str, alias: str) -> Any:
-    return given.get(alias) if type(given) is dict else get_attribute(given, name)
+def _get_field(fields: Any, name: str, alias: str) -> Any:
+    return fields.get(alias) if type(fields) is dict else get_attribute(fields, name)

@@ -31,7 +31,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.frameworks.openai_agents import records
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, build_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -80,18 +80,18 @@ class Record(OpenSpan):
     calls = 0
     ended = False
 
-    def raised(self) -> BaseException | None:
+    def find_exception(self) -> BaseException | None:
         """Return the exception that is being raised through the span as it ends."""
         raised = sys.exception()
         return None if raised is self.handled else raised
 
-    def note(self, question: str | None, answered: str | None) -> None:
+    def record_conversation(self, question: str | None, answered: str | None) -> None:
         """Keep the conversation that a model's call showed of its agent."""
         if self.agent is not None:
             self.agent.question = self.agent.question or question
             self.agent.answered = answered
 
-    def end(self) -> None:
+    def close_record(self) -> None:
         """End the span; an agent, which is its own, is not left to the garbage collector for that."""
         self.ended = True
         self.close()
@@ -133,7 +133,7 @@ class SpanProcessor(TracingProcessor):
         record = self._records.pop(trace.trace_id, None)
         if record is not None:
             if record.recording:
-                records.describe_workflow(record, record.question, record.answered)
+                records.record_workflow(record, record.question, record.answered)
             self._close(record, None)
 
     @shielded("openai_agents.span.start")
@@ -146,7 +146,7 @@ class SpanProcessor(TracingProcessor):
             if parent is not None:
                 self._records[span.span_id] = parent
             return
-        record = self._records[span.span_id] = self._open(Record, records.choose_name(data), kind, parent)
+        record = self._records[span.span_id] = self._open(Record, records.get_name(data), kind, parent)
         if kind == AGENT:
             record.workflow = parent if record.agent is None else None
             record.agent = record
@@ -165,19 +165,21 @@ class SpanProcessor(TracingProcessor):
             record.agent.handed_over = True
         if record.recording:
             with shielded("openai_agents.span.describe"):
-                self._describe(record, data, failed=record.raised() is not None or bool(span.error))
+                self._record_span(
+                    record, data, failed=record.find_exception() is not None or bool(span.error)
+                )
         stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
         self._close(record, span.error, is_turn=data.type == "turn", stopped=stopped)
 
     @shielded("openai_agents.cancel")
-    def note_cancelled(self, result: Any) -> None:
+    def record_cancelled(self, result: Any) -> None:
         """Note a streamed run as cancelled: one that stops after its turn ends like one that answered."""
         trace = result.trace or get_current_trace()  # none of its own within a trace of the application's
         if trace is not None and trace.trace_id in self._records:
             self._cancelled[trace.trace_id] = result
 
     @shielded("openai_agents.model.start")
-    def begin_call(self, model: Any, given: Mapping[str, Any]) -> BareCall | None:
+    def find_started_call(self, model: Any, arguments: Mapping[str, Any]) -> BareCall | None:
         """Start the span of a model's call; None where nothing traces it."""
         within, trace = get_current_span(), get_current_trace()
         parent = self._records.get(within.span_id) if within is not None else None
@@ -186,21 +188,21 @@ class SpanProcessor(TracingProcessor):
             return None
         name = as_text(get_attribute(model, "model")) or type(model).__name__
         call = self._open(BareCall, name, LLM, parent)
-        call.parent, call.calls_before, call.given = parent, parent.calls, {**given, "model": name}
+        call.parent, call.calls_before, call.given = parent, parent.calls, {**arguments, "model": name}
         return call
 
-    def end_call(self, call: BareCall | None, response: Any) -> None:
+    def close_call(self, call: BareCall | None, response: Any) -> None:
         """End a model call's span; it is left unended, and so out, where the model made one itself."""
         if call is None or call.parent.calls != call.calls_before:
             return
-        raised = call.raised()
+        raised = call.find_exception()
         with shielded("openai_agents.model.end"):
             if call.recording:
                 data = records.build_bare_call(call.given, response)
-                call.parent.note(*records.describe_call(call, data, call.history))
-                records.mark_hidden(call, data, failed=False)
+                call.parent.record_conversation(*records.read_call(call, data, call.history))
+                records.record_hidden(call, data, failed=False)
             if raised is not None and not was_abandoned(raised):
-                records.fail(call, raised)
+                records.record_failure(call, raised)
         call.close()
 
     def shutdown(self) -> None:
@@ -209,35 +211,35 @@ class SpanProcessor(TracingProcessor):
     def force_flush(self) -> None:
         """Do nothing: nothing is held back here."""
 
-    def end_all(self) -> None:
+    def close_all(self) -> None:
         """End all open spans: the SDK will not report their ends to us."""
         while self._records:
             _, record = self._records.popitem()
             if not record.ended:  # what only groups has the record of what is above
-                record.end()
+                record.close_record()
 
     def _open(self, kind: type[_Opened], name: str, span_kind: str, parent: Record | None) -> _Opened:
-        record = self._tracing.open(kind, make_start(name, span_kind), parent.context if parent else None)
+        record = self._tracing.open(kind, build_start(name, span_kind), parent.context if parent else None)
         record.kind, record.handled = span_kind, sys.exception()
         record.history = parent.history if parent and span_kind != AGENT else History()
         record.agent = parent.agent if parent else None
         return record
 
-    def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
+    def _record_span(self, record: Record, data: Any, *, failed: bool) -> None:
         if record.kind == LLM:
-            record.note(*records.describe_call(record, data, record.history))
-            records.mark_hidden(record, data, failed=failed)
+            record.record_conversation(*records.read_call(record, data, record.history))
+            records.record_hidden(record, data, failed=failed)
         elif record.kind == TOOL:
-            records.describe_tool(record, data, failed=failed)
+            records.record_tool(record, data, failed=failed)
         elif record.kind == AGENT:
-            records.describe_agent(record, data, record.question, record.answered)
+            records.record_agent_span(record, data, record.question, record.answered)
             if record.workflow is not None:
                 record.workflow.question = record.workflow.question or record.question
                 record.workflow.answered = record.answered
         else:
-            records.describe_other(record, data)
+            records.record_other(record, data)
         if data.type == "response":  # which model answers is not known before it has
-            record.span.update_name(f"{genai.OPERATION_CHAT} {records.choose_name(data)}")
+            record.span.update_name(f"{genai.OPERATION_CHAT} {records.get_name(data)}")
             records.record_hosted_code(self._tracing, record, data)
 
     def _is_stopped(self, record: Record, trace_id: str) -> bool:
@@ -246,22 +248,28 @@ class SpanProcessor(TracingProcessor):
         return result is not None and result.final_output is None and record.answered is None
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
-        raised = record.raised()
+        raised = record.find_exception()
         given_up = was_abandoned(raised)
-        message = records.format_error(error) or (record.last_failure if record.kind == AGENT else None)
+        message = records.find_error(error) or (record.last_failure if record.kind == AGENT else None)
         failed = (raised is not None and not given_up) or message is not None
         with shielded("openai_agents.fail"):
             if raised is not None and not given_up:
-                records.fail(record, raised)
+                records.record_failure(record, raised)
             elif message is not None:
                 # The SDK keeps a message and loses the type, where it handled the exception itself.
                 record.fail_untyped(message)
         if is_turn and record.agent is not None:
             record.agent.last_failure = message
-        if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
-            limit = as_text(get_member(error, "message")) == "Max turns exceeded"
-            record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
-        record.end()
+        was_left = given_up or stopped or record.handed_over
+        if record.kind == AGENT and (failed or not was_left):
+            record.fact(ours.RUN_ENDING, _get_ending(error, failed=failed))
+        record.close_record()
+
+
+def _get_ending(error: Any, *, failed: bool) -> str:
+    if as_text(get_member(error, "message")) == "Max turns exceeded":
+        return "max_steps"
+    return "failed" if failed else "answered"
 
 
 _Opened = TypeVar("_Opened", bound=Record)
@@ -291,63 +299,65 @@ class Instrumentor(patching.Instrumentor):
         """Register the processor beside the SDK's own upload, again where it is no longer there."""
         if self._processor in _list_processors():
             return
-        self.patches.replace(RunResultStreaming, "cancel", self._note_cancel)
+        self.patches.add_patch(RunResultStreaming, "cancel", self._handle_cancel)
         try:
             from agents.run_internal import run_loop
         except ImportError:
             pass  # another version of the SDK: its own models are recorded all the same
         else:
-            self.patches.replace(run_loop, "get_model", self._note_model)
+            self.patches.add_patch(run_loop, "get_model", self._handle_model)
         add_trace_processor(self._processor)
 
-    def take_over(self) -> None:
+    def start_alone(self) -> None:
         """Replace the processors that are there, among them the SDK's own upload."""
         if self._stood_in_for is None:
-            self._stood_in_for = [each for each in _list_processors() if each is not self._processor]
+            self._stood_in_for = [
+                processor for processor in _list_processors() if processor is not self._processor
+            ]
             set_trace_processors([self._processor])
 
     def uninstrument(self) -> None:
         """Remove the processor, restore those it replaced, and end open spans."""
         super().uninstrument()
-        self._processor.end_all()
-        left = [each for each in _list_processors() if each is not self._processor]
+        self._processor.close_all()
+        left = [processor for processor in _list_processors() if processor is not self._processor]
         set_trace_processors([*(self._stood_in_for or ()), *left])
 
-    def _note_cancel(self, original: Method, result: Any, args: Args, kwargs: Kwargs) -> Any:
-        self._processor.note_cancelled(result)
+    def _handle_cancel(self, original: Method, result: Any, args: Args, kwargs: Kwargs) -> Any:
+        self._processor.record_cancelled(result)
         return original(result, *args, **kwargs)
 
-    def _note_model(self, original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
+    def _handle_model(self, original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
         """Patch the class of a model as an agent comes to use it."""
         model = original(*args, **kwargs)
         kind = type(model)
         if not kind.__module__.startswith("agents."):
-            self.patches.replace_inherited(kind, "get_response", self._respond)
-            self.patches.replace_inherited(kind, "stream_response", self._stream_response)
+            self.patches.add_inherited_patches(kind, "get_response", self._handle_response)
+            self.patches.add_inherited_patches(kind, "stream_response", self._iter_response)
         return model
 
-    async def _respond(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
-        call, response = self._processor.begin_call(model, _name_arguments(args, kwargs)), None
+    async def _handle_response(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
+        call, response = self._processor.find_started_call(model, _group_arguments(args, kwargs)), None
         try:
             response = await original(model, *args, **kwargs)
         finally:
-            self._processor.end_call(call, response)
+            self._processor.close_call(call, response)
         return response
 
-    async def _stream_response(
+    async def _iter_response(
         self, original: Method, model: Any, args: Args, kwargs: Kwargs
     ) -> AsyncIterator[Any]:
-        call, response = self._processor.begin_call(model, _name_arguments(args, kwargs)), None
+        call, response = self._processor.find_started_call(model, _group_arguments(args, kwargs)), None
         try:
             async for event in original(model, *args, **kwargs):
                 if getattr(event, "type", None) == "response.completed":
                     response = getattr(event, "response", None)
                 yield event
         finally:
-            self._processor.end_call(call, response)
+            self._processor.close_call(call, response)
 
 
-def _name_arguments(args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
+def _group_arguments(args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
     return {**dict(zip(_POSITIONS, args, strict=False)), **kwargs}
 
 

@@ -22,20 +22,20 @@ from spanproof.instrumentors.content.texts import (
 from spanproof.instrumentors.frameworks.messages import (
     History,
     Message,
-    make_message,
-    make_tool_response_part,
+    build_message,
+    build_tool_response_part,
     record_agent,
     record_input,
     record_output,
     record_usage,
 )
-from spanproof.instrumentors.spans.span_start import make_tool_start
+from spanproof.instrumentors.spans.span_start import build_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 
-def choose_name(data: Any) -> str:
+def get_name(data: Any) -> str:
     """Return a span's name: that of the agent, tool or model, or the turn's number."""
     if data.type == "turn":
         return f"step {data.turn}"
@@ -46,16 +46,16 @@ def choose_name(data: Any) -> str:
     return as_text(get_attribute(data, "name")) or as_text(get_attribute(data, "model")) or str(data.type)
 
 
-def describe_agent(content: Content, data: Any, question: str | None, answered: str | None) -> None:
+def record_agent_span(content: Content, data: Any, question: str | None, answered: str | None) -> None:
     """Record an agent's name and tools, and the question and answer that its calls showed."""
     record_agent(content, as_text(data.name))
     names = [name for name in list_elements(data.tools) if is_a(name, str)]
     if names and content.visible:
         content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
-    describe_workflow(content, question, answered)
+    record_workflow(content, question, answered)
 
 
-def describe_workflow(content: Content, question: str | None, answered: str | None) -> None:
+def record_workflow(content: Content, question: str | None, answered: str | None) -> None:
     """Record the question to the workflow's first agent and the answer of its last one."""
     if question is not None:
         content.input(question)
@@ -63,7 +63,7 @@ def describe_workflow(content: Content, question: str | None, answered: str | No
         content.output(answered)
 
 
-def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
+def read_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
     """Record a call's conversation; returns the last question and the answer, if any."""
     response = get_attribute(data, "response")
     model = as_text(get_attribute(data, "model")) or as_text(get_attribute(response, "model"))
@@ -74,45 +74,45 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     record_usage(content, get_member(own, "input_tokens"), get_member(own, "output_tokens"))
     if not content.visible:
         return None, None
-    given = get_attribute(data, "input")
-    question = [read_item(each) for each in list_elements(given)]
-    if is_a(given, str):
-        question = [make_message("user", to_text(given))]
+    messages = get_attribute(data, "input")
+    question = [read_item(element) for element in list_elements(messages)]
+    if is_a(messages, str):
+        question = [build_message("user", to_text(messages))]
     record_input(content, question, attrgetter("key"), lambda message: message, history)
-    said = list_elements(get_attribute(response, "output")) or list_elements(get_attribute(data, "output"))
-    answers = [read_item(each) for each in said]
-    answer = Message({"role": "assistant", "parts": [part for each in answers for part in each.parts]}, ())
-    if said:
+    outputs = list_elements(get_attribute(response, "output")) or list_elements(get_attribute(data, "output"))
+    answers = [read_item(item) for item in outputs]
+    answer = Message({"role": "assistant", "parts": [part for item in answers for part in item.parts]}, ())
+    if outputs:
         record_output(content, answer, "tool_call" if answer.calls_tools else "stop")
-        history.add_answers(content.span, [each.key for each in answers])
-    last = next((each.text for each in reversed(question) if each.document["role"] == "user"), None)
+        history.add_answers(content.span, [item.key for item in answers])
+    last = next((item.text for item in reversed(question) if item.document["role"] == "user"), None)
     return last, None if answer.calls_tools or not answer.parts else answer.text
 
 
-def build_bare_call(given: Mapping[str, Any], response: Any) -> Any:
+def build_bare_call(arguments: Mapping[str, Any], response: Any) -> Any:
     """Return the call of a model without a span in the form of the SDK's span data.
 
     Args:
-        given: what the model was called with.
+        arguments: what the model was called with.
         response: what it answered; None where it failed.
     """
-    if not getattr(given.get("tracing"), "include_data", lambda: True)():
-        return SimpleNamespace(response=None, model=given.get("model"), usage=None, input=None)
-    sent = given.get("input")
+    if not getattr(arguments.get("tracing"), "include_data", lambda: True)():
+        return SimpleNamespace(response=None, model=arguments.get("model"), usage=None, input=None)
+    sent = arguments.get("input")
     items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(list_elements(sent))
-    if as_text(given.get("system_instructions")):
-        items.insert(0, {"role": "system", "content": given["system_instructions"]})
-    return SimpleNamespace(response=response, model=given.get("model"), usage=None, input=items)
+    if as_text(arguments.get("system_instructions")):
+        items.insert(0, {"role": "system", "content": arguments["system_instructions"]})
+    return SimpleNamespace(response=response, model=arguments.get("model"), usage=None, input=items)
 
 
-def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
+def record_tool(content: Content, data: Any, *, failed: bool) -> None:
     """Record a function tool's call, with the code where an argument is a program."""
     name = as_text(data.name) or "tool"
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
     if data.input is None and data.output is None:
-        mark_hidden(content, data, failed=False)
+        record_hidden(content, data, failed=False)
         return
     record_call(content, name, _decode_arguments(data.input))
     if data.output is not None or not failed:
@@ -120,14 +120,14 @@ def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
         content.output_json(genai.TOOL_CALL_RESULT, data.output)
 
 
-def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
+def record_hidden(content: Content, data: Any, *, failed: bool) -> None:
     """Mark a call whose content the SDK holds back (`trace_include_sensitive_data=False`) as hidden."""
     content_of = (get_attribute(data, name) for name in ("input", "output", "response"))
-    if not failed and all(each is None for each in content_of):
+    if not failed and all(item is None for item in content_of):
         content.attributes[ours.CONTENT_HIDDEN] = True
 
 
-def describe_other(content: Content, data: Any) -> None:
+def record_other(content: Content, data: Any) -> None:
     """Record turns, handoffs, guardrails, and the application's own spans."""
     if data.type == "turn":
         content.fact(ours.STEP_NUMBER, as_count(data.turn))
@@ -150,34 +150,34 @@ def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
             get_attribute(item, "code"), str
         ):
             continue
-        run = tracing.open(OpenSpan, make_tool_start("code_interpreter", "extension"), opened.context)
+        run = tracing.open(OpenSpan, build_tool_start("code_interpreter", "extension"), opened.context)
         run.fact(genai.TOOL_CALL_ID, as_text(get_attribute(item, "id")))
         run.fact(ours.EXECUTOR_TYPE, "openai")
         run.code(item.code, "python")
         run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
-        _describe_outputs(run, get_attribute(item, "outputs"))
+        _record_outputs(run, get_attribute(item, "outputs"))
         if get_attribute(item, "status") == "failed":
             run.fail_untyped("the hosted interpreter failed")
         run.close()
 
 
-def _describe_outputs(content: Content, outputs: Any) -> None:
+def _record_outputs(content: Content, outputs: Any) -> None:
     """Record what hosted code printed and showed; the API includes it only if the application requests it."""
     if not is_a(outputs, list):
         return
     logs, shown = [], []
-    for each in list_elements(outputs):
-        printed = as_text(get_attribute(each, "logs"))
+    for element in list_elements(outputs):
+        printed = as_text(get_attribute(element, "logs"))
         if printed is not None:
             logs.append(printed)
         # Images are large and no evaluator reads them: only their presence is recorded.
-        shown.append(printed if printed is not None else f"[{to_text(get_attribute(each, 'type'))}]\n")
+        shown.append(printed if printed is not None else f"[{to_text(get_attribute(element, 'type'))}]\n")
     content.text(ours.EXECUTION_LOGS, "".join(logs))
     content.text(ours.EXECUTION_OBSERVATION, "".join(shown))
     content.output("".join(shown))
 
 
-def format_error(error: Any) -> str | None:
+def find_error(error: Any) -> str | None:
     """Return the message of a span's error, with its details."""
     message = as_text(get_member(error, "message"))
     if message is None:
@@ -186,13 +186,13 @@ def format_error(error: Any) -> str | None:
     return f"{message}: {details}" if details else message
 
 
-def fail(opened: OpenSpan, error: BaseException) -> None:
+def record_failure(opened: OpenSpan, error: BaseException) -> None:
     """Mark a span failed by the exception that was raised, which the SDK wraps where a tool has raised it."""
     cause = error.__cause__
     if cause is None or type(error).__name__ != "UserError" or type(error).__module__ != "agents.exceptions":
         opened.fail(error)
         return
-    chain = [type(each).__name__ for each in (error, cause)]
+    chain = [type(item).__name__ for item in (error, cause)]
     opened.fail(error, error_type=type(cause).__name__, chain=chain)
 
 
@@ -200,44 +200,44 @@ def read_item(item: Any) -> Message:
     """Return an item of the Responses API or a chat message in the conventions' form."""
     kind = _get_field(item, "type")
     if kind == "function_call":
-        return make_message("assistant", "", [_read_call(item)])
+        return build_message("assistant", "", [_read_call(item)])
     if kind == "function_call_output":
-        return _make_tool_answer(_get_field(item, "output"), as_text(_get_field(item, "call_id")))
+        return _build_tool_answer(_get_field(item, "output"), as_text(_get_field(item, "call_id")))
     if (
         _get_field(item, "object") == "response"
     ):  # a streamed chat completion, which the SDK keeps as several items
         items = list_elements(_get_field(item, "output"))
         texts = [
-            _extract_text(_get_field(each, "content"))
-            for each in items
-            if _get_field(each, "type") == "message"
+            _get_text(_get_field(entry, "content"))
+            for entry in items
+            if _get_field(entry, "type") == "message"
         ]
-        calls = [_read_call(each) for each in items if _get_field(each, "type") == "function_call"]
-        return make_message("assistant", "\n".join(text for text in texts if text), calls)
+        calls = [_read_call(entry) for entry in items if _get_field(entry, "type") == "function_call"]
+        return build_message("assistant", "\n".join(text for text in texts if text), calls)
     role = as_text(_get_field(item, "role")) or "assistant"
-    text = _extract_text(_get_field(item, "content"))
+    text = _get_text(_get_field(item, "content"))
     call_id = as_text(_get_field(item, "tool_call_id"))
     if role == "tool" and call_id is not None:
-        return _make_tool_answer(text, call_id)
+        return _build_tool_answer(text, call_id)
     calls = [
-        _read_call(_get_field(each, "function"), as_text(_get_field(each, "id")))
-        for each in list_elements(_get_field(item, "tool_calls"))
+        _read_call(_get_field(element, "function"), as_text(_get_field(element, "id")))
+        for element in list_elements(_get_field(item, "tool_calls"))
     ]
-    return make_message(role, text, calls)
+    return build_message(role, text, calls)
 
 
 def _read_call(item: Any, call_id: str | None = None) -> tuple[str, object, str | None]:
-    """Return a tool's name, arguments and the call's id, as `make_message` takes them."""
+    """Return a tool's name, arguments and the call's id, as `build_message` takes them."""
     call_id = call_id or as_text(_get_field(item, "call_id"))
     return to_text(_get_field(item, "name")), _decode_arguments(_get_field(item, "arguments")), call_id
 
 
-def _make_tool_answer(output: object, call_id: str | None) -> Message:
-    document = {"role": "tool", "parts": [make_tool_response_part(output, call_id)]}
+def _build_tool_answer(output: object, call_id: str | None) -> Message:
+    document = {"role": "tool", "parts": [build_tool_response_part(output, call_id)]}
     return Message(document, ("output", call_id, to_text(output)))
 
 
-def _extract_text(content: Any) -> str:
+def _get_text(content: Any) -> str:
     if is_a(content, str):
         return to_text(content)
     texts = [as_text(_get_field(part, "text")) for part in list_elements(content)]

@@ -9,13 +9,13 @@ from typing import Any
 
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.content.code_tools import Bound, bind, read_parameters, record_call
+from spanproof.instrumentors.content.code_tools import Bound, build_bound, read_parameters, record_call
 from spanproof.instrumentors.content.texts import (
     as_number,
     as_text,
     get_attribute,
     is_a,
-    iterate_items,
+    iter_items,
     list_elements,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
@@ -27,17 +27,17 @@ from spanproof.instrumentors.frameworks.messages import (
 )
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents import conversation
-from spanproof.instrumentors.frameworks.smolagents.execution import collect_chain, find_real_cause
-from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, Run, locate_call
+from spanproof.instrumentors.frameworks.smolagents.execution import get_real_cause, list_causes
+from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, Run, get_call_context
 from spanproof.instrumentors.spans.contexts import (
     DrivenIterator,
     attach,
     current,
     detach,
-    iterate_within,
+    iter_within,
     run_within,
 )
-from spanproof.instrumentors.spans.span_start import make_model_start, make_tool_start
+from spanproof.instrumentors.spans.span_start import build_model_start, build_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -46,35 +46,35 @@ from spanproof.semconv import spanproof as ours
 _OWN_FLAGS = frozenset({"sanitize_inputs_outputs"})
 
 
-def trace_tool(
+def run_traced_tool(
     tracing: Tracing, tool_type: str, original: Method, tool: Any, args: Args, kwargs: Kwargs
 ) -> Any:
     """Hook of a tool's `__call__`, and of a managed agent's, which its manager uses like a tool."""
-    parent, place = locate_call(tracing, tool, original)
+    parent, position = get_call_context(tracing, tool, original)
     if (
-        place is MUTED or parent is None
+        position is MUTED or parent is None
     ):  # a helper called without an agent or a span around it would be noise
         return original(tool, *args, **kwargs)
     name = get_name(tool, "name")
-    inner = {PLACE: Place(place.run, place.step, tool, original)}
-    opened = tracing.open(OpenSpan, make_tool_start(name, tool_type), parent, values=inner)
+    inner = {PLACE: Place(position.run, position.step, tool, original)}
+    opened = tracing.open(OpenSpan, build_tool_start(name, tool_type), parent, values=inner)
     if opened.recording and opened.visible:
         _record_tool_arguments(opened, tool, name, args, kwargs)
-    end = partial(_end_call, opened, place.run, _record_tool_result)
+    end = partial(_close_call, opened, position.run, _record_tool_result)
     return run_within(partial(original, tool, *args, **kwargs), opened.context, end)
 
 
-def trace_model(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
+def run_traced_model(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `generate`: call it within an LLM span."""
-    parent, place = locate_call(tracing, model, original)
-    if place is MUTED:
+    parent, position = get_call_context(tracing, model, original)
+    if position is MUTED:
         return original(model, *args, **kwargs)
-    opened = _open_model_call(tracing, parent, place, original, model, args, kwargs)
-    end = partial(_end_call, opened, place.run, _record_answer)
+    opened = _open_model_call(tracing, parent, position, original, model, args, kwargs)
+    end = partial(_close_call, opened, position.run, _record_answer)
     return run_within(partial(original, model, *args, **kwargs), opened.context, end)
 
 
-def adopt_and_call(
+def run_instrumented_model(
     adopt_model: Callable[[Any], object],
     original: Method,
     model: Any,
@@ -86,24 +86,24 @@ def adopt_and_call(
     return original(model, *args, **kwargs)
 
 
-def trace_stream(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
+def run_traced_stream(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `generate_stream`, which answers in pieces: the span ends with the stream."""
-    _, place = locate_call(tracing, model, original)
-    if place is MUTED:
+    _, position = get_call_context(tracing, model, original)
+    if position is MUTED:
         return original(model, *args, **kwargs)
     # A method that returns its parent's stream calls it here, before the span starts.
-    token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
+    token = attach(Context({**current(), PLACE: Place(position.run, position.step, model, original)}))
     try:
         stream = original(model, *args, **kwargs)
     finally:
         detach(token)
     if not hasattr(type(stream), "__next__"):
         return stream
-    driven = _drive_stream(tracing, original, model, args, kwargs, stream)
+    driven = _run_stream(tracing, original, model, args, kwargs, stream)
     return driven if type(stream) is GeneratorType else DrivenIterator(stream, _spanproof_driven=driven)
 
 
-def _drive_stream(
+def _run_stream(
     tracing: Tracing,
     original: Method,
     model: Any,
@@ -111,34 +111,34 @@ def _drive_stream(
     kwargs: Kwargs,
     stream: Any,
 ) -> Any:
-    parent, place = locate_call(tracing, model, original)
-    opened = _open_model_call(tracing, parent, place, original, model, args, kwargs)
+    parent, position = get_call_context(tracing, model, original)
+    opened = _open_model_call(tracing, parent, position, original, model, args, kwargs)
     pieces: list[Any] = []
 
     def end(failure: BaseException | None) -> None:
-        answer = _join(pieces) if failure is None else None
-        _end_call(opened, place.run, _record_answer, answer, failure)
+        answer = _build_joined(pieces) if failure is None else None
+        _close_call(opened, position.run, _record_answer, answer, failure)
 
-    return (yield from iterate_within(stream, opened.context, pieces.append, end))
+    return (yield from iter_within(stream, opened.context, pieces.append, end))
 
 
 def _open_model_call(
     tracing: Tracing,
     parent: Context | None,
-    place: Place,
+    position: Place,
     method: Method,
     model: Any,
     args: Args,
     kwargs: Kwargs,
 ) -> OpenSpan:
-    inner = {PLACE: Place(place.run, place.step, model, method)}
-    opened = tracing.open(OpenSpan, make_model_start(get_name(model, "model_id")), parent, values=inner)
+    inner = {PLACE: Place(position.run, position.step, model, method)}
+    opened = tracing.open(OpenSpan, build_model_start(get_name(model, "model_id")), parent, values=inner)
     if opened.recording:
-        _record_question(opened, place.run, model, args, kwargs)
+        _record_question(opened, position.run, model, args, kwargs)
     return opened
 
 
-def _end_call(
+def _close_call(
     opened: OpenSpan,
     run: Run | None,
     record_result: Callable[[OpenSpan, Run | None, Any], object],
@@ -148,7 +148,7 @@ def _end_call(
     """Record what a call returned, or raised, and end its span."""
     with shielded("smolagents.call.end"):
         if error is not None:
-            real = find_real_cause(collect_chain(error, run.handled if run else None))
+            real = get_real_cause(list_causes(error, run.handled if run else None))
             opened.fail(error, error_type=type(real).__name__)
         elif opened.recording:
             record_result(opened, run, result)
@@ -168,8 +168,10 @@ def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, 
         if parameter in parameters:
             opened.fact(name, as_number(parameters[parameter]))
     stops = tuple(list_elements(kwargs.get("stop_sequences")))
-    known = run.stops if run is not None else ()
-    if stops != known and all(type(each) is str for each in stops):  # on the calls of a run where it changes
+    own_stops = run.stops if run is not None else ()
+    if stops != own_stops and all(
+        type(stop) is str for stop in stops
+    ):  # on the calls of a run where it changes
         opened.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
         if run is not None:
             run.stops = stops
@@ -177,13 +179,13 @@ def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, 
     if opened.visible and is_a(messages, list):
         history = run.history if run else None
         record_input(
-            opened, list_elements(messages), conversation.derive_key, conversation.read_message, history
+            opened, list_elements(messages), conversation.find_key, conversation.read_message, history
         )
 
 
 @shielded("smolagents.model.join")
-def _join(pieces: Sequence[Any]) -> Any:
-    return conversation.join_pieces(pieces)
+def _build_joined(pieces: Sequence[Any]) -> Any:
+    return conversation.build_joined_message(pieces)
 
 
 def _record_answer(opened: OpenSpan, run: Run | None, answer: Any) -> None:
@@ -208,14 +210,14 @@ def list_definitions(agent: Any) -> list[dict[str, Any]]:
             "parameters": {"type": "object", "properties": get_attribute(member, "inputs", {})},
         }
         for group in groups
-        for _, member in iterate_items(group)
+        for _, member in iter_items(group)
     ]
 
 
 @shielded("smolagents.tool.start")
 def _record_tool_arguments(content: OpenSpan, tool: Any, name: str, args: Args, kwargs: Kwargs) -> None:
     """Record the arguments before the call, which may change them."""
-    bound = _bind_tool(tool, args, kwargs)
+    bound = _build_bound_tool(tool, args, kwargs)
     record_call(content, name, bound.named)
     if bound.positional:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
@@ -227,14 +229,14 @@ def _record_tool_result(content: OpenSpan, _run: Run | None, result: Any) -> Non
         content.output_json(genai.TOOL_CALL_RESULT, result)
 
 
-def _bind_tool(tool: Any, args: Args, kwargs: Kwargs) -> Bound:
-    given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
+def _build_bound_tool(tool: Any, args: Args, kwargs: Kwargs) -> Bound:
+    arguments = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
     if not args:
-        return Bound(given, ())
-    declared = tuple(name for name, _ in iterate_items(get_attribute(tool, "inputs")))
-    if len(args) == 1 and not given and type(args[0]) is dict and args[0].keys() <= set(declared):
+        return Bound(arguments, ())
+    declared = tuple(name for name, _ in iter_items(get_attribute(tool, "inputs")))
+    if len(args) == 1 and not arguments and type(args[0]) is dict and args[0].keys() <= set(declared):
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
         return Bound(args[0], ())
     forward = getattr(type(tool), "forward", None)
     names = (read_parameters(forward).names if callable(forward) else ()) or declared
-    return bind(names, args, given)
+    return build_bound(names, args, arguments)

@@ -15,16 +15,16 @@ from spanproof.instrumentors.content.texts import (
 )
 from spanproof.instrumentors.frameworks.messages import (
     Message,
-    make_text_part,
-    make_tool_call_part,
-    name_finish,
+    build_text_part,
+    build_tool_call_part,
+    get_finish_reason,
 )
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 
 
-def derive_key(message: Any) -> tuple[str, str] | None:
+def find_key(message: Any) -> tuple[str, str] | None:
     """Return the role and text of a framework message that holds one text and nothing else, as most do."""
     if type(message).__module__ != _MODELS or message.tool_calls is not None:
         return None
@@ -36,22 +36,22 @@ def derive_key(message: Any) -> tuple[str, str] | None:
 
 def read_message(message: Any) -> Message:
     """Return a `ChatMessage`, or the dictionary that older models pass, in the form of the conventions."""
-    key = derive_key(message)
+    key = find_key(message)
     if key is not None:
         role, text = str.__str__(key[0]), key[1]
-        return Message({"role": _ROLES.get(role, role), "parts": [make_text_part(text)]}, key)
+        return Message({"role": _ROLES.get(role, role), "parts": [build_text_part(text)]}, key)
     role = _get_field(message, "role")
     role = as_text(get_attribute(role, "value", role)) or "user"
     parts, keys = _read_content(_get_field(message, "content"))
     for call in list_elements(_get_field(message, "tool_calls")):
         function = _get_field(call, "function")
         name, arguments = to_text(_get_field(function, "name")), _get_field(function, "arguments")
-        parts.append(make_tool_call_part(name, arguments, as_text(_get_field(call, "id"))))
+        parts.append(build_tool_call_part(name, arguments, as_text(_get_field(call, "id"))))
         keys.append((name, to_text(arguments)))
     return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
 
 
-def join_pieces(pieces: Sequence[Any]) -> Any:
+def build_joined_message(pieces: Sequence[Any]) -> Any:
     """Return the message that the pieces of a stream add up to."""
     from smolagents.models import agglomerate_stream_deltas
 
@@ -68,7 +68,7 @@ def read_finish_reason(answer: Any) -> str:
     """Return why the model stopped, in the words of the conventions."""
     choices = list_elements(get_attribute(get_attribute(answer, "raw"), "choices"))
     reason = as_text(get_attribute(choices[0], "finish_reason")) if choices else None
-    return name_finish(reason, get_attribute(answer, "tool_calls"))
+    return get_finish_reason(reason, get_attribute(answer, "tool_calls"))
 
 
 def _get_field(message: Any, name: str) -> Any:
@@ -78,18 +78,20 @@ def _get_field(message: Any, name: str) -> Any:
 def _read_content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
     if content is None:
         return [], []
-    read = [_read_element(each) for each in (list_elements(content) if is_a(content, list) else (content,))]
+    read = [
+        _read_element(element) for element in (list_elements(content) if is_a(content, list) else (content,))
+    ]
     return [part for part, _ in read], [key for _, key in read]
 
 
 def _read_element(element: Any) -> tuple[dict[str, Any], Hashable]:
     if not is_a(element, dict):
         text = to_text(element)
-        return make_text_part(text), text
+        return build_text_part(text), text
     kind = as_text(get_member(element, "type"))
     if kind in ("text", None):
         text = to_text(get_member(element, "text"))
-        return make_text_part(text), text
+        return build_text_part(text), text
     if kind == "image_url":
         uri = to_text(get_member(get_member(element, "image_url"), "url"))
         return {"type": "uri", "modality": "image", "uri": uri}, uri

@@ -19,40 +19,40 @@ from spanproof.instrumentors.content.texts import (
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.frameworks.smolagents.state import Run, Step, find_place
+from spanproof.instrumentors.frameworks.smolagents.state import Run, Step, get_position
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
 
 
-def trace_executor(original: Method, executor: Any, args: Args, kwargs: Kwargs) -> Any:
+def run_traced_executor(original: Method, executor: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
-    step = find_place().step
+    step = get_position().step
     code = args[0] if args else kwargs.get("code_action")
     if step is None or step.source is not None or not isinstance(code, str):
         return original(executor, *args, **kwargs)
     step.source, step.executor = code, executor
-    before = _print_buffer(executor) if step.visible else None
+    before = _get_print_buffer(executor) if step.visible else None
     began = perf_counter()
     try:
         returned = step.returned = original(executor, *args, **kwargs)
     except BaseException as error:
-        _note_failure(step, error)
+        _record_failure(step, error)
         raise
     finally:
         step.duration_s = perf_counter() - began
         # The buffer is renewed once the code parses: the same one as before means that it never ran.
-        step.printed = before is None or _print_buffer(executor) is not before
+        step.printed = before is None or _get_print_buffer(executor) is not before
     return returned
 
 
-def _print_buffer(executor: Any) -> Any:
+def _get_print_buffer(executor: Any) -> Any:
     """Return the object that holds what the code of a local executor has printed."""
     return get_member(get_attribute(executor, "state"), _PRINTS)
 
 
-def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
+def run_with_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `local_python_executor.timeout`, whose thread starts without a context.
 
     Only the OpenTelemetry context is carried over: the host's own context variables stay as they would be.
@@ -67,9 +67,9 @@ def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                step = find_place(context).step
+                step = get_position(context).step
                 if step is not None and step.source is not None:
-                    _note_failure(step, error)
+                    _record_failure(step, error)
                 raise
             finally:
                 detach(token)
@@ -85,18 +85,18 @@ def _get_executor_facts(run: Run, executor: Any) -> Mapping[str, AttributeValue]
         described = Content(ContentPolicy())
         described.fact(ours.CODE_LANGUAGE, "python")
         with shielded("smolagents.executor.describe"):
-            _describe(described, executor)
+            _record_code(described, executor)
         run.facts_of, run.executor_facts = executor, described.attributes
     return run.executor_facts
 
 
-def _describe(content: Content, executor: Any) -> None:
+def _record_code(content: Content, executor: Any) -> None:
     kind = _classify_executor(executor)
     content.fact(ours.EXECUTOR_TYPE, kind)
     if kind == "local":
         content.fact(ours.EXECUTOR_VERSION, f"python {platform.python_version()}")
         imports = getattr(executor, "additional_authorized_imports", None)
-        if isinstance(imports, list) and imports and all(isinstance(each, str) for each in imports):
+        if isinstance(imports, list) and imports and all(isinstance(item, str) for item in imports):
             content.fact(ours.EXECUTOR_IMPORTS, tuple(sorted(imports)))
     image = getattr(executor, "image_name", None) or getattr(executor, "image", None)
     content.fact(ours.EXECUTOR_IMAGE_NAME, image if isinstance(image, str) else None)
@@ -117,10 +117,10 @@ def _classify_executor(executor: Any) -> str:
 
 
 @shielded("smolagents.executor.failure")
-def _note_failure(step: Step, error: BaseException) -> None:
+def _record_failure(step: Step, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run = find_place().run
-    chain = collect_chain(error, run.handled if run else None)
+    run = get_position().run
+    chain = list_causes(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain
 
@@ -179,15 +179,15 @@ def _record_output(step: Step, memory_step: Any, *, is_final: bool) -> None:
 
 
 def _record_error(run: Run, step: Step, error: BaseException) -> None:
-    chain = collect_chain(error, run.handled)
+    chain = list_causes(error, run.handled)
     if step.chain and any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__):
         # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
         chain = (error, *step.chain)
     step.fail(
         error,
-        error_type=type(find_real_cause(chain)).__name__,
+        error_type=type(get_real_cause(chain)).__name__,
         message=to_text(error),
-        chain=[type(each).__name__ for each in chain],
+        chain=[type(item).__name__ for item in chain],
         stack=step.source is None,
     )
 
@@ -205,7 +205,7 @@ _WRAPPERS = {
 }
 
 
-def collect_chain(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
+def list_causes(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
     """Return the exception and its causes, up to what the host was handling before.
 
     Args:
@@ -216,7 +216,7 @@ def collect_chain(error: BaseException, outside: BaseException | None) -> tuple[
     at: BaseException | None = error
     # By identity: an exception may say that it equals another, or that it is false.
     while at is not None and at is not outside and len(chain) < _MAX_LINKS:
-        if any(each is at for each in chain):
+        if any(item is at for item in chain):
             break
         chain.append(at)
         cause = at.__cause__
@@ -224,9 +224,9 @@ def collect_chain(error: BaseException, outside: BaseException | None) -> tuple[
     return tuple(chain)
 
 
-def find_real_cause(chain: tuple[BaseException, ...]) -> BaseException:
+def get_real_cause(chain: tuple[BaseException, ...]) -> BaseException:
     """Return the first exception that is no wrapper; the innermost when all are."""
-    return next((each for each in chain if not _is_wrapper(each)), chain[-1])
+    return next((item for item in chain if not _is_wrapper(item)), chain[-1])
 
 
 def _is_wrapper(error: BaseException) -> bool:

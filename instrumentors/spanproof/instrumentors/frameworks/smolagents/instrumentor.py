@@ -37,33 +37,33 @@ class Instrumentor(patching.Instrumentor):
                 f"MultiStepAgent has no {', '.join(missing)}; smolagents 1.24 to 1.26 are known"
             )
         hooks: list[tuple[Any, str, patching.Hook]] = [
-            (base, "run", partial(runs.trace_run, tracing, self.adopt)),
-            (base, "__call__", partial(calls.trace_tool, tracing, "agent")),
-            (base, "_finalize_step", partial(runs.trace_finalize, tracing)),
-            (base, "_generate_planning_step", partial(runs.trace_planning, tracing)),
-            (base, "_handle_max_steps_reached", partial(runs.trace_max_steps, tracing)),
-            (local_python_executor, "timeout", execution.carry_context),
-            (smolagents.Tool, "__call__", partial(calls.trace_tool, tracing, "function")),
-            (smolagents.Model, "__call__", partial(calls.adopt_and_call, self.adopt_model)),
+            (base, "run", partial(runs.run_traced_agent, tracing, self.add_agent)),
+            (base, "__call__", partial(calls.run_traced_tool, tracing, "agent")),
+            (base, "_finalize_step", partial(runs.run_traced_finalize, tracing)),
+            (base, "_generate_planning_step", partial(runs.run_traced_planning, tracing)),
+            (base, "_handle_max_steps_reached", partial(runs.run_traced_max_steps, tracing)),
+            (local_python_executor, "timeout", execution.run_with_context),
+            (smolagents.Tool, "__call__", partial(calls.run_traced_tool, tracing, "function")),
+            (smolagents.Model, "__call__", partial(calls.run_instrumented_model, self.add_model)),
         ]
         for owner, name, hook in hooks:
-            patches.replace(owner, name, hook)
+            patches.add_patch(owner, name, hook)
 
     @shielded("smolagents.adopt")
-    def adopt(self, agent: Any) -> None:
+    def add_agent(self, agent: Any) -> None:
         """Instrument the classes of an agent's parts."""
-        replace, tracing = self.patches.replace_inherited, self.tracing
-        replace(type(agent), "_step_stream", partial(runs.trace_step, tracing))
-        self.adopt_model(agent.model)
+        replace, tracing = self.patches.add_inherited_patches, self.tracing
+        replace(type(agent), "_step_stream", partial(runs.run_traced_step, tracing))
+        self.add_model(agent.model)
         for tool in (agent.tools or {}).values():
-            replace(type(tool), "__call__", partial(calls.trace_tool, tracing, "function"))
+            replace(type(tool), "__call__", partial(calls.run_traced_tool, tracing, "function"))
         executor = getattr(agent, "python_executor", None)
         if executor is not None:
-            replace(type(executor), "__call__", execution.trace_executor)
+            replace(type(executor), "__call__", execution.run_traced_executor)
 
     @shielded("smolagents.adopt_model")
-    def adopt_model(self, model: Any) -> None:
+    def add_model(self, model: Any) -> None:
         """Instrument a model's class."""
-        replace, tracing = self.patches.replace_inherited, self.tracing
-        replace(type(model), "generate", partial(calls.trace_model, tracing))
-        replace(type(model), "generate_stream", partial(calls.trace_stream, tracing))
+        replace, tracing = self.patches.add_inherited_patches, self.tracing
+        replace(type(model), "generate", partial(calls.run_traced_model, tracing))
+        replace(type(model), "generate_stream", partial(calls.run_traced_stream, tracing))

@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.texts import get_attribute, iterate_items
+from spanproof.instrumentors.content.texts import get_attribute, iter_items
 from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
@@ -48,7 +48,7 @@ class Step(OpenSpan):
     answered: Any = None
     failure: BaseException | None = None
 
-    def observe(self, item: Any) -> None:
+    def record_items(self, item: Any) -> None:
         """Keep the step's answer among the items that it yields."""
         if type(item).__name__ == "ActionOutput":
             self.answered = item
@@ -79,7 +79,7 @@ class Run(OpenSpan):
     facts_of: Any = None
     executor_facts: Mapping[str, AttributeValue]
 
-    def context_between_steps(self) -> Context:
+    def get_context_between_steps(self) -> Context:
         """Return the context within the run, outside of any step."""
         return Context({**self.context, PLACE: Place(self) if self.recording else MUTED})
 
@@ -107,13 +107,13 @@ MUTED: Final = Place(called="muted")
 `super()`."""
 
 
-def find_place(context: Context | None = None) -> Place:
+def get_position(context: Context | None = None) -> Place:
     """Return where in a run a context is (the current one when None)."""
-    place: Any = (current() if context is None else context).get(PLACE, NOWHERE)
-    return place  # type: ignore[no-any-return]
+    position: Any = (current() if context is None else context).get(PLACE, NOWHERE)
+    return position  # type: ignore[no-any-return]
 
 
-def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
+def get_call_context(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
     """Return the context that a call of a tool or model belongs to, if any, and its place.
 
     That is the current one wherever there is a span. A raw thread has none: there the call is taken to belong
@@ -123,23 +123,23 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
     or model that calls itself again passes the same method twice and is two.
     """
     context = current()
-    place = find_place(context)
-    if tracing.over or (place.called is member and place.method is not method):
+    position = get_position(context)
+    if tracing.over or (position.called is member and position.method is not method):
         return context, MUTED
-    if place is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
-        return context, place
+    if position is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
+        return context, position
     owners = [run for run in list(RUNS.values()) if _uses(run.agent, member)]
     if len(owners) != 1:
         return None, NOWHERE
     (run,) = owners
     steps = list(run.steps.values())
-    context = steps[-1].context if steps else run.context_between_steps()
-    return context, find_place(context)
+    context = steps[-1].context if steps else run.get_context_between_steps()
+    return context, get_position(context)
 
 
 def run_of(tracing: Tracing, agent: Any) -> Run | None:
     """Return the run of this agent that is in progress in the current context."""
-    run = find_place().run
+    run = get_position().run
     return run if run is not None and run.agent is agent and not tracing.over else None
 
 
@@ -147,4 +147,4 @@ def _uses(agent: Any, member: Any) -> bool:
     if get_attribute(agent, "model") is member:
         return True
     groups = (get_attribute(agent, "tools"), get_attribute(agent, "managed_agents"))
-    return any(each is member for group in groups for _, each in iterate_items(group))
+    return any(item is member for group in groups for _, item in iter_items(group))

@@ -36,7 +36,7 @@ class Sent(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         if name in sources:
             return importlib.util.spec_from_loader(name, self, is_package=self.is_package(name))
     def is_package(self, name):
-        return any(other.startswith(name + ".") for other in sources)
+        return any(other.startswith((name + ".", name + "/")) for other in sources)
     def get_source(self, name):
         return sources[name]
     def get_resource_reader(self, name):

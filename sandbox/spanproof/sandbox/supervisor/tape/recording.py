@@ -27,8 +27,8 @@ class Recording:
             self.urls.append(url)
             self._left[exchange.method, str(url)].append(exchange)
 
-    def take(self, method: str, url: Url, body: bytes) -> Exchange | None:
-        """Use up the first call that is this one."""
+    def find_exchange(self, method: str, url: Url, body: bytes) -> Exchange | None:
+        """Return the first unused exchange of this request, and use it up; None where there is none."""
         waiting = self._left.get((method, str(url)), ())
         for exchange in waiting:
             if exchange.request_body is None or exchange.request_body == body:

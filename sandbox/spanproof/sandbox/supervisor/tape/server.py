@@ -258,7 +258,7 @@ class _Connection:
         except ValueError:
             self._server.note(self.destination, allowed=False)
             raise _Refused from None
-        exchange = self._server.recording.take(request.method, url, request.body)
+        exchange = self._server.recording.find_exchange(request.method, url, request.body)
         self._server.note(f"{request.method} {url}", allowed=exchange is not None)
         if exchange is None:
             raise _Refused

@@ -13,7 +13,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.returned import Returned, format_payload
 from spanproof.evaluators.runs.prompts import find_system_prompt
-from spanproof.evaluators.runs.scope import spans_of
+from spanproof.evaluators.runs.scope import list_run_spans
 from spanproof.trace import Language, RecordedCall, SpanKind, Step
 
 _MAX_ARGUMENTS = 60
@@ -21,7 +21,7 @@ _MAX_ARGUMENTS = 60
 
 def build_context(evidence: RunEvidence) -> Context:
     """Return what the run was given; the code it ran is apart, for what code writes down proves nothing."""
-    spans = spans_of(evidence.trace, evidence.run)
+    spans = list_run_spans(evidence.trace, evidence.run)
     prompt = find_system_prompt(span for span in spans if span.kind is SpanKind.LLM)
     arguments: list[str] = []
     errors: list[str] = []
