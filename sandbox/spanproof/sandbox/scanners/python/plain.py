@@ -63,8 +63,8 @@ _MOST_FACTORS: Final = 32
 # Exponents by which a small number stays one.
 _SMALL_EXPONENTS: Final = frozenset({2, 3, 0.5, -1})
 
+# Kinds of nodes that are looked at here, or do nothing by themselves.
 _KINDS: Final[frozenset[type[ast.AST]]] = frozenset(getattr(ast, name) for name in _PLAIN["nodes"].split())
-"""Kinds of nodes that are looked at here, or do nothing by themselves."""
 
 
 def _get_last_word(name: str) -> str:
