@@ -108,7 +108,6 @@ VERBS: dict[str, frozenset[Shape]] = {
     "check": frozenset({Shape.NOTHING}),
     "record": frozenset({Shape.NOTHING}),
     "remove": frozenset({Shape.NOTHING, Shape.COUNT}),
-    "save": frozenset({Shape.NOTHING}),
     "write": frozenset({Shape.NOTHING, Shape.COUNT}),
     # What is done, and what became of it where the caller needs that: `close` whether it was in time.
     "add": frozenset({Shape.NOTHING, Shape.SEQUENCE, Shape.VALUE}),

@@ -57,7 +57,7 @@ class Journal:
         with self.path.open("ab") as file:
             file.write(self._encode_line(graded))
 
-    def save(self, graded: Iterable[GradedAnswer]) -> None:
+    def write_all(self, graded: Iterable[GradedAnswer]) -> None:
         """Put all answers in the place of those that were appended, in their order."""
         whole = self.path.with_name(f"{self.path.name}.part")
         whole.write_bytes(b"".join(map(self._encode_line, graded)))

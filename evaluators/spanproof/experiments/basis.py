@@ -153,7 +153,7 @@ def load_trials(
     whole_head = {**head, "basis": basis.to_json()}
     stored = results.load_trials(whole_head)
     if not stored:
-        results.save((), whole_head)
+        results.write_trials((), whole_head)
         return []
     of_these_cases = [trial for trial in stored if trial.case in basis.cases]
     others = [trial for trial in stored if trial.case not in basis.cases]
@@ -166,7 +166,7 @@ def load_trials(
             f"{results.path} cannot be resumed: {what} changed since; leave out --resume to run again what"
             " changed, or give --fresh to start anew"
         )
-    results.save([*valid, *others], whole_head)
+    results.write_trials([*valid, *others], whole_head)
     counted = [trial for trial in valid if trial.number <= wanted]
     beyond = len(valid) - len(counted)
     text = _describe_take_up(results, basis, wanted, counted, stale, what)

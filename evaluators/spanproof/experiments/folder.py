@@ -102,7 +102,7 @@ class ExperimentFolder:
         (self.path / "trials.jsonl").unlink(missing_ok=True)
         (self.path / "experiment.json").unlink()
 
-    def save(self, trials: Collection[Trial], head: Mapping[str, Any]) -> None:
+    def write_trials(self, trials: Collection[Trial], head: Mapping[str, Any]) -> None:
         """Remove all trials but these, and write the head anew."""
         wanted = {self._offsets[trial.case, trial.number] for trial in trials}
         file = self.path / "trials.jsonl"

@@ -140,7 +140,7 @@ def command(
     judged = fetch_judgements(name, chosen, graded, options, as_json=as_json) if options.judge else None
     result = BenchmarkReport(protocol, chosen, graded, signs, judged)
     if journal is not None:
-        journal.save(graded)
+        journal.write_all(graded)
         write_remark(f"wrote {out}")
     if as_json:
         write_json(result.to_json())
