@@ -54,7 +54,7 @@ def test_looks_at_absent_places_are_judged_by_what_would_lie_there(
 
 
 def test_enough_programs_are_judged() -> None:
-    assert (len(PLACES["ordinary"]), len(PLACES["secrets"])) >= (56, 32)
+    assert (len(PLACES["ordinary"]), len(PLACES["secrets"])) >= (51, 32)
 
 
 @pytest.fixture
