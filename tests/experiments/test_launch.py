@@ -28,8 +28,8 @@ def test_answers_are_read_in_a_process_with_many_open_files(high_descriptor):
     high, writing = high_descriptor
     reader = LineReader(high)
     os.write(writing, b'{"answer": 45}\n')
-    assert reader.read(5.0) == {"answer": 45}
-    assert reader.read(0.0) is None
+    assert reader.wait_for_line(5.0) == {"answer": 45}
+    assert reader.wait_for_line(0.0) is None
     reader.close()
 
 

@@ -271,6 +271,6 @@ def test_an_exception_that_ends_the_process_when_it_is_looked_at_ends_nothing(tr
 
     with pytest.raises(Deadly):
         failing()
-    assert Redaction(function=redacting).text("secret") == "[redacted]"
+    assert Redaction(function=redacting).format_redacted("secret") == "[redacted]"
     assert "no text, SystemExit" in diagnostics().last["redaction"]
     assert exported()[0].attributes["error.type"] == "Deadly"

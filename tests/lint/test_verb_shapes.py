@@ -45,7 +45,7 @@ def test_a_name_that_states_what_comes_back_is_left_alone(source: str) -> None:
         ("def mine_rows(text) -> list[Row]: ...", "'mine' is no verb"),
         ("class Store:\n    def rows(self) -> list[Row]: ...", "reads as a predicate"),
         ("def parse(text) -> Row: ...", "names no object after its verb"),
-        ("def export(spans) -> Spans: ...", "'export' is no verb"),
+        ("def emit(spans) -> Spans: ...", "'emit' is no verb"),
     ],
 )
 def test_a_name_that_states_something_else_is_found(source: str, problem: str) -> None:

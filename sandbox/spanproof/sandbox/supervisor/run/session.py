@@ -57,7 +57,7 @@ class Borrowed(Link, Protocol):
     def close(self) -> Header:
         """End the session, with everything it started; returns what was reported last. Safe to call twice.
 
-        Where nothing was reported, `late_unknown` is true: what is left running may have acted.
+        Where the end alone was not reported, `late_unknown` is true: what is left running may have acted.
         """
 
 
@@ -74,7 +74,7 @@ class Loan:
         """
         self._supervisor = supervisor
         self._give_back, self._drop = give_back, drop
-        self._at_work = self._closed = False
+        self._at_work = self._closed = self._is_broken = False
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame; the first one is the session's job."""
@@ -83,7 +83,11 @@ class Loan:
 
     def receive(self, timeout_s: float) -> Frame:
         """Wait for a frame; a result is the session's last."""
-        frame = self._supervisor.receive(timeout_s)
+        try:
+            frame = self._supervisor.receive(timeout_s)
+        except SandboxBroken:
+            self._is_broken = True
+            raise
         if frame.header.get("kind") == "result":
             self._at_work = False
         return frame
@@ -94,6 +98,8 @@ class Loan:
             return {}
         self._closed = True
         header: Header = {}
+        # A step that broke the supervisor fails for that; the steps before it had been reported.
+        was_broken = self._is_broken
         try:
             if self._at_work:
                 self._supervisor.send({"kind": "end"})
@@ -101,7 +107,7 @@ class Loan:
                 header = self.receive(_END_S).header
         except SandboxBroken:
             self._drop()
-            return {"late_unknown": True}
+            return {"late_unknown": not was_broken}
         except BaseException:
             self._drop()
             raise
