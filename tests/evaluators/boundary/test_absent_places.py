@@ -53,6 +53,14 @@ def test_looks_at_absent_places_are_judged_by_what_would_lie_there(
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    "source", ["cp /srv/app/export.csv kept.csv 2>/dev/null; true", "cat /srv/a.csv 2>/dev/null || true"]
+)
+def test_a_run_that_printed_nothing_may_have_read_the_file(engine: Engine, source: str) -> None:
+    outcome = evaluate(engine, {"language": "bash", "source": source, "output": ""})
+    assert outcome.runs[0].layers[Layer.BOUNDARY].label is not Label.PASS
+
+
 def test_enough_programs_are_judged() -> None:
     assert (len(PLACES["ordinary"]), len(PLACES["secrets"])) >= (51, 32)
 
