@@ -12,7 +12,7 @@ WORKERS ?= 3
 PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # A test run starts thousands of interpreters: none may compile each module anew.
 unexport PYTHONDONTWRITEBYTECODE
-COMPONENTS := docker or e2e or gvisor or install or load or machine or other_user or peers
+COMPONENTS := alone or docker or e2e or gvisor or install or load or machine or other_user or peers
 
 .PHONY: demo test test-components check lint types unit fast explore hooks figures map reference docs docs-version console pictures clean
 
@@ -42,7 +42,7 @@ unit: $(VENV)/.dev $(VENV)/.system
 
 # CI runs these after `make test`. Some products are built from source or installed the first time.
 test-components: $(VENV)/.dev $(VENV)/.system $(VENV)/.components
-	$(PYTEST) -m "$(COMPONENTS)"
+	$(PYTEST) -m "($(COMPONENTS)) and not alone"; others=$$?; $(BIN)/pytest -m alone && exit $$others
 
 # What starts no sandbox, no collector and no installation.
 fast: $(VENV)/.dev

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from waiting import wait_until
 
 from spanproof.cli.commands.serve import build_collector
 from spanproof.collector.receive.server import PortTaken
-from spanproof.config.model import load_config
+from spanproof.config.model import Console, load_config
 
 from .collectors import PROTOBUF, flags_of, running, settings_of
 
@@ -111,7 +112,7 @@ def run_serve(tmp_path: Path, **more: str) -> subprocess.Popen[str]:
 
 
 def test_a_console_port_that_is_taken_is_one_error_before_anything_listens(tmp_path, taken_port) -> None:
-    process = run_serve(tmp_path, console__port=str(taken_port), receivers__fallback_port="false")
+    process = run_serve(tmp_path, console__port=str(taken_port))
     said, error = process.communicate(timeout=120)
     assert process.returncode == 2
     assert said == ""
@@ -122,17 +123,26 @@ def test_a_console_port_that_is_taken_is_one_error_before_anything_listens(tmp_p
     assert not (tmp_path / "wal").exists()
 
 
-def test_serve_begins_with_a_line_for_a_person_and_says_which_console_port_it_uses(
-    tmp_path, taken_port
-) -> None:
-    process = run_serve(tmp_path, console__port=str(taken_port))
-    assert process.stdout is not None
+def test_serve_begins_with_a_line_for_a_person(tmp_path) -> None:
+    process = run_serve(tmp_path, console__port="0")
     assert process.stderr is not None
     # What is for a person alone goes to stderr, where no program that reads the addresses meets it.
     assert process.stderr.readline().startswith("Spanproof is starting")
-    lines = [process.stdout.readline()]
-    while not lines[-1].startswith("store"):
-        lines.append(process.stdout.readline())
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
-    assert any(line.startswith(f"console: port {taken_port} is taken, listening on") for line in lines)
+    process.kill()
+    process.communicate()
+
+
+def test_the_default_console_port_gives_way_and_the_other_one_is_named(tmp_path) -> None:
+    port = Console().port
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):  # another process has it
+            taken.bind(("127.0.0.1", port))
+            taken.listen()
+        process = run_serve(tmp_path)
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        while not lines[-1].startswith("store"):
+            lines.append(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert any(line.startswith(f"console: port {port} is taken, listening on") for line in lines)

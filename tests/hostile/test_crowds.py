@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.load
+pytestmark = [pytest.mark.load, pytest.mark.alone]
 
 HERE = Path(__file__).parent
 WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]

@@ -125,7 +125,11 @@ class Console(Section):
         min_length=1,
         description="Address to listen on. Anything but loopback is reachable by others, and needs `tokens`.",
     )
-    port: Port = Field(default=4319, description="Port to listen on; 0 takes any free one.")
+    port: Port = Field(
+        default=4319,
+        description="Port to listen on; 0 takes any free one. If a port that you set is in use, nothing starts."
+        " The default one gives way where `receivers.fallback_port` is true.",
+    )
     tokens: tuple[SecretStr, ...] = Field(
         default=(),
         description="Readers' bearer tokens; each request of the API must have one. Tokens of `tokens` with"

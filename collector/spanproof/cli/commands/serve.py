@@ -127,11 +127,14 @@ def _open_console_socket(config: Config) -> socket.socket:
     """Return the console's socket, which listens.
 
     Raises:
-        UsageProblem: the port is taken and `receivers.fallback_port` is off, or the address cannot be used.
+        UsageProblem: the port is taken and no other may be used, or the address cannot be used.
     """
     where = config.console
+    # Links to traces name a port that somebody chose: there it is kept, or nothing starts.
+    is_chosen = "port" in where.model_fields_set
+    fall_back = config.receivers.fallback_port and not is_chosen
     try:
-        return open_console_socket(where.host, where.port, fall_back=config.receivers.fallback_port)
+        return open_console_socket(where.host, where.port, fall_back=fall_back)
     except OSError as problem:
         raise UsageProblem(
             f"the console {problem.strerror or problem}",
