@@ -127,8 +127,8 @@ class Console(Section):
     )
     port: Port = Field(
         default=4319,
-        description="Port to listen on; 0 takes any free one. If a port that you set is in use, nothing starts."
-        " The default one gives way where `receivers.fallback_port` is true.",
+        description="Port to listen on; 0 takes any free one. If a port that you set is in use, nothing"
+        " starts. The default one gives way where `receivers.fallback_port` is true.",
     )
     tokens: tuple[SecretStr, ...] = Field(
         default=(),
