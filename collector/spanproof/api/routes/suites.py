@@ -21,7 +21,14 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
 from spanproof.api.parameters import Cohort, Hours, Limit, build_not_found_error, compute_window, get_trace_id
 from spanproof.api.problems import build_problem
-from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
+from spanproof.api.states import (
+    count_states,
+    describe_trial,
+    get_case_state,
+    get_frozen_state,
+    get_trial_state,
+    parse_layer_states,
+)
 from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
@@ -29,7 +36,7 @@ from spanproof.experiments.comparison import Comparison, compare_rates
 from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
 from spanproof.suites.promote import Promoting
-from spanproof.trace import Layer, State, fold_states
+from spanproof.trace import GRAVITY, Layer, State, fold_states
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
@@ -434,7 +441,7 @@ def find_cell(result: CaseResult | None) -> Cell | None:
     """Return a case in one experiment; None where it was not run."""
     if result is None:
         return None
-    shown = result.first_failure or result.trials[0]
+    shown = min(result.trials, key=lambda trial: GRAVITY.index(get_trial_state(trial)))
     return Cell(
         state=get_case_state(result),
         status=result.status,
@@ -442,7 +449,7 @@ def find_cell(result: CaseResult | None) -> Cell | None:
         trials=len(result.trials),
         layers=dict(shown.layers),
         layer_states=parse_layer_states(shown.layers),
-        reason=pages.format_text(shown.reason),
+        reason=pages.format_text(describe_trial(shown)),
         trace_id=shown.trace_id,
         answer=pages.format_text(shown.answer or "")[:500],
         trial=shown.number,
