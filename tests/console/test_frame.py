@@ -55,7 +55,7 @@ def test_rates_are_shown_beside_those_of_the_window_before(open_page):
     page.get_by_label("Compare with").select_option("before")
     page.wait_for_url("**compare=before**")
     card = page.locator(".rate", has_text="groundedness")
-    card.get_by_text("no rate to compare with – to the year before").wait_for()
+    card.get_by_text("the year before has no verdict").wait_for()
 
 
 def test_a_project_is_chosen_and_links_keep_it(open_page):

@@ -32,7 +32,8 @@ from spanproof.api.states import (
 from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
-from spanproof.experiments.comparison import Comparison, compare_rates
+from spanproof.experiments.comparison import MAJORITY, Comparison, compare_rates
+from spanproof.experiments.experiment import find_promoted_result
 from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
 from spanproof.suites.promote import Promoting
@@ -224,7 +225,7 @@ def suite(
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
     base = group_results(cases, before, None) if before else None
-    results = [group_results(cases, item, base) for item in shown]
+    results = [group_results(cases, item, None if item is before else base) for item in shown]
     rows = [
         MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
         for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
@@ -426,14 +427,21 @@ def build_case_row(case: Case) -> CaseRow:
 def group_results(
     cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
 ) -> dict[str, CaseResult]:
-    """Return the results of the cases that an experiment ran, by id."""
+    """Return the results of the cases that an experiment ran, by id.
+
+    Without a baseline a case is held against the run that it was promoted from, as `spanproof suite run` does.
+    """
     found = {}
     for case in cases:
         trials = tuple(trial for trial in experiment.trials if trial.case == case.id)
-        before = base.get(case.id) if base else None
-        rate = before.rate if before else None
-        if trials:
-            found[case.id] = CaseResult(case, trials, None if rate is None else rate >= 0.5)
+        if not trials:
+            continue
+        if base is None:
+            has_passed = find_promoted_result(case)
+        else:
+            rate = base[case.id].rate if case.id in base else None
+            has_passed = None if rate is None else rate >= MAJORITY
+        found[case.id] = CaseResult(case, trials, has_passed)
     return found
 
 
