@@ -168,8 +168,9 @@ def fill_workspace(store: Store, folder: Path, trials: int) -> None:
         module = f"clerk_{name.replace('-', '_')}"
         (folder / f"{module}.py").write_text(code.replace("54.00", answer))
         done = subprocess.run(
-            [sys.executable, "-m", "spanproof.cli", "suite", "run", str(suite), "--agent", f"{module}:make_agent",
-             "--tools", "recorded", "--trials", str(trials), "--out", str(folder / "experiments" / name)],
+            [sys.executable, "-m", "spanproof.cli", "suite", "run", str(suite),
+             "--agent", f"{module}:make_agent", "--tools", "recorded", "--trials", str(trials),
+             "--out", str(folder / "experiments" / name)],
             cwd=folder, check=False,
         )  # fmt: skip
         # Cases that fail are wanted here; any other end leaves the pictures without an experiment.

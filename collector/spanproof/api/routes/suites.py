@@ -429,7 +429,7 @@ def group_results(
 ) -> dict[str, CaseResult]:
     """Return the results of the cases that an experiment ran, by id.
 
-    Without a baseline a case is held against the run that it was promoted from, as `spanproof suite run` does.
+    Without a baseline a case is held against the run that it was promoted from.
     """
     found = {}
     for case in cases:
