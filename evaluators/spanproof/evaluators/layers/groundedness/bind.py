@@ -7,7 +7,6 @@ value pick out, or the only one of its kind in the row.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import are_comparable, is_agreeing
+from spanproof.reading.agreement import MINOR_UNITS, are_comparable, is_agreeing
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_polar, is_question_of_subject
@@ -39,9 +38,6 @@ _UNSAID = 0.25
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
 _ENDS = {"from": load_texts("later"), "to": load_texts("earlier")}
-# Cents of a dollar, as most currencies have them.
-_MINOR_UNITS = 100
-_CURRENCY_CODE = re.compile(r"[A-Za-z]{3}")
 # A word of no more letters names no row by itself: the "d" of "969 d".
 _LONGEST_INITIAL = 2
 _KINDS = {
@@ -442,7 +438,7 @@ def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
     if len(printed) != 2 or stated.kind is not Kind.MONEY:
         return None
     major, minor = sorted(printed, key=lambda fact: fact.value.number)
-    return major if minor.value.number == _MINOR_UNITS * major.value.number else None
+    return major if minor.value.number == MINOR_UNITS * major.value.number else None
 
 
 def is_precise(stated: Stated) -> bool:
@@ -507,21 +503,6 @@ def make_claim(
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
-
-
-def may_be_minor_units(stated: Stated, fact: Fact, world: World) -> bool:
-    """Return whether an amount of money may be a hundred times too high.
-
-    An integer beside the code of its currency counts cents at some providers of payments, and whole units
-    elsewhere: `{"amount_due": 128900, "currency": "usd"}`.
-    """
-    row = world.list_facts(world.get_row(fact.record))
-    has_code = any(
-        other.field.lower() == "currency" and _CURRENCY_CODE.fullmatch(other.value.text) for other in row
-    )
-    has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
-    is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= _MINOR_UNITS
-    return stated.mention.value.kind is Kind.MONEY and has_code and is_integer
 
 
 def _is_in_score(stated: Stated, reading: Reading) -> bool:
