@@ -221,15 +221,14 @@ class ValueBinder:
         if not _ENDS.get(before, frozenset()).isdisjoint(split_name(fact.field)):
             return True
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
-        written = {name for name in self._names_of_several_words if f" {name} " in text}
-        own = " ".join(split_name(fact.field))
-        return bool(written) and own in self._names_of_several_words and own not in written
+        own = split_name(fact.field)
+        alike = [name for name in self._names if len(name) == len(own) > 1 and _differ_in_one(name, own)]
+        return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
 
     @cached_property
-    def _names_of_several_words(self) -> frozenset[str]:
-        """Return the names of fields that have two words or more, as they are said."""
-        names = {split_name(fact.field) for fact in self.world.base.facts if fact.field}
-        return frozenset(" ".join(name) for name in names if len(name) > 1)
+    def _names(self) -> frozenset[tuple[str, ...]]:
+        """Return the names of all fields, in words."""
+        return frozenset(split_name(fact.field) for fact in self.world.base.facts if fact.field)
 
     def _identify(self, fact: Fact) -> tuple[object, ...]:
         """Return what two facts of one quantity share: the field's name and the value."""
@@ -503,6 +502,10 @@ def make_claim(
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
+
+
+def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
+    return sum(left != right for left, right in zip(one, other, strict=True)) == 1
 
 
 def _is_in_score(stated: Stated, reading: Reading) -> bool:
