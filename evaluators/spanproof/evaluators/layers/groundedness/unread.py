@@ -312,7 +312,7 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
     """Return whether a word of the task has to be found in a source all the same.
 
     "Is it open?" puts "open" into question, "Who sent it?" which of two names is whose, and of "500 users are
-    active" the sources have another number of active ones.
+    active" the row has another number of active ones.
     """
     if is_predicate(reading.words, at) or (binder.is_task_polar and not is_of_subject(reading.words, at)):
         return True
@@ -320,7 +320,8 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
         return True
     if word.part == "VERB" and any(claim.kind is ClaimKind.ROLE for claim in reading.claims):
         return True
-    return word.form in binder.world.field_words
+    rows = {binder.world.get_row(fact.record) for fact in reading.bound if fact.path}
+    return any(word.form in fact.words for row in rows for fact in binder.world.list_facts(row) if fact.path)
 
 
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
