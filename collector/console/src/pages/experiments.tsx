@@ -207,7 +207,7 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
     onMouseLeave: () => setOpen(false),
     onFocus: () => setOpen(true),
     onBlur: () => setOpen(false),
-    children: <><StateMark state={trial.state} text="" title={trial.state} /> <LayerMarks states={trial.layer_states} /></>,
+    children: <><StateMark state={trial.state} /> <LayerMarks states={trial.layer_states} /></>,
   };
   return (
     <Popover opened={isOpen} onChange={setOpen} width={360} withRoles={false} transitionProps={{ duration: 0 }}>
