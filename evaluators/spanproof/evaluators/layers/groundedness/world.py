@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.agreement import find_power_of_ten, is_unnamed
+from spanproof.reading.answer_sources import Source, SourceKind
 from spanproof.reading.dates import MONTHS_BY_FORM, list_month_forms, read_month_label
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
