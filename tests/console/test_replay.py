@@ -45,5 +45,8 @@ def test_a_stored_run_is_changed_judged_beside_its_record_and_kept_as_a_case(ope
     row.get_by_text("pass 1.00").wait_for()
     assert "fail" in row.inner_text()
     page.get_by_text("of what-if: added").wait_for()
+    first = form.locator(".step").first
+    assert "4500" in first.get_by_label("recorded").inner_text()
+    assert "differs" in first.get_by_label("replayed").inner_text()
     assert (workspace / "what-if" / "suite.yaml").exists()
     assert page.url.endswith("edit=1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spanproof.evaluators.detect import detect
@@ -11,7 +13,7 @@ from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import SuiteError
 from spanproof.suites.what_if import Alteration, build_altered_trace, evaluate_altered
-from spanproof.trace import Layer, State, get_state
+from spanproof.trace import Layer, Payload, State, ToolCall, get_state, trace_of
 
 from .conftest import misquote
 
@@ -70,6 +72,35 @@ def test_a_changed_run_is_a_trace_of_its_own(judge):
     assert altered.trace_id != trace.trace_id
     same = build_altered_trace(trace, judge(sources={1: code}).run, change)
     assert same.trace_id == altered.trace_id
+
+
+def test_the_recorded_call_that_ended_the_run_has_the_new_answer():
+    trace = misquote()
+    answer, (root, step, call, last) = "A box of tea costs $54.00.", trace.spans
+    ending = replace(
+        call,
+        span_id="e" * 16,
+        parent_id=last.span_id,
+        name="final_answer",
+        start_ns=last.start_ns + 1,
+        end_ns=last.start_ns + 2,
+        tool=ToolCall("final_answer", {"args": [answer], "kwargs": {}}),
+        input=Payload(answer, answer),
+        output=Payload(answer, answer),
+    )
+    trace = trace_of([root, step, call, last, ending])
+    (run,) = list_runs(trace, detect(trace))
+    assert run.steps[1].calls[0].result.text == answer
+    code = "final_answer(f'A box of tea costs ${cents / 100:.2f}.')"
+    change = Alteration({run.snippets[1].id: code})
+    with open_sandbox("jail", workers=1) as sandbox:
+        judged = evaluate_altered(Engine(pipeline=Pipeline(), sandbox=sandbox), trace, run, change)
+    altered = build_altered_trace(trace, judged.run, change)
+    (again,) = list_runs(altered, detect(altered))
+    for found in (judged.run, again):
+        (ended,) = found.steps[1].calls
+        assert (found.answer.text, ended.result.text) == ("A box of tea costs $45.00.",) * 2
+        assert ended.args == ("A box of tea costs $45.00.",)
 
 
 def test_what_the_run_does_not_have_is_refused(judge):

@@ -9,7 +9,7 @@ type Overview = Schema["Overview"];
 type Rate = Schema["Rate"];
 
 const HEIGHT = 104;
-// A label nearer to the left end would cover those of the other axis.
+// A label nearer to the left end would cover those of the other axis, one nearer to the right end would be cut.
 const HALF_TICK_PX = 16;
 const DAY_S = 86_400;
 const MIN_TOP = 10;
@@ -68,7 +68,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
         scales: { y: { range: [0, times.top] } },
         axes: [
-          { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (plot, splits) => splits.map((at) => (plot.valToPos(at, "x") < HALF_TICK_PX ? "" : formatTick(at, spanned))) },
+          { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (plot, splits) => splits.map((at) => (isInside(plot, at) ? formatTick(at, spanned) : "")) },
           { ...axis, size: 38, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => `${split} %`) },
         ],
         series: [{}, line, line, { stroke: ink, width: 1.5, points: { show: rates.length < 40, size: 4, fill: ink } }],
@@ -108,6 +108,11 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
 export function describe(rate: Rate): string {
   const interval = rate.low === null ? "" : ` (${percent(rate.low)} to ${percent(rate.high)})`;
   return `${percent(rate.rate)}${interval}, ${describeRate(rate)}`;
+}
+
+function isInside(plot: uPlot, at: number): boolean {
+  const x = plot.valToPos(at, "x");
+  return x >= HALF_TICK_PX && x <= plot.over.clientWidth - HALF_TICK_PX;
 }
 
 function drawReleases(plot: uPlot, releases: Overview["releases"], ink: string): void {

@@ -215,7 +215,7 @@ export function formatDuration(ns: number): string {
   const s = ns / 1e9;
   if (s >= 172_800) return `${Math.round(s / 86_400)} d`;
   if (s >= 3600) return `${Number((s / 3600).toFixed(1))} h`;
-  if (s >= 60) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (s >= 60) return `${Math.floor(s / 60)} min${s % 60 >= 1 ? ` ${Math.floor(s % 60)} s` : ""}`;
   return s >= 1 ? `${s.toFixed(1)} s` : `${(s * 1e3).toFixed(s >= 0.01 ? 0 : 1)} ms`;
 }
 
@@ -351,7 +351,7 @@ export function ClusterLink({ cluster, hours }: { cluster: Schema["FailureCluste
 
 /** Counts over time as small bars. */
 export function Trend({ counts, label }: { counts: number[]; label: string }) {
-  const most = Math.max(1, ...counts);
+  const most = Math.max(...counts) || 1;
   return (
     <span className="trend" role="img" aria-label={label} title={label}>
       {counts.map((count, index) => <i key={index} style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine, describe_subject
@@ -26,12 +27,16 @@ from spanproof.trace import (
     RecordedCall,
     Run,
     Snippet,
+    Span,
     SpanError,
     Step,
     Trace,
     digest,
     trace_of,
 )
+
+FINAL_ANSWER: Final = "final_answer"
+"""The tool that ends a run of smolagents, with its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def _with_replay(run: Run, replay: Replay) -> Run:
     steps = []
     answer = run.answer
     for step in run.steps:
-        snippets = []
+        snippets, calls = [], step.calls
         for snippet in step.snippets:
             again = replay.step(snippet.id)
             if again is None:
@@ -125,10 +130,30 @@ def _with_replay(run: Run, replay: Replay) -> Run:
             )
             if snippet.is_final and output is not None:
                 answer = output
+                calls = tuple(_build_final_call(call, output) for call in calls)
         shown = next((snippet.observation for snippet in snippets if snippet.observation is not None), None)
         observation_of_step = step.observation if shown is None else shown
-        steps.append(replace(step, snippets=tuple(snippets), observation=observation_of_step))
+        steps.append(replace(step, snippets=tuple(snippets), calls=calls, observation=observation_of_step))
     return replace(run, steps=tuple(steps), answer=answer)
+
+
+def _build_final_call(call: RecordedCall, answer: Payload) -> RecordedCall:
+    """Return the call that ended the run as it is with another answer; other calls as they are."""
+    if call.tool != FINAL_ANSWER or call.result is None:
+        return call
+    args, kwargs = (
+        _build_changed(given, call.result.value, answer.value) for given in ([*call.args], {**call.kwargs})
+    )
+    return replace(call, args=tuple(args), kwargs=kwargs, result=answer)
+
+
+def _build_changed(data: Any, old: JsonValue, new: JsonValue) -> Any:
+    """Return JSON data with a value in place of another, wherever that is."""
+    if data == old:
+        return new
+    if isinstance(data, Mapping):
+        return {name: _build_changed(value, old, new) for name, value in data.items()}
+    return [_build_changed(value, old, new) for value in data] if isinstance(data, list) else data
 
 
 def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace:
@@ -157,11 +182,21 @@ def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace
                 f"the code of span {span.span_id} is in a message: a case cannot hold it changed"
             )
         if call is not None:
-            span = replace(span, output=call.result, error=call.error)
+            span = _build_call_span(span, call)
         if span.span_id == altered.span_id:
             span = replace(span, output=altered.answer)
         spans.append(span)
     return trace_of(spans)
+
+
+def _build_call_span(span: Span, call: RecordedCall) -> Span:
+    """Return the span of a tool with the result of its call, and that of the last one with the new answer."""
+    if call.tool == FINAL_ANSWER and span.tool and span.output and call.result:
+        arguments = _build_changed(span.tool.arguments, span.output.value, call.result.value)
+        if arguments != span.tool.arguments:
+            tool = replace(span.tool, arguments=arguments)
+            span = replace(span, tool=tool, input=_build_payload(arguments))
+    return replace(span, output=call.result, error=call.error)
 
 
 def build_altered_run(run: Run, change: Alteration, name: str) -> Run:

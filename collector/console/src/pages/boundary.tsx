@@ -83,7 +83,8 @@ function showLatest({ trace_id, last_ns }: BoundaryRow) {
 }
 
 function Verdict({ verdict }: { verdict: string }) {
-  const [kind, mark] = { deny: ["fail", "✗"], review: ["open", "?"], allow: ["pass", "✓"] }[verdict] ?? ["skipped", "–"];
+  // What the policy allows is no pass of a run: it has no tick.
+  const [kind, mark] = { deny: ["fail", "✗"], review: ["open", "?"] }[verdict] ?? ["skipped", "–"];
   return <span className={`verdict ${kind}`}>{mark} {verdict}</span>;
 }
 

@@ -4,10 +4,11 @@ import { useState } from "react";
 import { LAYERS, type Schema } from "../api";
 import { describeEdits, EditForm, type Edits } from "../editform";
 import { Cli, DataTable, Plain, request, Shown, useAnswer, useSend } from "../parts";
-import { Step } from "../steps";
+import { Step, textOf } from "../steps";
 import { Outcome, StateMark } from "../state";
 
 type Run = Schema["Run"];
+type RunStep = Schema["Step"];
 type Result = Schema["JudgedReplay"];
 
 export default function EditRun({ trace, project, recorded }: { trace: string; project: string; recorded: Run }) {
@@ -64,7 +65,21 @@ function Beside({ before, after }: { before: Run; after: Run }) {
         rows={rows}
         columns={[["", ([name]) => name], ["recorded", ([, show]) => show(before)], ["edited", ([, show]) => show(after)]]}
       />
-      {after.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
+      {after.steps.map((step) => (
+        <Step key={step.number} step={besideRecord(step, before.steps.find((each) => each.number === step.number))} claim={null} chosen={false} />
+      ))}
     </>
   );
+}
+
+/** Return an edited step with what was recorded of it: the run that is judged has its own outputs on record. */
+function besideRecord(step: RunStep, recorded: RunStep | undefined): RunStep {
+  const snippets = step.snippets.map((snippet, index) => {
+    const before = recorded?.snippets[index];
+    const { replayed } = snippet;
+    if (!before || !replayed) return snippet;
+    const agreed = before.replayed?.agrees === true ? before.replayed : before.recorded;
+    return { ...snippet, recorded: before.recorded, replayed: { ...replayed, agrees: textOf(agreed) === textOf(replayed), difference: null } };
+  });
+  return { ...step, thought: recorded?.thought ?? step.thought, snippets };
 }

@@ -7,7 +7,7 @@ import { addressWith, go, here } from "../location";
 import { Cli, DataTable, Interval, Link, PageTitle, Plain, RunLink, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
-import { ResultMark } from "../state";
+import { isState, ResultMark, StateMark } from "../state";
 
 export function Gate({ id: name }: PageParts) {
   const found = useAnswer<Schema["GatePage"]>(`gates/${name}`);
@@ -51,7 +51,7 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
               columns={[
                 ["run", (run) => <RunLink trace={run.trace_id} run={run.run_span_id} />],
                 ["agent", (run) => <Plain text={run.agent} />],
-                ["state", (run) => run.state],
+                ["state", (run) => <StateMark state={isState(run.state) ? run.state : "fail"} text={run.state} />],
                 ["value", (run) => (run.value === null ? "–" : run.value.toFixed(2)), "heat"],
                 ["why", (run) => <Plain text={run.explanation} />, "wide"],
               ]}
