@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
 from spanproof.sandbox.scanners.shell import interpreters, network, programs
 from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
+from spanproof.sandbox.scanners.shell.conditions import find_outcome, list_chosen
 from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -340,8 +341,9 @@ def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return stream
 
 
-def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    # `a && b && c` nests to the left; walked with a list, a long one cannot exhaust the stack.
+def _flatten_list(node: Node) -> tuple[list[Node], list[str]]:
+    """Return the commands of `a && b || c` and the operators between them."""
+    # It nests to the left; walked with a list, a long one cannot exhaust the stack.
     parts: list[Node] = []
     operators: list[str] = []
     pending = [node]
@@ -349,14 +351,24 @@ def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
         one = pending.pop()
         if one.type == "list":
             pending.extend(reversed(one.named_children))
-            operators.extend(child.type for child in one.children if not child.is_named)
+            operators[:0] = [child.type for child in one.children if not child.is_named]
         else:
             parts.append(one)
+    return parts, operators
+
+
+def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    parts, operators = _flatten_list(node)
     directories, began = shell.state.directories, list(shell.state.directories)
     written: list[Stream] = []
-    for part in parts:
+    outcome: bool | None = None
+    for at, part in enumerate(parts):
+        operator = operators[at - 1] if 0 < at <= len(operators) else ""
+        if operator and outcome is (operator == "||"):
+            continue  # it runs only where what is before it fails, or succeeds
         before = list(directories)
         written.append(shell.run(part, stdin))
+        outcome = _join_outcomes(outcome, operator, find_outcome(shell, part))
         if set(operators) == {"&&"}:
             # What comes next runs only where a `cd` in this part succeeded.
             directories[:] = [one for one in directories if one not in before] or before
@@ -367,6 +379,12 @@ def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return join_streams(written)
 
 
+def _join_outcomes(before: bool | None, operator: str, own: bool | None) -> bool | None:
+    """Return how a list ends behind a part that may have been left out, where `before` is not known."""
+    is_reached = not operator or before is not None
+    return own if is_reached or own is (operator == "||") else None
+
+
 def _ends_script(shell: Shell, node: Node) -> bool:
     """Whether a command, or the last of a group, is `exit` or `return`."""
     if node.type == "compound_statement" and node.named_children:
@@ -375,6 +393,9 @@ def _ends_script(shell: Shell, node: Node) -> bool:
 
 
 def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    chosen = list_chosen(shell, node)
+    if chosen is not None:
+        return join_streams([shell.run(child, stdin) for child in chosen])
     if len(shell.state.variables) > MAX_BRANCHED:
         return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
@@ -423,12 +444,14 @@ _ENDLESS: Final = re.compile(r"\s*+(?:while\s++(?:true|:|\[\s1\s\]|\(\(\s?1\s?\)
 _LEAVES: Final = re.compile(
     r"\b(?:break|return|exit|sleep|read|wait|inotifywait)\b|\|\|\s*+\{?\s*+(?:break|exit)"
 )
+_DOES_NOTHING: Final = re.compile(r"[;\n]\s*+do\s++(?:true|:|continue)\s*+[;\n]?\s*+done\Z")
 _ADDS: Final = re.compile(r">>|>\s*+[\"']?[\w./-]*+\$|[^&]&\s*+(?:\n|;|done)|\w\+=")
 
 
 def _judge_endless_loop(shell: Shell, node: Node) -> None:
     text = shell.words.text(node)
-    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+    acts = _ADDS.search(text) or _DOES_NOTHING.search(text)
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and acts:
         shell.add("resource.endless", node, "a loop without an end adds to what it holds")
 
 

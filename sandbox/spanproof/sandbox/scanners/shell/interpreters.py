@@ -20,7 +20,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
-from spanproof.sandbox.scanners.shell.catalogue import SHELLS, split_options
+from spanproof.sandbox.scanners.shell.catalogue import INSTALLERS, SHELLS, split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
@@ -214,12 +214,18 @@ def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> St
         shell.judge_literals(argument, f"python -m {module}", node)
     if module in {"http.server", "SimpleHTTPServer"}:
         shell.add("network.listen", node, f"python -m {module} serves files")
-    elif module == "pip":
+    elif module == "pip" and not _describes(names[names.index("-m") + 2 :]):
         shell.add("command.install", node, "pip installs packages")
         judge_sources(shell, "pip", arguments, node)
-    elif module not in _HARMLESS_MODULES:
+    elif module not in _HARMLESS_MODULES and module != "pip":
         shell.add("exec.dynamic", node, f"python runs the module {module or 'that is not known'}")
     return UNKNOWN_STREAM
+
+
+def _describes(arguments: Sequence[str]) -> bool:
+    """Whether `pip` only says what is installed; a word that is not known may be anything."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    return "" not in arguments and verb not in split_words(f"{INSTALLERS['pip']} wheel uninstall sync")
 
 
 def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:

@@ -29,6 +29,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     NETWORK_KINDS,
     OPERANDS,
     PROJECT_TOOLS,
+    QUERIES,
     SHELLS,
     UNPACKING,
     WRAPPER_OPERANDS,
@@ -141,7 +142,7 @@ def _dispatch(
         return handler(shell, program, arguments, stdin, node)
     rule = DENIED.get(program) or ("system.change" if program.startswith(("mkfs.", "fsck.")) else None)
     if rule is not None:
-        shell.add(rule, node, f"runs {program}", policy_line=format_addition("allowed_commands", program))
+        _judge_denied(shell, program, rule, arguments, node)
         return UNKNOWN_STREAM
     if program in SHELLS:
         return run_shell(shell, program, arguments, stdin, node)
@@ -157,6 +158,20 @@ def _dispatch(
     if role is not None:
         return judge_operands(shell, program, role, arguments, stdin, node)
     return _judge_other_program(shell, name, arguments, node)
+
+
+def _judge_denied(shell: Shell, program: str, rule: str, arguments: list[Words], node: Node) -> None:
+    if not _is_query(program, arguments):
+        shell.add(rule, node, f"runs {program}", policy_line=format_addition("allowed_commands", program))
+
+
+def _is_query(program: str, arguments: list[Words]) -> bool:
+    """Whether a program only says what is there, or what it would do: `dpkg -l`, `apt-get -s install x`."""
+    words = [read_known_text(one) for one in arguments]
+    queries = QUERIES.get(program, "").split()
+    first = words[0] if words else None
+    is_query = first in queries or any(word in queries for word in words if word and word.startswith("-"))
+    return is_query and None not in words
 
 
 # Programs that are known to print their version or help, and to do no more then.
