@@ -80,6 +80,9 @@ _OBJECT_METHODS: Final = split_words(
     "hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf"
 )
 
+OWN_FILE: Final = Const("snippet.js")
+"""The path of the script."""
+
 _FREE_STEPS = 20_000
 
 NodeHandler = Callable[["Script", Node], Value]
@@ -105,11 +108,13 @@ class Script(Reader):
         self.makes_server = False
         self._handlers = handlers
         self.data = b""
+        self._text = ""
         self._lines: list[bytes] = []
 
     def read(self, source: str, language: str = "javascript") -> None:
         """Read a whole script."""
         self.data = source.replace("\0", " ").encode("utf-8", "replace")
+        self._text = self.data.decode("utf-8", "replace")
         self._lines = self.data.split(b"\n")
         self.call_limit = 2 * _FREE_STEPS + len(self.data)
         tree = grammar.parse(language, self.data)
@@ -129,7 +134,7 @@ class Script(Reader):
     @property
     def program_text(self) -> str:
         """The source that is read."""
-        return self.data.decode("utf-8", "replace")
+        return self._text
 
     @property
     def exhausted(self) -> bool:
@@ -432,5 +437,5 @@ class Script(Reader):
         if name == "__dirname":
             return Const(".")
         if name == "__filename":
-            return Const("snippet.js")
+            return OWN_FILE
         return Ref(name)
