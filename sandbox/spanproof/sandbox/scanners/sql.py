@@ -46,6 +46,8 @@ _WRITING_VERBS: Final = split_entry(_WORDS, "writing")
 _SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")
 _SECRET_TABLES: Final = split_entry(_WORDS, "secret")
 _TRANSACTION_VERBS: Final = split_entry(_WORDS, "transaction")
+# Verbs that go with a statement, and make no other one of a text.
+_UNCOUNTED_VERBS: Final = _TRANSACTION_VERBS | {"set", "use"}
 _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
 )
@@ -132,7 +134,7 @@ def scan(context: Context, source: Source) -> None:
         _judge_unparsed(context, text)
         return
     own = Own(_list_temporary_tables(statements))
-    count = sum(_find_verb(statement) not in _TRANSACTION_VERBS for statement in statements)
+    count = sum(_find_verb(statement) not in _UNCOUNTED_VERBS for statement in statements)
     if count > 1 and not (own.tables or any(map(_attaches_memory, statements))):
         context.add("sql.statement.several", START, f"holds {count} statements")
     places = _locate_statements(source, len(statements))

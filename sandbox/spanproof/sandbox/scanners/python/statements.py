@@ -37,7 +37,15 @@ from spanproof.sandbox.words import split_words
 
 def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
     m.evaluate(node.value)
-    return None
+    called = node.value.func if isinstance(node.value, ast.Call) else None
+    if getattr(called, "attr", getattr(called, "id", "")) not in _EXITS or called is None:
+        return None
+    function = m.evaluate(called)
+    return "raise" if isinstance(function, Ref) and function.name in _EXITS else None
+
+
+# Calls that end the program by an exception, or at once.
+_EXITS = split_words("exit _exit quit sys.exit os._exit")
 
 
 def _execute_assignment(m: Machine, node: ast.Assign) -> Flow:
@@ -87,7 +95,8 @@ def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
         flow = m.execute(node.body)
     if changes_directory:
         m.directory = outer
-    return flow
+    # A manager may swallow what is raised (`contextlib.suppress`).
+    return None if flow == "raise" else flow
 
 
 def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:

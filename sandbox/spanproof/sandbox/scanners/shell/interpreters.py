@@ -265,7 +265,12 @@ def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Str
 
 def _judge_trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     text = read_known_text(arguments[0]) if arguments else None
-    if text and not text.startswith("-") and len(arguments) > 1:
+    if not text or text.startswith("-") or len(arguments) < 2:
+        return NOTHING
+    # A function, which may be defined below, is read where it is called, or as one that nothing calls.
+    defined = [one for one in shell.script.root.named_children if one.type == "function_definition"]
+    names = [one.child_by_field_name("name") for one in defined]
+    if all(name is None or shell.words.text(name) != text for name in names):
         run_text(shell, text, "a trap runs a command: ", node)
     return NOTHING
 
