@@ -10,6 +10,7 @@ until no variable changes, its variable standing for every value it may take.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
@@ -47,7 +48,8 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     assignments: list[Node] = []
     shell.substituted_from = frozenset()
     name_node = node.child_by_field_name("name")
-    for child in node.named_children:
+    own, following = _split_at_line_end(shell, node)
+    for child in own:
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
@@ -67,9 +69,26 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     outer = shell.given
     shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
     try:
-        return _run_with_separators(shell, fields, assignments, given, node)
+        written = _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
+    if not following:
+        return written
+    fields = [word for child in following for word in shell.words.fields(child)]
+    return join_streams([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
+
+
+def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]]:
+    """Return the parts of a command, and those that the grammar takes from the line below.
+
+    It does so where a pipeline of three commands ends a line, and the next command is redirected.
+    """
+    parts = node.named_children
+    for at, (one, other) in enumerate(pairwise(parts), start=1):
+        between = shell.script.data[one.end_byte : other.start_byte]
+        if b"\n" in between.replace(b"\\\n", b""):
+            return parts[:at], parts[at:]
+    return parts, []
 
 
 def _run_with_separators(
