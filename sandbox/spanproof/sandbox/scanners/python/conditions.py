@@ -42,14 +42,17 @@ class Conditions:
     def _bindings(self) -> dict[str, int]:
         """How often a name is bound in one scope, or an attribute at all."""
         most: Counter[str] = Counter()
-        for scope in (self._module, *(node for node in self._nodes if node.__class__ in _SCOPES)):
-            nodes = [one for child in ast.iter_child_nodes(scope) for one in list_nodes(child, _SCOPES)]
-            most |= Counter(name for node in nodes for name in _iter_bound_names(node))
         attributes = Counter(
             f".{node.attr}"
             for node in self._nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
         )
+        for scope in (self._module, *(node for node in self._nodes if node.__class__ in _SCOPES)):
+            nodes = [one for child in ast.iter_child_nodes(scope) for one in list_nodes(child, _SCOPES)]
+            bound = Counter(name for node in nodes for name in _iter_bound_names(node))
+            most |= bound
+            if isinstance(scope, ast.ClassDef):
+                attributes.update({f".{name}": count for name, count in bound.items()})
         return most | attributes
 
     @cached_property

@@ -227,7 +227,8 @@ def is_settled_condition(m: Machine, test: ast.expr) -> bool:
 
     def is_constant(name: str) -> bool:
         value = m.scope.find(name)
-        return value is None or isinstance(value, Const | Ref | Function)
+        is_attribute = name.startswith(".")
+        return not is_attribute and (value is None or isinstance(value, Const | Ref | Function))
 
     return m.conditions is not None and m.conditions.is_settled(test, is_constant)
 

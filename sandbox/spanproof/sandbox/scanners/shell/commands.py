@@ -43,13 +43,21 @@ _PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
 
 
 def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    parts, following = _split_at_line_end(shell, node)
+    written = _run_parts(shell, node, parts, stdin)
+    if not following:
+        return written
+    fields = [word for child in following for word in shell.words.fields(child)]
+    return join_streams([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
+
+
+def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> Stream:
     shell.count_command()
     fields: list[Words] = []
     assignments: list[Node] = []
     shell.substituted_from = frozenset()
     name_node = node.child_by_field_name("name")
-    own, following = _split_at_line_end(shell, node)
-    for child in own:
+    for child in parts:
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
@@ -69,13 +77,9 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     outer = shell.given
     shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
     try:
-        written = _run_with_separators(shell, fields, assignments, given, node)
+        return _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
-    if not following:
-        return written
-    fields = [word for child in following for word in shell.words.fields(child)]
-    return join_streams([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
 
 
 def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]]:
@@ -236,6 +240,11 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
+    _judge_assigned(shell, name, value, node)
+
+
+def _judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
+    """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
     if name in LOADING_VARIABLES:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
     if name in _PROMPTS:
