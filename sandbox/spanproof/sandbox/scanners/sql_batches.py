@@ -37,7 +37,8 @@ _OTHER: Final = re.compile(
 # A statement under a name, which is judged where it gets the name, and what is done by that name.
 _NAMED: Final = re.compile(
     r"(?:PREPARE\s++(?P<prepared>\w++)\s*+(?:\([^()]*+\)\s*+)?(?:AS|(?P<text>FROM))"
-    r"|DECLARE\s++(?P<cursor>\w++)\s++(?:(?:BINARY|INSENSITIVE|ASENSITIVE|NO|SCROLL|STATIC|LOCAL|FAST_FORWARD)\s++)*+CURSOR"
+    r"|DECLARE\s++(?P<cursor>\w++)\s++"
+    r"(?>(?:(?:BINARY|INSENSITIVE|ASENSITIVE|NO|SCROLL|STATIC|LOCAL|FAST_FORWARD)\s++)*)CURSOR"
     r"\s++(?:WITH(?:OUT)?\s++HOLD\s++)?FOR)\s++",
     re.IGNORECASE,
 )
