@@ -309,7 +309,10 @@ def _judge_load(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_save(call: Call[Machine], value: Value) -> Value | None:
-    if _is_url(value):
+    if isinstance(value, Items):  # one of several: `random.choice(paths)`
+        for one in list_options(join_all(value.items)):
+            _judge_save(call, one)
+    elif _is_url(value):
         _judge_url(call, value)
     elif isinstance(value, Const | Text | Path | Unknown):
         _judge_write(call, value)
