@@ -35,6 +35,8 @@ _COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
 }
 _FIXED: Final = re.compile(r"!?\s*+(?:true|false|:)(?!\S)")
 _COMPUTED: Final = re.compile(r"[$`(]")
+# What a script is given is known only in the functions that it calls itself.
+_POSITIONAL: Final = re.compile(r"\$\{?[\d@*#]")
 _PATTERN: Final = re.compile(r"[*?\[\](|\\]")
 _Finder = Callable[[Shell, Node], bool | None]
 # Characters of a script that is read once more for each condition.
@@ -212,6 +214,8 @@ def _is_settled(shell: Shell, node: Node) -> bool:
     condition = shell.words.text(node)
     names = set(re.findall(r"\$\{?([A-Za-z_]\w*)", condition))
     if "$" not in condition and not _FIXED.match(condition):
+        return False
+    if _POSITIONAL.search(condition) and not shell.state.calls:
         return False
     return not _REBINDS.search(script) and all(_is_set_once(name, script) for name in names)
 
