@@ -21,9 +21,13 @@ _SYSTEM: Final = split_entry(PLACES["paths"], "system")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
 _LOCAL_SCHEMES: Final = split_entry(PLACES["schemes"], "local")
 HOST_ENDS: Final = "|".join([*PLACES["hosts"]["ends"].split(), r"[a-z]{2}\.[a-z]{2}"])
+_SERVICES: Final = "|".join(PLACES["hosts"]["services"].split())
+# What a colon separates besides a host and its port: a time, a ratio, a date with a time, and the number of
+# something (`chr1:12345`).
+_COUNTED: Final = rf"\d{{1,4}}:|[\d-]+T\d\d:|(?:[A-Za-z_-]+\d*|\d{{1,3}}\.\d{{1,3}}):(?!(?:{_SERVICES})\Z)"
 # A name with a known end, a name with a port, an address, and `user@host:path`.
 _HOST: Final = re.compile(
-    rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{HOST_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
+    rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{HOST_ENDS})(?::\d{{1,5}})?|(?!{_COUNTED})[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
     rf"|(?:[\w-]{{1,63}}\.){{1,8}}(?:{HOST_ENDS}):/\S{{1,200}}"
     r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|(?:[\w-]{1,40}@)(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}:\S{1,200}"
 )

@@ -44,7 +44,10 @@ _OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
 _READING_FUNCTIONS: Final = split_entry(_WORDS, "reading")
 _WRITING_VERBS: Final = split_entry(_WORDS, "writing")
 _SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")
+_SECRET_TABLES: Final = split_entry(_WORDS, "secret")
 _TRANSACTION_VERBS: Final = split_entry(_WORDS, "transaction")
+# Verbs that go with a statement, and make no other one of a text.
+_UNCOUNTED_VERBS: Final = _TRANSACTION_VERBS | {"set", "use"}
 _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
 )
@@ -131,7 +134,7 @@ def scan(context: Context, source: Source) -> None:
         _judge_unparsed(context, text)
         return
     own = Own(_list_temporary_tables(statements))
-    count = sum(_find_verb(statement) not in _TRANSACTION_VERBS for statement in statements)
+    count = sum(_find_verb(statement) not in _UNCOUNTED_VERBS for statement in statements)
     if count > 1 and not (own.tables or any(map(_attaches_memory, statements))):
         context.add("sql.statement.several", START, f"holds {count} statements")
     places = _locate_statements(source, len(statements))
@@ -389,9 +392,12 @@ def _find_verb(statement: exp.Expr) -> str:
         return "select"
     if isinstance(statement, exp.Command):
         return str(statement.this).partition(" ")[0].lower()
-    return {"altertable": "alter", "alter": "alter", "truncatetable": "truncate", "into": "insert"}.get(
-        statement.key, statement.key
-    )
+    return _VERBS.get(statement.key, statement.key)
+
+
+_VERBS: Final = {
+    "altertable": "alter", "truncatetable": "truncate", "into": "insert", "summarize": "describe",
+}  # fmt: skip
 
 
 def _is_query_to_stdout(statement: exp.Expr) -> bool:
@@ -441,6 +447,8 @@ def _judge_tables(context: Context, statement: exp.Expr, own: Own = NOTHING_OWN)
         name = table.name.lower()
         if not name or _HOLE in name or name in ctes or own.holds(table):
             continue
+        if allowed is None and _SECRET_TABLES & {name, f"{table.db}.{name}".lower()}:
+            context.add("sql.table.secret", START, f"reads {name}, which holds passwords")
         if (
             allowed is not None
             and not _is_file(name)

@@ -1,4 +1,4 @@
-"""Batches of T-SQL that put a statement together and run it: `EXEC sp_executesql @sql`.
+"""Batches that name a statement or put it together, and run it: `EXEC sp_executesql @sql`, `PREPARE`.
 
 In: a batch. Out: the same batch with the statements that it runs in place of the variables and the calls,
 where these are put together from constants; None where it is not all of that form.
@@ -7,13 +7,17 @@ where these are put together from constants; None where it is not all of that fo
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
 _TEXT: Final = r"N?'(?>(?:[^']|'')*)'"
-_TERM: Final = re.compile(rf"\s*+(?:({_TEXT})|(@\w++)|(QUOTENAME\s*+\()|(\d++))", re.IGNORECASE)
-_PLUS: Final = re.compile(r"\s*+\+")
+_TERM: Final = re.compile(
+    rf"\s*+(?:({_TEXT})|(@\w++)|(QUOTENAME|REVERSE|CONCAT)\s*+\(|(\d++))", re.IGNORECASE
+)
+_PLUS: Final = re.compile(r"\s*+(?:\+|\|\|)")
+_COMMA: Final = re.compile(r"\s*+,")
 _CLOSES: Final = re.compile(r"\s*+\)")
 
 _DECLARE: Final = re.compile(r"DECLARE\s++", re.IGNORECASE)
@@ -26,9 +30,24 @@ _EXECUTE: Final = re.compile(r"EXEC(?:UTE)?(?:\s*+(\()|\s++(?:\w++\.){0,2}\.?sp_
 _PARAMETERS: Final = re.compile(
     rf"(?>(?:\s*+,\s*+(?:@\w++\s*+=\s*+)?(?:{_TEXT}|@\w++|-?[\d.]++))*)", re.IGNORECASE
 )
+_REST: Final = rf"(?>(?:{_TEXT}|[^;'])*)"
 _OTHER: Final = re.compile(
-    rf"(?:EXEC(?:UTE)?|RECONFIGURE|SELECT|WITH|PRINT)\b(?>(?:{_TEXT}|[^;'])*)", re.IGNORECASE
+    rf"(?:EXEC(?:UTE)?|RECONFIGURE|SELECT|WITH|PRINT|BEGIN|COMMIT|ROLLBACK|END)\b{_REST}", re.IGNORECASE
 )
+# A statement under a name, which is judged where it gets the name, and what is done by that name.
+_NAMED: Final = re.compile(
+    r"(?:PREPARE\s++(?P<prepared>\w++)\s*+(?:\([^()]*+\)\s*+)?(?:AS|(?P<text>FROM))"
+    r"|DECLARE\s++(?P<cursor>\w++)\s++"
+    r"(?>(?:(?:BINARY|INSENSITIVE|ASENSITIVE|NO|SCROLL|STATIC|LOCAL|FAST_FORWARD)\s++)*)CURSOR"
+    r"\s++(?:WITH(?:OUT)?\s++HOLD\s++)?FOR)\s++",
+    re.IGNORECASE,
+)
+_USED: Final = re.compile(
+    r"(?:EXECUTE|(?:DEALLOCATE|DROP)(?:\s++PREPARE)?|OPEN|CLOSE|(?:FETCH|MOVE)\b[\w\s]*?)\s++(\w++)"
+    r"(?:\s*+\((?>(?:'[^']*+'|[^()'])*)\)|\s++USING\s++[@\w\s,]++)?\s*+(?=;|\Z)",
+    re.IGNORECASE,
+)
+_REST_OF_STATEMENT: Final = re.compile(_REST, re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[\s;]*+")
 
 
@@ -44,12 +63,17 @@ class _Batch:
         self.at = 0
         self.length = 0
         self.variables: dict[str, str] = {}
+        self.names: set[str] = set()  # of statements that are prepared, and of cursors
 
     def unfold(self) -> str:
         """Return the batch with each statement that it runs in the place where it does."""
         statements = []
         while self._take(_BETWEEN) is not None and self.at < len(self.text):
-            if self._take(_DECLARE) is not None:
+            if (found := self._take(_NAMED)) is not None:
+                statements.append(self._read_named(found))
+            elif (found := _USED.match(self.text, self.at)) is not None and found[1].lower() in self.names:
+                self.at = found.end()
+            elif self._take(_DECLARE) is not None:
                 self._read_declared()
             elif (found := self._take(_SET)) is not None:
                 self.variables[found[1].lower()] = self._read_text()
@@ -75,6 +99,13 @@ class _Batch:
             self.at += 1
         raise _Unfollowed
 
+    def _read_named(self, named: re.Match[str]) -> str:
+        self.names.add((named["prepared"] or named["cursor"]).lower())
+        if named["text"]:
+            return self._read_text()
+        statement = self._take(_REST_OF_STATEMENT)
+        return statement[0] if statement is not None else ""
+
     def _read_executed(self, *, in_brackets: bool) -> str:
         statement = self._read_text()
         if in_brackets and self._take(_CLOSES) is None:
@@ -95,7 +126,7 @@ class _Batch:
         found = self._take(_TERM)
         if found is None:
             raise _Unfollowed
-        literal, variable, quotes, number = found.groups()
+        literal, variable, function, number = found.groups()
         if literal:
             return str(literal).partition("'")[2][:-1].replace("''", "'")
         if number:
@@ -104,15 +135,24 @@ class _Batch:
             if variable.lower() not in self.variables:
                 raise _Unfollowed
             return self.variables[variable.lower()]
-        name = self._read_text() if quotes else ""
+        parts = [self._read_text()]
+        while function.upper() == "CONCAT" and self._take(_COMMA) is not None:
+            parts.append(self._read_text())
         if self._take(_CLOSES) is None:
             raise _Unfollowed
-        return f"[{name.replace(']', ']]')}]"
+        return _FUNCTIONS[function.upper()]("".join(parts))
+
+
+_FUNCTIONS: Final[dict[str, Callable[[str], str]]] = {
+    "CONCAT": str,
+    "REVERSE": lambda text: text[::-1],
+    "QUOTENAME": lambda name: f"[{name.replace(']', ']]')}]",
+}
 
 
 def unfold_batch(text: str) -> str | None:
     """Return a batch with the statements that it puts together; None where these are not all known."""
-    if not _EXECUTE.search(text):
+    if not (_EXECUTE.search(text) or _NAMED.search(text)):
         return None
     try:
         unfolded = _Batch(text).unfold()

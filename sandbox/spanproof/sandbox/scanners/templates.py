@@ -21,7 +21,7 @@ from spanproof.sandbox.scanners.source import START, Place, Source
 from spanproof.sandbox.words import split_words
 
 _INTERNAL: Final = re.compile(
-    r"_TemplateReference\w*|__\w+__|mro|subclasses"
+    r"_TemplateReference\w*|__\w+__|mro"
     r"|(?:f|gi|cr|ag|tb|func)_(?:frame|back|globals|builtins|locals|code)"
 )
 # Names that are put together from parts with these are the interpreter's.

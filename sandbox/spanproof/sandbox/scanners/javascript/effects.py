@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.javascript.script import (
     DENIED_MODULES,
     INERT,
     INERT_METHODS,
+    OWN_FILE,
     ROUTED,
     SENDING,
     SINKS,
@@ -48,10 +49,12 @@ from spanproof.sandbox.scanners.reader.values import (
     Value,
     are_equal,
     collect_taint,
+    join_all,
     list_options,
     read_constant_text,
     to_pieces,
 )
+from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.scanners.sql_connections import (
     IN_MEMORY,
     Connection,
@@ -252,13 +255,23 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
     return True
 
 
+def _judge_worker(call: Call[Script], value: Value) -> Value | None:
+    """Judge a program that runs beside this one; the script itself is read in any case."""
+    if value is not OWN_FILE:
+        call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
+    return None
+
+
 def _require(call: Call[Script], value: Value) -> Value | None:
     return require(call.m, value, call.node)
 
 
 def require(script: Script, value: Value, node: Node) -> Value:
     """Return what `require(value)` gives."""
-    name = read_constant_text(unwrap_url(value))
+    options = list_options(unwrap_url(value))
+    if len(options) > 1:
+        return join_all(require(script, option, node) for option in options)
+    name = read_constant_text(options[0])
     if name is None:
         script.add("attribute.dynamic", node, "loads a module that is not known")
         return UNKNOWN
@@ -295,7 +308,7 @@ CHECKS: Final[dict[str, Check]] = {
     "address": _judge_address, "argv": _judge_argv,
     "spawnlist": _judge_argv,
     **dict.fromkeys(("code", "codelast", "codetext"), _judge_code), "dbserver": _judge_database_server,
-    "require": _require,
+    "require": _require, "worker": _judge_worker,
 }  # fmt: skip
 """What judges each kind of effect."""
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from math import prod
 from typing import Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.javascript import effects
 from spanproof.sandbox.scanners.javascript.calls import evaluate_call
+from spanproof.sandbox.scanners.javascript.conditions import ends_block, find_chosen, find_truth
 from spanproof.sandbox.scanners.javascript.script import GLOBALS, NodeHandler, Script
 from spanproof.sandbox.scanners.javascript.values import (
+    FALSE,
+    TRUE,
     UNDEFINED,
     Class,
     Object,
@@ -123,7 +127,7 @@ def _resolve_escapes(source: str) -> str:
 
 
 def _evaluate_template(script: Script, node: Node) -> Value:
-    parts: list[Value] = []
+    parts: list[Value] = []  # each of which may be one of several
     at = node.start_byte + 1
     for child in node.named_children:
         if child.type == "template_substitution":
@@ -131,7 +135,15 @@ def _evaluate_template(script: Script, node: Node) -> Value:
             inner = child.named_children
             parts.append(unwrap_url(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
-    return concatenate([*parts, _read_template_text(script, at, node.end_byte - 1)])
+    parts.append(_read_template_text(script, at, node.end_byte - 1))
+    options = [list_options(part) for part in parts]
+    if prod(map(len, options)) > _MOST_TEXTS:
+        return concatenate(parts)
+    return join_all(concatenate(one) for one in product(*options))
+
+
+# Texts that a template with several values in it is read as.
+_MOST_TEXTS: Final = 36
 
 
 def _read_template_text(script: Script, start: int, end: int) -> Value:
@@ -140,6 +152,14 @@ def _read_template_text(script: Script, start: int, end: int) -> Value:
 
 def _evaluate_meta_property(script: Script, node: Node) -> Value:
     return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
+
+
+def _evaluate_true(script: Script, node: Node) -> Value:  # noqa: ARG001 - handlers share one signature
+    return TRUE
+
+
+def _evaluate_false(script: Script, node: Node) -> Value:  # noqa: ARG001 - handlers share one signature
+    return FALSE
 
 
 def _evaluate_number(script: Script, node: Node) -> Value:
@@ -158,10 +178,13 @@ def _evaluate_binary(script: Script, node: Node) -> Value:
     first = chain[-1].child_by_field_name("left")
     value = script.evaluate(first) if first is not None else UNKNOWN
     for link in reversed(chain):
-        right_node = link.child_by_field_name("right")
-        right = script.evaluate(right_node) if right_node is not None else UNKNOWN
         operator = link.child_by_field_name("operator")
         sign = operator.type if operator is not None else ""
+        left_node = link.child_by_field_name("left")
+        if sign in {"&&", "||"} and left_node is not None and find_truth(script, left_node) is (sign == "||"):
+            continue  # what is on the right never runs
+        right_node = link.child_by_field_name("right")
+        right = script.evaluate(right_node) if right_node is not None else UNKNOWN
         if sign == "+":
             value = _add_values(value, right)
         else:
@@ -361,8 +384,21 @@ def _evaluate_first_child(script: Script, node: Node) -> Value:
 
 
 def _evaluate_conditional(script: Script, node: Node) -> Value:
+    chosen = find_chosen(script, node)
+    if chosen is not None:
+        return script.evaluate(chosen)
     parts = [script.evaluate(child) for child in node.named_children]
     return join(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
+
+
+def _evaluate_if(script: Script, node: Node) -> Value:
+    condition = node.child_by_field_name("condition")
+    truth = find_truth(script, condition) if condition is not None else None
+    if condition is None or truth is None:
+        return _evaluate_branch(script, node)
+    script.evaluate(condition)
+    chosen = node.child_by_field_name("consequence" if truth else "alternative")
+    return script.evaluate(chosen) if chosen is not None else UNKNOWN
 
 
 def _evaluate_branch(script: Script, node: Node) -> Value:
@@ -389,7 +425,9 @@ _ADDS: Final = re.compile(
 
 def _judge_endless_loop(script: Script, node: Node) -> None:
     text = script.text(node)
-    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+    body = node.child_by_field_name("body")
+    is_empty = body is not None and body.type == "statement_block" and not body.named_children
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and (is_empty or _ADDS.search(text)):
         script.add("resource.endless", node, "a loop without an end adds to what it holds")
 
 
@@ -422,6 +460,8 @@ def _evaluate_block(script: Script, node: Node) -> Value:
     for child in node.named_children:
         if child.type not in {"function_declaration", "generator_function_declaration", "comment"}:
             script.evaluate(child)
+            if ends_block(script, child):
+                break
     return UNKNOWN
 
 
@@ -443,7 +483,8 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "array": _evaluate_array, "parenthesized_expression": _evaluate_children,
     "await_expression": _evaluate_children, "sequence_expression": _evaluate_children,
     "non_null_expression": _evaluate_children, "as_expression": _evaluate_first_child,
-    "ternary_expression": _evaluate_conditional, "if_statement": _evaluate_branch,
+    "ternary_expression": _evaluate_conditional, "if_statement": _evaluate_if,
+    "true": _evaluate_true, "false": _evaluate_false,
     "while_statement": _evaluate_loop, "do_statement": _evaluate_loop, "for_statement": _evaluate_loop,
     "switch_statement": _evaluate_branch, "try_statement": _evaluate_branch,
     "for_in_statement": _evaluate_for_in,

@@ -80,6 +80,19 @@ _OBJECT_METHODS: Final = split_words(
     "hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf"
 )
 
+OWN_FILE: Final = Const("snippet.js")
+"""The path of the script."""
+
+# Ways to the function that loads modules, and to the object that has it.
+_MODULES_BY_NAME: Final = {
+    "module.require": "require",
+    "module.prototype.require": "require",
+    "require.main": "module",
+    "process.mainModule": "module",
+}
+# Characters of a resolved name; a longer chain of calls is none that is known.
+_LONGEST_NAME: Final = 120
+
 _FREE_STEPS = 20_000
 
 NodeHandler = Callable[["Script", Node], Value]
@@ -105,11 +118,13 @@ class Script(Reader):
         self.makes_server = False
         self._handlers = handlers
         self.data = b""
+        self._text = ""
         self._lines: list[bytes] = []
 
     def read(self, source: str, language: str = "javascript") -> None:
         """Read a whole script."""
         self.data = source.replace("\0", " ").encode("utf-8", "replace")
+        self._text = self.data.decode("utf-8", "replace")
         self._lines = self.data.split(b"\n")
         self.call_limit = 2 * _FREE_STEPS + len(self.data)
         tree = grammar.parse(language, self.data)
@@ -129,7 +144,7 @@ class Script(Reader):
     @property
     def program_text(self) -> str:
         """The source that is read."""
-        return self.data.decode("utf-8", "replace")
+        return self._text
 
     @property
     def exhausted(self) -> bool:
@@ -353,72 +368,73 @@ class Script(Reader):
 
     def member(self, owner: Value, name: str, node: Node) -> Value:
         """Return what `owner.name` gives."""
-        if isinstance(owner, OneOf):
-            return join_all(self.member(option, name, node) for option in owner.options)
-        if isinstance(owner, Class):
-            return self.member(owner.statics if name in owner.statics.entries else owner.instance, name, node)
-        if isinstance(owner, Object) and owner.is_map:
-            return Method(owner, name)
-        if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
-            return Made(unwrap_url(owner))
-        if isinstance(owner, Object) and not (owner.spread or name in owner.entries):
-            if name == "constructor":
-                return Ref("Object")
-            if name in _OBJECT_METHODS and not owner.rest:
-                return Method(owner, name)
-        if isinstance(owner, Object):
-            entry = owner.entries.get(name) or join_all(
-                [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]
-            )
-            if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
-                entry = self.call_function(entry, [], node)
-            return join_all([entry, *owner.rest])
-        if isinstance(owner, Ref):
-            return self._read_reference_member(owner, name, node)
+        match owner:
+            case OneOf():
+                return join_all(self.member(option, name, node) for option in owner.options)
+            case Class():
+                holder = owner.statics if name in owner.statics.entries else owner.instance
+                return self.member(holder, name, node)
+            case Object():
+                return self._read_object_member(owner, name, node)
+            case Ref():
+                return self._read_reference_member(owner, name, node)
         if name == "constructor":
             return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
-        if isinstance(owner, Items) and name.isdigit():
-            if owner.more:
-                return join_all(owner.items)
-            return owner.items[int(name)] if int(name) < len(owner.items) else UNKNOWN
-        known = read_constant_text(owner)
-        if known is not None and name.isdigit() and int(name) < len(known):
-            return Const(known[int(name)])
-        if find_value_origin(owner):
-            return owner
-        return Method(owner, name)
+        item = _read_item(owner, int(name)) if name.isdigit() else None
+        if item is not None:
+            return item
+        return owner if find_value_origin(owner) else Method(owner, name)
+
+    def _read_object_member(self, owner: Object, name: str, node: Node) -> Value:
+        if owner.is_map:
+            return Method(owner, name)
+        if name in {"toString", "toJSON"} and "href" in owner.entries:
+            return Made(unwrap_url(owner))
+        is_inherited = not owner.spread and name not in owner.entries
+        if is_inherited and name == "constructor":
+            return Ref("Object")
+        if is_inherited and name in _OBJECT_METHODS and not owner.rest:
+            return Method(owner, name)
+        entry = owner.entries.get(name) or join_all(
+            [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]
+        )
+        if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
+            entry = self.call_function(entry, [], node)
+        return join_all([entry, *owner.rest])
 
     def _read_reference_member(self, owner: Ref, name: str, node: Node) -> Value:
         if owner.name in GLOBALS:
             return self.free(name)
         if owner.name == "process.env":
             return read_variable(self, name, "process.env", node)
-        if name == "constructor" and owner.name in {"module", "process"}:
-            return Ref("module")
-        if name == "constructor" and owner.name not in {"Object", "Function"}:
-            last = owner.name.rpartition(".")[2]
-            if last == "prototype":
-                return Ref(owner.name.removesuffix(".prototype"))
-            is_function = "(" not in last and (last[:1].isupper() or "." in owner.name or last in SINKS)
-            return Ref("Function" if is_function else "Object")
         if name == "constructor":
-            self.add("escape.dunder", node, "walks through constructors to the function that makes code")
-            return Ref("Function")
+            return self._read_constructor(owner, node)
         if name == "default" or (owner.name in {"fs", "dns"} and name == "promises"):
             return owner
-        if name == "mainModule" and owner.name == "process":
-            return Ref("module")
         resolved = f"{owner.name}.{name}"
-        if resolved in {"module.require", "module.prototype.require", "require.main"}:
-            return Ref("require" if name == "require" else "module")
+        if resolved in _MODULES_BY_NAME:
+            return Ref(_MODULES_BY_NAME[resolved])
         if resolved in {"import.meta.dirname", "import.meta.filename"}:
             return self.free(f"__{name}")
-        if len(resolved) > 120:
+        if len(resolved) > _LONGEST_NAME:
             return UNKNOWN
         top = owner.name.partition(".")[0]
         if top in {"fs", "child_process", "Deno", "fs-extra"} and name.endswith("Sync"):
             resolved = resolved.removesuffix("Sync")
         return Ref(resolved)
+
+    def _read_constructor(self, owner: Ref, node: Node) -> Value:
+        """Return what made an object: a walk to the function that makes code begins like this."""
+        if owner.name in {"module", "process"}:
+            return Ref("module")
+        if owner.name in {"Object", "Function"}:
+            self.add("escape.dunder", node, "walks through constructors to the function that makes code")
+            return Ref("Function")
+        last = owner.name.rpartition(".")[2]
+        if last == "prototype":
+            return Ref(owner.name.removesuffix(".prototype"))
+        is_named_like_function = last[:1].isupper() or "." in owner.name or last in SINKS
+        return Ref("Function" if "(" not in last and is_named_like_function else "Object")
 
     def lookup(self, name: str) -> Value | None:
         """Return what the script binds a name to, where it does."""
@@ -432,5 +448,15 @@ class Script(Reader):
         if name == "__dirname":
             return Const(".")
         if name == "__filename":
-            return Const("snippet.js")
+            return OWN_FILE
         return Ref(name)
+
+
+def _read_item(owner: Value, index: int) -> Value | None:
+    """Return an item of a list or a character of a text; None where it is neither, or has none there."""
+    if isinstance(owner, Items):
+        if owner.more:
+            return join_all(owner.items)
+        return owner.items[index] if index < len(owner.items) else UNKNOWN
+    known = read_constant_text(owner)
+    return Const(known[index]) if known is not None and index < len(known) else None

@@ -79,6 +79,14 @@ class Made(Called):
     taint: Taint = CLEAN
 
 
+class Flag(Const):
+    """`true` or `false`, with its text."""
+
+    __slots__ = ()
+
+
+TRUE: Final = Flag("true")
+FALSE: Final = Flag("false")
 UNDEFINED: Final = Const("undefined")
 MISSING: Final = Unknown()
 """What a pattern or a parameter gets where nothing is given; its default, or else unknown."""
@@ -98,7 +106,7 @@ def is_unknown(value: Value) -> bool:
 
 def is_text(value: Value) -> bool:
     """Whether a value is a text or a number, known as far as its pieces."""
-    return isinstance(value, Const | Text)
+    return isinstance(value, Const | Text) and not isinstance(value, Flag)
 
 
 def concatenate(parts: Iterable[Value]) -> Value:

@@ -13,6 +13,7 @@ import ast
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.calls import call, read_uncalled
+from spanproof.sandbox.scanners.python.conditions import Conditions
 from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
 from spanproof.sandbox.scanners.python.handed_environment import find_handed_on
@@ -38,6 +39,7 @@ def scan(context: Context, source: Source) -> None:
 def read_program(context: Context, text: str, module: ast.Module) -> None:
     """Report what a program would do by following its values, statement by statement."""
     machine = Machine(context, _TABLES, text, parse_strictly)
+    machine.conditions = Conditions(module)
     if "environ" in text:
         machine.handed_on = find_handed_on(module)
     try:

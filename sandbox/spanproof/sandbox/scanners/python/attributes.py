@@ -10,6 +10,8 @@ import ast
 import posixpath
 import string
 from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
 
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import fold
@@ -54,6 +56,7 @@ _MAX_NAME = 160
 
 _CONSTANTS = {
     **KNOWLEDGE["constants"],
+    "typing.TYPE_CHECKING": False,
     "os.linesep": "\n",
     **{f"string.{name}": text for name in string.__all__ if isinstance(text := getattr(string, name), str)},
 }
@@ -245,8 +248,33 @@ def _read_reference_attribute(m: Machine, value: Ref, name: str, node: ast.expr)
     constant = _CONSTANTS.get(resolved)
     if constant is not None:
         return Const(constant)
+    if value.name in _PARSED_URLS and isinstance(value.owner, Const):
+        return _read_part_of_url(value.owner, name)
     taint = CALLABLE if name == "__dict__" or resolved == "sys.modules" else value.taint
     return Ref(resolved, taint, value.owner if value.owner is not None else None)
+
+
+# What `urlparse` gives, with the text of the URL as its owner.
+_PARSED_URLS: Final = frozenset({"urllib.parse.urlparse()", "urllib.parse.urlsplit()"})
+_PARTS_OF_URLS: Final = split_words("scheme netloc hostname port path query fragment")
+
+
+def model_parsed_url(
+    m: Machine,  # noqa: ARG001 - models share one signature
+    function: Ref,
+    arguments: Arguments,
+    node: ast.expr,  # noqa: ARG001
+) -> Value | None:
+    """Return what parsing a URL gives; None where that is not known."""
+    url = arguments.get(0, "url")
+    return Ref(f"{function.name}()", url.taint, url) if isinstance(url, Const) else None
+
+
+def _read_part_of_url(url: Const, name: str) -> Value:
+    try:
+        return Const(getattr(urlsplit(url.value), name), url.taint) if name in _PARTS_OF_URLS else UNKNOWN
+    except (ValueError, TypeError, AttributeError):
+        return UNKNOWN
 
 
 def _read_path_attribute(value: Path, name: str) -> Value:

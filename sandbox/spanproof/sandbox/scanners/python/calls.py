@@ -20,6 +20,8 @@ from spanproof.sandbox.scanners.python import (
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
+from spanproof.sandbox.scanners.python.patches import MOCK, replace_patched
+from spanproof.sandbox.scanners.python.restricted import is_restricted_unpickler
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -101,8 +103,12 @@ def read_uncalled(m: Machine) -> None:
 
 
 def _read_alone(m: Machine, function: Function, arguments: Arguments) -> None:
-    """Read a function that may be called before all others: what it sets in the environment ends with it."""
+    """Read a function that may be called before all others, and ends before them.
+
+    The directory it starts in is not sure, and what it sets in the environment is not set for others.
+    """
     before = set(m.context.variables)
+    m.directory = ""
     _read_through(m, function, arguments)
     m.context.variables.intersection_update(before)
 
@@ -116,8 +122,11 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     def read() -> None:
         if isinstance(node, ast.Lambda):
             m.frames[-1].returned.append(m.evaluate(node.body))
-        else:
+        elif not _is_patched(function):
             m.execute(node.body)
+        else:
+            with replace_patched(m, node.decorator_list):
+                m.execute(node.body)
 
     try:
         frame = m.read_call(id(node), function.scope, bind, read, node)
@@ -153,7 +162,7 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             default = function.defaults[index - first_default]
             names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
         else:
-            names[parameter.arg] = _MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
+            names[parameter.arg] = MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
         names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
@@ -167,9 +176,6 @@ _FIXTURES = {
     name: Path(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
     for name in ("tmp_path", "tmpdir")
 }
-
-
-_MOCK = Ref("unittest.mock.MagicMock()")
 
 
 def _is_patched(function: Function) -> bool:
@@ -200,7 +206,7 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
     for base in klass.bases:
         if isinstance(base, Ref) and base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
-            if start is None and base.name in SINKS:
+            if start is None and base.name in SINKS and not is_restricted_unpickler(m, klass):
                 effects.apply(m, base, SINKS[base.name], arguments, node)
     return instance
 

@@ -42,6 +42,7 @@ from spanproof.sandbox.scanners.reader.effects import (
     Effect,
     apply_effects,
     check_effects,
+    read_variable,
     to_whole_text,
 )
 from spanproof.sandbox.scanners.reader.state import Arguments, Kind
@@ -278,6 +279,16 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_work_directory(call: Call[Machine], value: Value) -> Value | None:
+    call.judge_path(Action.READ, value)
+    call.m.change_directory(to_whole_text(value) or None)
+    return None
+
+
+def _judge_user_name(call: Call[Machine], value: Value) -> Value | None:
+    return read_variable(call.m, "USER", call.name, call.node)
+
+
 def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
     flags = call.arguments.get(1, "flags")
     reads = isinstance(flags, Ref) and flags.name == "os.O_RDONLY"
@@ -298,7 +309,10 @@ def _judge_load(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_save(call: Call[Machine], value: Value) -> Value | None:
-    if _is_url(value):
+    if isinstance(value, Items):  # one of several: `random.choice(paths)`
+        for one in list_options(join_all(value.items)):
+            _judge_save(call, one)
+    elif _is_url(value):
         _judge_url(call, value)
     elif isinstance(value, Const | Text | Path | Unknown):
         _judge_write(call, value)
@@ -540,7 +554,8 @@ def _judge_unpacking(call: Call[Machine], value: Value) -> Value | None:
 
 CHECKS: Final[dict[str, Check]] = {
     **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
-    "open": _judge_open, "osopen": _judge_os_open,
+    "open": _judge_open, "osopen": _judge_os_open, "workdir": _judge_work_directory,
+    "username": _judge_user_name,
     "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,

@@ -26,6 +26,7 @@ from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
+    Function,
     Instance,
     Items,
     Mapping,
@@ -164,7 +165,12 @@ def resolve_iterable(m: Machine, value: Value, node: ast.expr) -> Value:
         method = attributes.find_special_method(value, "__iter__")
         if method is not None:
             return m.call(method, Arguments([]), node)
+    if isinstance(value, Ref) and value.name in _NAMESPACES:
+        return Items([UNKNOWN], more=True)  # its names
     return value
+
+
+_NAMESPACES: Final = frozenset({"globals()", "locals()", "vars()", "sys.modules"})
 
 
 COMPREHENSIONS: Final[dict[type, Evaluator]] = {
@@ -193,15 +199,17 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
     while current is not None:
         condition = fold.evaluate_truth(m.evaluate(current.test))
         m.scope.names = m.scope.branched()
-        if condition is False:
+        is_settled = condition is not None and is_settled_condition(m, current.test)
+        if condition is False and not is_settled:
             _read_dead(m, current.body)
-        else:
+        elif condition is not False:
             ended = _execute_uncertain(m, current.body) if condition is None else m.execute(current.body)
             outcomes.append((m.scope.names, ended))
         m.scope.names = before
         follow = current.orelse
         if condition is True:
-            _read_dead(m, follow)
+            if not is_settled:
+                _read_dead(m, follow)
             return _settle(m, outcomes)
         if len(follow) == 1 and isinstance(follow[0], ast.If):
             m.steps += 1
@@ -212,6 +220,17 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
         outcomes.append((m.scope.names, flow))
         current = None
     return _settle(m, outcomes)
+
+
+def is_settled_condition(m: Machine, test: ast.expr) -> bool:
+    """Whether a test whose value is known has that value each time, so that the other branch never runs."""
+
+    def is_constant(name: str) -> bool:
+        value = m.scope.find(name)
+        is_attribute = name.startswith(".")
+        return not is_attribute and (value is None or isinstance(value, Const | Ref | Function))
+
+    return m.conditions is not None and m.conditions.is_settled(test, is_constant)
 
 
 def _execute_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:

@@ -40,6 +40,8 @@ def grows_without_end(loop: ast.While | ast.For | ast.AsyncFor) -> bool:
     called = {_read_called_name(node) for node in nodes if isinstance(node, ast.Call)}
     if _leaves_or_waits(loop, nodes):
         return False
+    if isinstance(loop, ast.While) and all(isinstance(one, ast.Pass | ast.Continue) for one in loop.body):
+        return True  # it takes the processor instead
     adds = any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Mult) for node in nodes)
     return bool(called & _GROWING) or (adds and not called)
 

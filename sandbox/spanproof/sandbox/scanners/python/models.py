@@ -364,7 +364,7 @@ def _model_path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
 
 
 def _model_work_directory(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    directory = m.context.boundary.work_path(".")
+    directory = m.context.boundary.work_path(m.directory or ".")
     return Const(directory) if function.name == "os.getcwd" else Path((directory,))
 
 
@@ -421,7 +421,7 @@ ACTIONS: Final = {method: Action(action) for method, action in index_words(KNOWL
 
 
 def _normalise_path(m: Machine, value: Value) -> Value:
-    pieces = to_pieces(value)
+    pieces = m.locate(to_pieces(value))
     if len(pieces) == 1 and pieces[0] is not None:
         text = m.context.boundary.work_path(pieces[0])
         return Path((text,), value.taint) if isinstance(value, Path) else Const(text, value.taint)
@@ -576,6 +576,7 @@ MODELS: Final[dict[str, Model]] = {
     "locals": make_constant_model(Ref("locals()", CALLABLE)),
     "input": make_constant_model(Unknown(frozenset({"input"}))),
     "getpass.getpass": make_constant_model(Unknown(frozenset({"secret"}))),
+    **dict.fromkeys(("urllib.parse.urlparse", "urllib.parse.urlsplit"), attributes.model_parsed_url),
     "pathlib.Path.home": make_constant_model(Path(("~",))),
     "tempfile.gettempdir": make_constant_model(Const("/tmp")),  # noqa: S108 - inside the sandbox
 }

@@ -60,34 +60,49 @@ _LOADERS: Final = frozenset({"__loader__", "__spec__"})
 @lru_cache(maxsize=4096)
 def normalise_name(name: str) -> str:
     """Return the one spelling of a dotted name."""
-    head, dot, tail = name.partition(".")
-    if head in _SAME_MODULE:
-        name = head = _SAME_MODULE[head] + (dot + tail if dot else "")
-    if name.startswith("builtins.") and (name[9:] in BUILTINS or name.count(".") == 1) and name[9:11] != "__":
-        name = name[9:]
-    elif name == "builtins.__import__":
-        name = "__import__"
+    name = _strip_builtins(_rename_module(name))
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
-        part = parts[index]
-        if part in _LOADERS:
+        if parts[index] in _LOADERS:
             return normalise_name(".".join(parts[index:]))
-        # `random._os` is the module under a private name.
-        held = part in LEAKED_MODULES or (part[0:1] == "_" and part.strip("_") in KNOWN_MODULES)
-        if held and part == "socket":
-            # A class of its own module, or a method of an object: `zmq.Context().socket`.
-            held = parts[index - 1] != "socket" and "()" not in name
-        if held and part != parts[index - 1] and "()" not in part and not _is_column(parts, index):
-            name = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
-            return normalise_name(".".join([name, *parts[index + 1 :]]))
-    if parts[-1] in HELD and len(parts) > 1 and "(" not in name and parts[0] != "?" and name not in SINKS:
-        return HELD[parts[-1]]
-    if len(parts) > 2 and "(" not in name and name not in SINKS and f"{parts[0]}.{parts[-1]}" in SINKS:
-        return f"{parts[0]}.{parts[-1]}"  # `pandas.io.parsers.read_csv`
+        if _is_leaked_module(parts, index):
+            part = parts[index]
+            module = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
+            return normalise_name(".".join([module, *parts[index + 1 :]]))
+    if "(" not in name and name not in SINKS:
+        held = HELD.get(parts[-1]) if len(parts) > 1 and parts[0] != "?" else None
+        shortened = f"{parts[0]}.{parts[-1]}" if len(parts) > 2 else ""  # `pandas.io.parsers.read_csv`
+        if held is not None or shortened in SINKS:
+            return held or shortened
     for prefix, same in _SAME_NAME.items():
         if name == prefix or name.startswith(prefix + "."):
             return normalise_name(same + name[len(prefix) :])
     return name
+
+
+def _rename_module(name: str) -> str:
+    """Return a name with its module spelled as the catalogue does: `posix.system` is `os.system`."""
+    head, dot, tail = name.partition(".")
+    return _SAME_MODULE[head] + (dot + tail if dot else "") if head in _SAME_MODULE else name
+
+
+def _strip_builtins(name: str) -> str:
+    """Return the name of a built-in function without its module."""
+    if not name.startswith("builtins."):
+        return name
+    short = name.removeprefix("builtins.")
+    is_special = short.startswith("__") and short != "__import__"
+    return short if not is_special and (short in BUILTINS or "." not in short) else name
+
+
+def _is_leaked_module(parts: list[str], index: int) -> bool:
+    """Whether a part of a name is a module that another holds: `glob.os`, `random._os`."""
+    part, owner = parts[index], parts[index - 1]
+    is_module = part in LEAKED_MODULES or (part.startswith("_") and part.strip("_") in KNOWN_MODULES)
+    if not is_module or part == owner or _is_column(parts, index):
+        return False
+    # A class of its own module, or a method of an object: `zmq.Context().socket`.
+    return part != "socket" or not any("()" in one for one in parts)
 
 
 def _is_column(parts: list[str], index: int) -> bool:

@@ -16,6 +16,8 @@ from spanproof.sandbox.scanners.python.expressions import make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.patches import replace_patched
+from spanproof.sandbox.scanners.python.restricted import note_restricted_unpickler
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -35,7 +37,15 @@ from spanproof.sandbox.words import split_words
 
 def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
     m.evaluate(node.value)
-    return None
+    called = node.value.func if isinstance(node.value, ast.Call) else None
+    if getattr(called, "attr", getattr(called, "id", "")) not in _EXITS or called is None:
+        return None
+    function = m.evaluate(called)
+    return "raise" if isinstance(function, Ref) and function.name in _EXITS else None
+
+
+# Calls that end the program by an exception, or at once.
+_EXITS = split_words("exit _exit quit sys.exit os._exit")
 
 
 def _execute_assignment(m: Machine, node: ast.Assign) -> Flow:
@@ -70,15 +80,23 @@ def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
 
 
 def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
+    outer = m.directory
+    changes_directory = False
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
+        changes_directory |= isinstance(value, Ref) and value.name == "contextlib.chdir()"
         name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
         method = attributes.find_member(m, value, name, manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
-    return m.execute(node.body)
+    with replace_patched(m, [one.context_expr for one in node.items]):
+        flow = m.execute(node.body)
+    if changes_directory:
+        m.directory = outer
+    # A manager may swallow what is raised (`contextlib.suppress`).
+    return None if flow == "raise" else flow
 
 
 def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
@@ -124,6 +142,7 @@ def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
             function.owner = klass  # type: ignore[attr-defined]
     effects.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
+    note_restricted_unpickler(m, klass)
     outer.bind(node.name, klass)
     for base in bases:
         hook = attributes.find_member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]

@@ -15,10 +15,11 @@ from spanproof.sandbox.scanners.source import START, Source
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""
     from spanproof.sandbox.scanners.shell.commands import HANDLERS
+    from spanproof.sandbox.scanners.shell.conditions import ends_script
     from spanproof.sandbox.scanners.shell.walk import Shell, TooSlow
 
     try:
-        Shell(context, source.text, HANDLERS).read()
+        Shell(context, source.text, HANDLERS, ends_script).read()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
     except TooSlow:

@@ -19,6 +19,7 @@ _GROUPS: Final = _KNOWLEDGE["groups"]
 OPERANDS: Final = index_words(_KNOWLEDGE["operands"])
 VALUED: Final = _KNOWLEDGE["valued"]
 DENIED: Final = index_words(_KNOWLEDGE["denied"])
+QUERIES: Final = _KNOWLEDGE["queries"]
 INSTALLERS: Final = _KNOWLEDGE["installers"]
 NETWORK: Final = split_entry(_GROUPS, "network")
 NETWORK_KINDS: Final = index_words(_KNOWLEDGE["network"])

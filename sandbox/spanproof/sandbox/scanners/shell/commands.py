@@ -10,6 +10,7 @@ until no variable changes, its variable standing for every value it may take.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
@@ -18,6 +19,7 @@ from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
 from spanproof.sandbox.scanners.shell import interpreters, network, programs
 from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
+from spanproof.sandbox.scanners.shell.conditions import find_outcome, list_chosen
 from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -41,12 +43,21 @@ _PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
 
 
 def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    parts, following = _split_at_line_end(shell, node)
+    written = _run_parts(shell, node, parts, stdin)
+    if not following:
+        return written
+    fields = [word for child in following for word in shell.words.fields(child)]
+    return join_streams([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
+
+
+def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> Stream:
     shell.count_command()
     fields: list[Words] = []
     assignments: list[Node] = []
     shell.substituted_from = frozenset()
     name_node = node.child_by_field_name("name")
-    for child in node.named_children:
+    for child in parts:
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
@@ -69,6 +80,19 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
+
+
+def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]]:
+    """Return the parts of a command, and those that the grammar takes from the line below.
+
+    It does so where a pipeline of three commands ends a line, and the next command is redirected.
+    """
+    parts = node.named_children
+    for at, (one, other) in enumerate(pairwise(parts), start=1):
+        between = shell.script.data[one.end_byte : other.start_byte]
+        if b"\n" in between.replace(b"\\\n", b""):
+            return parts[:at], parts[at:]
+    return parts, []
 
 
 def _run_with_separators(
@@ -216,6 +240,11 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
+    _judge_assigned(shell, name, value, node)
+
+
+def _judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
+    """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
     if name in LOADING_VARIABLES:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
     if name in _PROMPTS:
@@ -340,8 +369,9 @@ def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return stream
 
 
-def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    # `a && b && c` nests to the left; walked with a list, a long one cannot exhaust the stack.
+def _flatten_list(node: Node) -> tuple[list[Node], list[str]]:
+    """Return the commands of `a && b || c` and the operators between them."""
+    # It nests to the left; walked with a list, a long one cannot exhaust the stack.
     parts: list[Node] = []
     operators: list[str] = []
     pending = [node]
@@ -349,14 +379,24 @@ def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
         one = pending.pop()
         if one.type == "list":
             pending.extend(reversed(one.named_children))
-            operators.extend(child.type for child in one.children if not child.is_named)
+            operators[:0] = [child.type for child in one.children if not child.is_named]
         else:
             parts.append(one)
+    return parts, operators
+
+
+def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    parts, operators = _flatten_list(node)
     directories, began = shell.state.directories, list(shell.state.directories)
     written: list[Stream] = []
-    for part in parts:
+    outcome: bool | None = None
+    for at, part in enumerate(parts):
+        operator = operators[at - 1] if 0 < at <= len(operators) else ""
+        if operator and outcome is (operator == "||"):
+            continue  # it runs only where what is before it fails, or succeeds
         before = list(directories)
         written.append(shell.run(part, stdin))
+        outcome = _join_outcomes(outcome, operator, find_outcome(shell, part))
         if set(operators) == {"&&"}:
             # What comes next runs only where a `cd` in this part succeeded.
             directories[:] = [one for one in directories if one not in before] or before
@@ -367,6 +407,12 @@ def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return join_streams(written)
 
 
+def _join_outcomes(before: bool | None, operator: str, own: bool | None) -> bool | None:
+    """Return how a list ends behind a part that may have been left out, where `before` is not known."""
+    is_reached = not operator or before is not None
+    return own if is_reached or own is (operator == "||") else None
+
+
 def _ends_script(shell: Shell, node: Node) -> bool:
     """Whether a command, or the last of a group, is `exit` or `return`."""
     if node.type == "compound_statement" and node.named_children:
@@ -375,6 +421,9 @@ def _ends_script(shell: Shell, node: Node) -> bool:
 
 
 def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    chosen = list_chosen(shell, node)
+    if chosen is not None:
+        return join_streams([shell.run(child, stdin) for child in chosen])
     if len(shell.state.variables) > MAX_BRANCHED:
         return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
@@ -423,12 +472,14 @@ _ENDLESS: Final = re.compile(r"\s*+(?:while\s++(?:true|:|\[\s1\s\]|\(\(\s?1\s?\)
 _LEAVES: Final = re.compile(
     r"\b(?:break|return|exit|sleep|read|wait|inotifywait)\b|\|\|\s*+\{?\s*+(?:break|exit)"
 )
+_DOES_NOTHING: Final = re.compile(r"[;\n]\s*+do\s++(?:true|:|continue)\s*+[;\n]?\s*+done\Z")
 _ADDS: Final = re.compile(r">>|>\s*+[\"']?[\w./-]*+\$|[^&]&\s*+(?:\n|;|done)|\w\+=")
 
 
 def _judge_endless_loop(shell: Shell, node: Node) -> None:
     text = shell.words.text(node)
-    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+    acts = _ADDS.search(text) or _DOES_NOTHING.search(text)
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and acts:
         shell.add("resource.endless", node, "a loop without an end adds to what it holds")
 
 

@@ -20,7 +20,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
-from spanproof.sandbox.scanners.shell.catalogue import SHELLS, split_options
+from spanproof.sandbox.scanners.shell.catalogue import INSTALLERS, SHELLS, split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
@@ -214,12 +214,18 @@ def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> St
         shell.judge_literals(argument, f"python -m {module}", node)
     if module in {"http.server", "SimpleHTTPServer"}:
         shell.add("network.listen", node, f"python -m {module} serves files")
-    elif module == "pip":
+    elif module == "pip" and not _describes(names[names.index("-m") + 2 :]):
         shell.add("command.install", node, "pip installs packages")
         judge_sources(shell, "pip", arguments, node)
-    elif module not in _HARMLESS_MODULES:
+    elif module not in _HARMLESS_MODULES and module != "pip":
         shell.add("exec.dynamic", node, f"python runs the module {module or 'that is not known'}")
     return UNKNOWN_STREAM
+
+
+def _describes(arguments: Sequence[str]) -> bool:
+    """Whether `pip` only says what is installed; a word that is not known may be anything."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    return "" not in arguments and verb not in split_words(f"{INSTALLERS['pip']} wheel uninstall sync")
 
 
 def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
@@ -259,7 +265,12 @@ def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Str
 
 def _judge_trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     text = read_known_text(arguments[0]) if arguments else None
-    if text and not text.startswith("-") and len(arguments) > 1:
+    if not text or text.startswith("-") or len(arguments) < 2:
+        return NOTHING
+    # A function, which may be defined below, is read where it is called, or as one that nothing calls.
+    defined = [one for one in shell.script.root.named_children if one.type == "function_definition"]
+    names = [one.child_by_field_name("name") for one in defined]
+    if all(name is None or shell.words.text(name) != text for name in names):
         run_text(shell, text, "a trap runs a command: ", node)
     return NOTHING
 

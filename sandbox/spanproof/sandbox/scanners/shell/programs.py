@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from tree_sitter import Node
@@ -29,6 +30,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     NETWORK_KINDS,
     OPERANDS,
     PROJECT_TOOLS,
+    QUERIES,
     SHELLS,
     UNPACKING,
     WRAPPER_OPERANDS,
@@ -141,7 +143,7 @@ def _dispatch(
         return handler(shell, program, arguments, stdin, node)
     rule = DENIED.get(program) or ("system.change" if program.startswith(("mkfs.", "fsck.")) else None)
     if rule is not None:
-        shell.add(rule, node, f"runs {program}", policy_line=format_addition("allowed_commands", program))
+        _judge_denied(shell, program, rule, arguments, node)
         return UNKNOWN_STREAM
     if program in SHELLS:
         return run_shell(shell, program, arguments, stdin, node)
@@ -157,6 +159,20 @@ def _dispatch(
     if role is not None:
         return judge_operands(shell, program, role, arguments, stdin, node)
     return _judge_other_program(shell, name, arguments, node)
+
+
+def _judge_denied(shell: Shell, program: str, rule: str, arguments: list[Words], node: Node) -> None:
+    if not _is_query(program, arguments):
+        shell.add(rule, node, f"runs {program}", policy_line=format_addition("allowed_commands", program))
+
+
+def _is_query(program: str, arguments: list[Words]) -> bool:
+    """Whether a program only says what is there, or what it would do: `dpkg -l`, `apt-get -s install x`."""
+    words = [read_known_text(one) for one in arguments]
+    queries = QUERIES.get(program, "").split()
+    first = words[0] if words else None
+    is_query = first in queries or any(word in queries for word in words if word and word.startswith("-"))
+    return is_query and None not in words
 
 
 # Programs that are known to print their version or help, and to do no more then.
@@ -209,20 +225,20 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
     if not rest:
         return stdin
     if program in {"xargs", "parallel"}:
-        # What xargs adds comes from its input; a replaced mark is the same.
-        added = [one for pieces in stdin.words for one in _split_into_words(pieces)]
-        marks = {"{}", "{.}", "%"}
-        rest = [
-            tuple(added)
-            if read_known_text(one) in marks and added
-            else HOLE
-            if read_known_text(one) in marks
-            else one
-            for one in rest
-        ]
-        if not any(read_known_text(one) in marks for one in arguments):
-            rest = [*rest, tuple(added) or HOLE]
+        rest = _add_input(rest, arguments, stdin)
     return run(shell, rest, stdin, node)
+
+
+# What `xargs` and `parallel` replace by what they read.
+_MARKS: Final = frozenset({"{}", "{.}", "%"})
+
+
+def _add_input(command: list[Words], arguments: list[Words], stdin: Stream) -> list[Words]:
+    """Return the command that `xargs` runs: what it reads takes the place of a mark, or is added."""
+    added = tuple(one for pieces in stdin.words for one in _split_into_words(pieces)) or HOLE
+    if any(read_known_text(one) in _MARKS for one in arguments):
+        return [added if read_known_text(one) in _MARKS else one for one in command]
+    return [*command, added]
 
 
 def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -256,43 +272,46 @@ def _split_into_words(pieces: Pieces) -> Sequence[Pieces]:
     return [pieces]
 
 
+# What `find` runs for each file it finds, and where it writes a list of them.
+_FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FIND_WRITES: Final = frozenset({"-fprint", "-fprintf", "-fls"})
+_FIND_ENDS: Final = frozenset({";", "+", "\\;"})
+
+
 def _judge_find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    roots: list[Words] = []
-    for argument in arguments:
-        text = read_known_text(argument)
-        if text is not None and (text.startswith("-") or text in {"(", "!", "\\("}):
-            break
-        roots.append(argument)
+    roots = list(takewhile(_is_root_of_find, arguments))
     texts = [read_known_text(argument) for argument in arguments]
-    action = Action.DELETE if "-delete" in texts else Action.READ
     for root in roots or [((".",),)]:
-        # Deleting what `find .` finds leaves the directory itself.
-        below = tuple(
-            (*pieces[:-1], (pieces[-1] or "") + "/" + ENTRY) if pieces[-1] is not None else pieces
-            for pieces in root
-        )
-        shell.judge_path(action, below if action is Action.DELETE else root, program, node)
+        if "-delete" in texts:
+            # Deleting what `find .` finds leaves the directory itself.
+            shell.judge_path(Action.DELETE, tuple(map(_add_entry, root)), program, node)
+        else:
+            shell.judge_path(Action.READ, root, program, node)
+    found = tuple(_name_found(pieces) for root in roots for pieces in root) or ((ENTRY,),)
     for start, flag in enumerate(texts, start=1):
-        if flag in {"-exec", "-execdir", "-ok", "-okdir"}:
-            stop = next((at for at in range(start, len(texts)) if texts[at] in {";", "+", "\\;"}), len(texts))
-            found = tuple(
-                ((*pieces, "/" + ENTRY) if pieces != (".",) else ("./" + ENTRY,))
-                for root in roots
-                for pieces in root
-            )
-            rest = [
-                (found or ((ENTRY,),)) if read_known_text(one) == "{}" else one
-                for one in arguments[start:stop]
-            ]
-            if rest:
-                run(shell, [tuple(merge_pieces(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
-        elif flag in {"-fprint", "-fprintf", "-fls"} and start < len(arguments):
+        if flag in _FIND_RUNS:
+            stop = next((at for at in range(start, len(texts)) if texts[at] in _FIND_ENDS), len(texts))
+            command = [found if text == "{}" else one for one, text in zip(arguments, texts, strict=True)]
+            if stop > start:
+                run(shell, command[start:stop], UNKNOWN_STREAM, node)
+        elif flag in _FIND_WRITES and start < len(arguments):
             shell.judge_path(Action.WRITE, arguments[start], program, node)
-    return (
-        Stream((("./" + ENTRY,),))
-        if not roots
-        else Stream(tuple(merge_pieces((*p, "/" + ENTRY)) for p in roots[0]))
-    )
+    return Stream(tuple(merge_pieces((*one, "/" + ENTRY)) for one in (roots[0] if roots else ((".",),))))
+
+
+def _is_root_of_find(argument: Words) -> bool:
+    text = read_known_text(argument)
+    return text is None or not (text.startswith("-") or text in {"(", "!", "\\("})
+
+
+def _add_entry(pieces: Pieces) -> Pieces:
+    last = pieces[-1]
+    return pieces if last is None else (*pieces[:-1], f"{last}/{ENTRY}")
+
+
+def _name_found(pieces: Pieces) -> Pieces:
+    """Return the path of a file that `find` finds below a directory."""
+    return merge_pieces((*pieces, "/" + ENTRY))
 
 
 def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:

@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 
 from tree_sitter import Node
@@ -134,10 +135,16 @@ class Shell(Reporter):
     language = "shell"
 
     def __init__(
-        self, context: Context, text: str, handlers: Mapping[str, NodeHandler], state: State | None = None
+        self,
+        context: Context,
+        text: str,
+        handlers: Mapping[str, NodeHandler],
+        ends_script: Callable[[Shell, Node], bool],
+        state: State | None = None,
     ) -> None:
         super().__init__(context)
         self._handlers = handlers
+        self._ends_script = ends_script
         self.script = Script(text)
         self.state = state or State()
         self.words = Expander(
@@ -157,7 +164,7 @@ class Shell(Reporter):
         self.clears_environment = False
         self._commands = 0
 
-    @property
+    @cached_property
     def program_text(self) -> str:
         """The source that is read."""
         return self.script.data.decode("utf-8", "replace")
@@ -173,7 +180,7 @@ class Shell(Reporter):
 
     def read_nested(self, context: Context, text: str, state: State, *, whole: bool = True) -> None:
         """Read a script found inside this one, beginning with a state."""
-        Shell(context, text, self._handlers, state).read(whole=whole)
+        Shell(context, text, self._handlers, self._ends_script, state).read(whole=whole)
 
     def nest(self, node: Node, origin: str) -> Context:
         """Return the context of a program that the script runs: it has the variables that the script sets."""
@@ -199,6 +206,8 @@ class Shell(Reporter):
                 stream = self.run(child, stdin)
                 if stream is not NOTHING:
                     written.append(stream)
+                if self._ends_script(self, child):
+                    break
         return join_streams(written)
 
     def place(self, node: Node) -> Place:
