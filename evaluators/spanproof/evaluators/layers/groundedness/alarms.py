@@ -418,12 +418,13 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         and other.path == fact.path
         and _identify(other, binder) == _identify(fact, binder)
     ]
-    row = world.get_row(fact.record)
-    if any(
-        row in name.rows and not any(world.get_row(each.record) in name.rows for each in later)
-        for name in reading.names
-    ):
-        return None
+    row, own_words = world.get_row(fact.record), world.words_of(fact)
+    for name in reading.names:
+        # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
+        is_field = {reading.words[at].form for at in name.words} <= own_words
+        is_of_later = any(world.get_row(each.record) in name.rows for each in later)
+        if row in name.rows and not is_of_later and not is_field:
+            return None
     if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
     return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)

@@ -251,10 +251,13 @@ class StateBinder:
         word = words[at]
         low, high = reading.get_clause(word.start)
         heads = {at, word.head}
+        # "A is running, B is not" denies B's.
+        verbs = (other.start for other in words[at + 1 :] if other.part in ("VERB", "AUX"))
+        later = min(high, next(verbs, high))
         return [
             index
             for index, other in enumerate(words)
-            if low <= other.start < high
+            if low <= other.start < later
             and is_of(other, "negation")
             and (other.head in heads or at - 3 <= index < at)
         ]
