@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from irrelevant_context import list_variations, write_log
+from irrelevant_context import write_log
 from tests.bench.answers import build_trace
 
 from spanproof.evaluators.engine import Engine
@@ -93,21 +93,6 @@ def test_a_log_of_many_numbers_is_no_source_of_what_code_writes_down():
     for steps in ([failed, RATINGS], [log, failed, RATINGS], [failed, log, RATINGS]):
         state, why = judge(task, steps, answer)
         assert state is State.FAIL, why
-
-
-def test_an_example_of_a_prompt_is_no_source_of_what_invented_data_gives():
-    code = {
-        "python": "rows = [('P-21', 4), ('P-22', 1), ('P-23', 9)]\nprint(sum(n for _, n in rows))",
-        "output": "14",
-    }
-    failed = {"tool": "list_plates", "arguments": {}, "output": "TimeoutError: no reply"}
-    task, answer = "How many wells of the plates failed?", "14 wells failed."
-    trace = build_trace({"task": task, "steps": [failed, code]}, answer)
-    engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,))
-    prompt = next(each for each in list_variations() if each.name == "prompt: tool definitions")
-    for each in (trace, prompt.change(trace)):
-        outcome = engine.evaluate(each).runs[-1].layers[Layer.GROUNDEDNESS]
-        assert get_state(outcome) is State.FAIL, outcome
 
 
 STAMP = "2031-08-19T08:00:00.137Z "

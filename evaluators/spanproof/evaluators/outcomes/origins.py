@@ -164,7 +164,7 @@ class _Tracer:
     def _find_origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
         if self.flow.sources.holds(number):
-            origin = self._find_rated_origin(number, written) or self._find_computed_origin(number, written)
+            origin = self._find_rated_origin(number, written) or self._find_drawn_origin(number, written)
             return origin or sourced
         default = self._find_default(number)
         if default is not None:
@@ -198,18 +198,12 @@ class _Tracer:
                 return _leave_open(_make_fabricated(written, mark))
         return None
 
-    def _find_computed_origin(self, number: str, written: str) -> Origin | None:
-        """Return the random draw or the invented data of a number that a prompt happens to hold.
-
-        No tool gave it, and where it is no draw, the task has it neither.
-        """
+    def _find_drawn_origin(self, number: str, written: str) -> Origin | None:
+        """Return the random draw of a number that the task or a prompt happens to hold, and no tool gave."""
         if self.flow.sources.gave(number) or self.context.allows_invention:
             return None
         giving = [shown for code in self.steps for shown in self._select_computed_values(code, number)]
-        is_drawn = all(_is_chance(shown.roots) for shown in giving)
-        is_of_task = number in find_numbers(self.flow.sources.task)
-        is_invented_only = not is_of_task and all(self._is_made_up(shown.roots) for shown in giving)
-        if not giving or not (is_drawn or is_invented_only):
+        if not giving or not all(_is_chance(shown.roots) for shown in giving):
             return None
         mark = self._choose_blamed_mark(giving)
         return _make_fabricated(written, mark) if mark is not None else None
