@@ -20,6 +20,8 @@ from tests.bench.answers import build_trace
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.reading.documents.read import read_facts
+from spanproof.reading.values import Kind
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Layer, get_state
 
@@ -128,3 +130,35 @@ def test_a_number_of_an_error_makes_figures_of_its_own_matter_alone(error, verdi
     task = "Which share of the wells of P-13 failed?"
     ledger = ground(outputs, "6.4 % of the wells of P-13 failed.", task, errors=[error])
     assert ledger.verdict is verdict
+
+
+FIELDS = ["plan: team", "clicks: 4750", "spend_usd: 1282.50", "cost_per_click: 0.27"]
+SERIES = ["temp_c: 21.5", "temp_c: 22.75", "temp_c: 24.25"]
+
+
+def with_times(lines):
+    return "\n".join(f"2031-08-19T08:{at:02}:07.137Z {line}" for at, line in enumerate(lines))
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("The campaign got 4,750 clicks.", Verdict.GROUNDED),
+        ("The campaign got 4,150 clicks.", Verdict.CONTRADICTED),
+    ],
+)
+def test_a_time_before_each_field_of_a_record_changes_nothing(answer, verdict):
+    task = "How many clicks did the campaign get?"
+    for output in ("\n".join(FIELDS), with_times(FIELDS)):
+        assert ground([output], answer, task).verdict is verdict
+
+
+def test_the_times_of_a_series_belong_to_its_values():
+    facts = read_facts([with_times(SERIES)]).facts
+    times = {fact.record for fact in facts if fact.value.kind in (Kind.DATE, Kind.TIME)}
+    assert {fact.record for fact in facts if fact.value.number in (21.5, 22.75, 24.25)} == times
+
+
+def test_the_times_of_a_record_stay_readable():
+    kinds = {fact.value.kind for fact in read_facts([with_times(FIELDS)]).facts}
+    assert kinds & {Kind.DATE, Kind.TIME}

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spanproof.reading.documents.prose import add_prose
+from spanproof.reading.documents.prose import add_prose, add_values
 from spanproof.reading.grids import Line
+from spanproof.reading.log_lines import remove_time
 from spanproof.reading.records import LONG_TEXT, FactBase
 
 _MAX_LINES = 3000
@@ -23,6 +24,8 @@ _PAIR = re.compile(
     r"(?:=|(?<!\d):(?![/\d])|:(?=\d+\s*\Z)|\s\|\s)(?:\*\*)?\s*(?P<value>.*?)\s*\Z"
 )
 _NAME = re.compile(r"[\w ./()%°#&'-]+\Z")
+# A field of a record, as against words of an event: `Started: worker 5`.
+_FIELD = re.compile(r"(?P<name>[a-z_][a-z0-9_]*)\s*[:=]\s*\S")
 _PARTING = re.compile(r"\s*(?:-{3,}|={3,}|-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,}|#{1,3}\s.*)\s*\Z")
 _SQL_RECORD = re.compile(r"\s*(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})\s*\Z")
 
@@ -60,6 +63,28 @@ def add_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int) -> in
 
 
 _MAX_LINE = 2000
+
+
+def add_timed_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:
+    """Add the record of the pairs with a time before each at a line, and the times.
+
+    Return how many lines they take. Where a name comes again each value needs its time: that is a log.
+    """
+    pairs: list[Line] = []
+    for line in lines[at : at + _MAX_LINES]:
+        rest = remove_time(line.text)
+        if rest == line.text:
+            break
+        pairs.append(Line(rest, line.start + len(line.text) - len(rest)))
+    names = [found["name"] for pair in pairs if (found := _FIELD.match(pair.text)) is not None]
+    is_record = len(set(names)) == len(pairs)
+    used = add_pairs(base, source, pairs, 0) if is_record else 0
+    if used:
+        group = base.new_group("")
+        for line, pair in zip(lines[at : at + used], pairs, strict=False):
+            record = base.new_record(source, None, line.start, pair.start, group)
+            add_values(base, record, line.text[: pair.start - line.start], line.start)
+    return used
 
 
 def _add_blocks(base: FactBase, source: int, taken: list[tuple[Line, re.Match[str] | None]]) -> None:

@@ -14,7 +14,7 @@ from itertools import islice
 
 from spanproof.reading.documents.labelled import add_labelled
 from spanproof.reading.documents.logs import add_log_lines
-from spanproof.reading.documents.pairs import add_pairs
+from spanproof.reading.documents.pairs import add_pairs, add_timed_pairs
 from spanproof.reading.documents.prose import add_prose
 from spanproof.reading.documents.tables import add_table
 from spanproof.reading.documents.trees import add_literals, are_alike, build_node
@@ -167,7 +167,8 @@ class _TextReader:
                 lines_above = 0
                 continue
             used = (
-                add_labelled(base, source, lines, at)
+                add_timed_pairs(base, source, lines, at)
+                or add_labelled(base, source, lines, at)
                 or add_log_lines(base, source, lines, at)
                 or add_pairs(base, source, lines, at)
             )
