@@ -63,8 +63,8 @@ class Filter:
             table: one of which a row names a trace, a run and a span.
             rows: what is read in place of the table, under its name.
         """
-        known = {name: value for name, value in self.cohort.items() if not is_carried(name)}
-        condition, bound = replace(self, cohort=known).where()
+        stored = {name: value for name, value in self.cohort.items() if not is_carried(name)}
+        condition, bound = replace(self, cohort=stored).where()
         names = (*by, *self.cohort)
         source, keys = with_carried(database, rows or f"{database}.{table} FINAL", table, names, condition)
         return source, bound | keys

@@ -311,7 +311,7 @@ def _build_range_condition(column: str, first_s: int, last_s: int) -> str:
 
 def _format_times(seconds: Sequence[int]) -> str:
     """Return the elements of a set of times; there is one more that no row has, as a set is never empty."""
-    return ", ".join(f"toDateTime({each}, 'UTC')" for each in (*seconds, 2**32 - 1))
+    return ", ".join(f"toDateTime({second}, 'UTC')" for second in (*seconds, 2**32 - 1))
 
 
 def _get_end_ns(chosen: Filter) -> int:

@@ -154,20 +154,20 @@ class Store(VerdictReads, Upkeep):
         if not latest:
             return
         with self._joining, self._connections.lease() as client:
-            given = fetch_external_scores(client, self._database, list(latest))
-            known = read_known(client, self._database, list(latest))
+            external = fetch_external_scores(client, self._database, list(latest))
+            stored = read_known(client, self._database, list(latest))
             # Later than what is there, also where the clock was set back in between.
-            written_ns = max(time.time_ns(), known.written_ns + 1)
+            written_ns = max(time.time_ns(), stored.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
             for key, evaluation in latest.items():
                 evaluation = strip_external(evaluation)
-                more = to_run_scores(evaluation, given.get(key, ()))
+                more = to_run_scores(evaluation, external.get(key, ()))
                 for table, rows in build_rows(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
-            hours |= rollups.find_trace_hours(client, self._database, known.keys)
+            hours |= rollups.find_trace_hours(client, self._database, stored.keys)
             with self._changing(client, hours):
-                supersede(client, self._database, batch, known, written_ns)
+                supersede(client, self._database, batch, stored, written_ns)
                 # The trace's own row goes last: once it is there, everything about the trace is.
                 for table in sorted(batch, key=lambda table: table is TRACES):
                     self._insert(client, table, batch[table])
@@ -251,7 +251,7 @@ class Store(VerdictReads, Upkeep):
         """Return the documents of these traces that this Spanproof can read."""
         with self._connections.lease() as client:
             found = queries.fetch_documents(client, self._database, keys)
-        return {each: text for each, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
+        return {key: text for key, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
 
     def traces(
         self,
@@ -343,7 +343,7 @@ class Store(VerdictReads, Upkeep):
         """
         found = self.evaluations([trace_id], project)
         if len(found) > 1:
-            raise AmbiguousTrace(trace_id, [each.key.project for each in found])
+            raise AmbiguousTrace(trace_id, [evaluation.key.project for evaluation in found])
         return found[0] if found else None
 
     def evaluations(self, trace_ids: Sequence[str], project: str | None = None) -> list[TraceEvaluation]:
@@ -359,9 +359,9 @@ class Store(VerdictReads, Upkeep):
         with self._connections.lease() as client:
             keys = queries.fetch_keys(client, self._database, trace_ids, project)
             found = queries.fetch_documents(client, self._database, keys)
-            given = fetch_external_scores(client, self._database, keys)
+            external = fetch_external_scores(client, self._database, keys)
         return [
-            join_external(read_document(key.trace_id, *found[key]), given.get(key, ()))
+            join_external(read_document(key.trace_id, *found[key]), external.get(key, ()))
             for key in keys
             if key in found
         ]

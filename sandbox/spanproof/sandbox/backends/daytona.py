@@ -167,8 +167,8 @@ class DaytonaService(Service):
             "snapshot": self.settings.snapshot,
             "target": self.settings.target,
         }
-        given = {name: value for name, value in wanted.items() if value is not None}
-        made = self.request("POST", "/sandbox", json=given).json()
+        request = {name: value for name, value in wanted.items() if value is not None}
+        made = self.request("POST", "/sandbox", json=request).json()
         host = SandboxHost(self, str(made["id"]))
         try:
             host.wait_until_started(self.settings.start_s)
@@ -247,10 +247,10 @@ class SandboxHost:
         )
 
     def _fetch_proxy_url(self, found: dict[str, Any]) -> str:
-        given = found.get("toolboxProxyUrl")
-        if not given:
-            given = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
-        return str(given).rstrip("/")
+        url = found.get("toolboxProxyUrl")
+        if not url:
+            url = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
+        return str(url).rstrip("/")
 
     def write(self, path: str, data: bytes) -> None:
         """See `Host.write`."""

@@ -85,8 +85,12 @@ class Container:
     def evidence(self) -> frozenset[Evidence]:
         """What is known of its runs: attempts only where no other filter refuses before ours reports."""
         attempts = self.watched and self._daemon.has_own_profile
-        known = {Evidence.ATTEMPTS: attempts, Evidence.CALLS: self.serves_calls, Evidence.PEAK_MEMORY: True}
-        return frozenset(one for one, is_known in known.items() if is_known)
+        observed = {
+            Evidence.ATTEMPTS: attempts,
+            Evidence.CALLS: self.serves_calls,
+            Evidence.PEAK_MEMORY: True,
+        }
+        return frozenset(one for one, is_known in observed.items() if is_known)
 
     @property
     def runtimes(self) -> Runtimes:
@@ -217,8 +221,8 @@ class Container:
         except SandboxUnavailable:
             state = {}
         words = bytes(self._errors).decode(errors="replace").strip().rpartition("\n")[2]
-        said = f": {words}" if words else ""
+        quote = f": {words}" if words else ""
         return ContainerEnded(
-            f"a container ended with exit code {state.get('ExitCode', '?')} ({how}){said}",
+            f"a container ended with exit code {state.get('ExitCode', '?')} ({how}){quote}",
             out_of_memory=state.get("OOMKilled") is True,
         )

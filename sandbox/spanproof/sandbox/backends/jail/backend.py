@@ -154,7 +154,7 @@ def _parse_tier(value: str) -> Tier:
     try:
         return Tier(value)
     except ValueError:
-        known = " or ".join(Tier)
+        tiers = " or ".join(Tier)
         raise BadSetting(
-            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {known}"
+            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {tiers}"
         ) from None

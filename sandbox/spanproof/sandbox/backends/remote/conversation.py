@@ -58,13 +58,13 @@ class Conversation:
             SandboxBroken: the command ended, or the stream did, or what came is not ours.
         """
         try:
-            said = self._frames.get(timeout=max(0.0, within_s))
+            frame = self._frames.get(timeout=max(0.0, within_s))
         except queue.Empty:
             raise TimeoutError from None
-        if isinstance(said, Exception):
-            self._frames.put(said)  # it stays ended
-            raise said
-        return said
+        if isinstance(frame, Exception):
+            self._frames.put(frame)  # it stays ended
+            raise frame
+        return frame
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send the command a frame.
