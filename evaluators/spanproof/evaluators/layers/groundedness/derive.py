@@ -125,7 +125,7 @@ def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signe
     change = _compute_amount(two) - _compute_amount(one)
     if change * sign < 0:
         return
-    if value.kind is not Kind.PERCENT or _is_percent(one):
+    if value.kind is not Kind.PERCENT or one.value.kind is Kind.PERCENT:
         yield Derived(
             change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
         )
@@ -168,12 +168,8 @@ def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
 
 def _read_header(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words of the header above a cell of the answer's table."""
-    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
-    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
-
-
-def _is_percent(fact: Fact) -> bool:
-    return fact.value.kind is Kind.PERCENT
+    header = reading.get_header(stated).split()
+    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
 
 
 def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:

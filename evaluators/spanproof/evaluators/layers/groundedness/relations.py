@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
-from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
@@ -143,21 +143,15 @@ def _has_more_words(reading: Reading, at: int, length: int, column: Column, worl
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
-    known = _list_column_words(column, world)
-    others = [
-        word
-        for index, word in enumerate(reading.words)
-        if low <= word.start < high
-        and not at <= index < at + length
-        and index not in named
-        and word.text[:1].isalnum()
-        and word.form not in known
-        and not is_of(word, "carrier")
+    column_words = _list_column_words(column, world)
+    named |= set(range(at, at + length))
+    rest = [
+        word for index, word in enumerate(reading.words) if index not in named and low <= word.start < high
     ]
-    is_type = (
-        len(others) == 1 and others[0].relation in ("nsubj", "attr", "pobj") and others[0].part == "NOUN"
-    )
-    return bool(others) and not is_type
+    worded = [word for word in rest if word.text[:1].isalnum() and word.form not in column_words]
+    others = [word for word in worded if not is_of(word, "carrier")]
+    types = [word for word in others if word.relation in ("nsubj", "attr", "pobj") and word.part == "NOUN"]
+    return bool(others) and not len(others) == len(types) == 1
 
 
 def _list_column_words(column: Column, world: World) -> frozenset[str]:
@@ -171,12 +165,9 @@ def _is_modified(reading: Reading, at: int, column: Column, world: World) -> boo
     following = reading.words[at : at + 2]
     if following and following[0].text.lower() == "of":
         return True
-    return (
-        len(following) == 2
-        and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
-        and following[1].part == "NOUN"
-        and not {word.form for word in following} <= _list_column_words(column, world)
-    )
+    if len(following) < 2 or {word.form for word in following} <= _list_column_words(column, world):
+        return False
+    return following[0].part in ("ADJ", "NOUN", "VERB", "PROPN") and following[1].part == "NOUN"
 
 
 def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
@@ -196,7 +187,8 @@ def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
 def _find_row(reading: Reading, world: World, start: int) -> int | None:
     """Return the one row that a clause is about."""
     low, high = reading.get_clause(start)
-    inside = [name for name in reading.names if low <= name.start < high and _is_row_name(name, world)]
+    names = [name for name in reading.names if low <= name.start < high]
+    inside = [name for name in names if any(len(world.list_siblings(row)) > 1 for row in name.rows)]
     rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
     if len(rows) > 1:
         # Each of several outputs has the row; one that printed it alone ranks nothing.
@@ -206,10 +198,6 @@ def _find_row(reading: Reading, world: World, start: int) -> int | None:
     if not inside:
         rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
     return rows.pop() if len(rows) == 1 else None
-
-
-def _is_row_name(name: Named, world: World) -> bool:
-    return any(len(world.list_siblings(row)) > 1 for row in name.rows)
 
 
 def _find_column(
@@ -446,15 +434,9 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
 
 def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
     """Return whether nothing in a sentence picks rows out: "all products are available"."""
-    picking = [
-        word
-        for index, word in enumerate(reading.words)
-        if index != at
-        and index not in said
-        and word.text[:1].isalnum()
-        and not is_of(word, "carrier")
-        and not is_of(word, "negation")
-    ]
+    others = [word for index, word in enumerate(reading.words) if index not in (at, *said)]
+    worded = [word for word in others if word.text[:1].isalnum()]
+    picking = [word for word in worded if not is_of(word, "carrier") and not is_of(word, "negation")]
     is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
     return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 

@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
-from spanproof.evaluators.layers.groundedness.reader import Named, Reading
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.reading.agreement import Hedge
 from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.records import Fact, Role
@@ -29,6 +29,8 @@ _FUNCTION_PARTS: Final = frozenset(
 )
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
 _SIDES: Final = load_texts("side")
+# A hedge is at most so many words before its value: "a little more than 12".
+_HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
@@ -74,46 +76,45 @@ def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
 
 def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
-    for at, word in enumerate(reading.words):
-        following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
-        if (
-            at
-            and word.text.lower() == "top"
-            and reading.words[at - 1].text.lower() == "on"
-            and following != "of"
-        ):
-            reading.cover(at)
-        if word.text.lower() == "all" and f"all {following}" in task:
-            # The task is about all, and the value answers it: "20 % of all orders".
+    texts = [word.text.lower() for word in reading.words]
+    for at, text in enumerate(texts):
+        following = texts[at + 1] if at + 1 < len(texts) else ""
+        is_on_top = text == "top" and texts[:at][-1:] == ["on"] and following != "of"
+        # The task is about all, and the value answers it: "20 % of all orders".
+        is_of_task = text == "all" and f"all {following}" in task
+        if is_on_top or is_of_task:
             reading.cover(at)
     for stated in reading.stated:
-        if not set(stated.words) <= reading.covered:
-            continue
-        before = stated.words[0] - 1
-        is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
-        if before >= 0 and is_amount and reading.words[before].text.lower() in _LESSENING:
-            # "Only 19%" says that this is little; "only one failed" says that no other did.
-            reading.cover(before)
-        if stated.hedge is not Hedge.NONE:
-            for at in range(max(0, stated.words[0] - 4), stated.words[0]):
-                if (
-                    any(is_of(reading.words[at], kind) for kind in ("about", "under", "over"))
-                    or reading.words[at].text.lower() == "than"
-                ):
-                    reading.cover(at)
-    derived = [
-        claim for claim in reading.claims if claim.cause is Cause.DERIVED and claim.evidence is not None
-    ]
-    for claim in derived:
-        at = next(
-            (word.start for word in reading.words if reading.passage.places[word.start] >= claim.start), 0
-        )
-        low, high = reading.get_clause(at)
-        for index, word in enumerate(reading.words):
-            if low <= word.start < high and list_cues([word]) and not is_of(word, "all"):
-                reading.cover(index)
-            if low <= word.start < high and word.text.lower() == "than":
-                reading.cover(index)
+        if set(stated.words) <= reading.covered:
+            _cover_hedge(stated, reading)
+    for claim in reading.claims:
+        if claim.cause is Cause.DERIVED and claim.evidence is not None:
+            _cover_derivation(claim, reading)
+
+
+def _cover_hedge(stated: Stated, reading: Reading) -> None:
+    first = stated.words[0]
+    is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
+    if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
+        # "Only 19%" says that this is little; "only one failed" says that no other did.
+        reading.cover(first - 1)
+    hedged = range(max(0, first - _HEDGE_REACH), first) if stated.hedge is not Hedge.NONE else ()
+    for at in hedged:
+        word = reading.words[at]
+        if word.text.lower() == "than" or any(is_of(word, kind) for kind in ("about", "under", "over")):
+            reading.cover(at)
+
+
+def _cover_derivation(claim: Claim, reading: Reading) -> None:
+    """Cover the words of operations in the clause of a claim."""
+    places = reading.passage.places
+    low, high = reading.get_clause(
+        next((word.start for word in reading.words if places[word.start] >= claim.start), 0)
+    )
+    for at, word in enumerate(reading.words):
+        is_cue = bool(list_cues([word])) and not is_of(word, "all")
+        if low <= word.start < high and (is_cue or word.text.lower() == "than"):
+            reading.cover(at)
 
 
 def bind_names(
