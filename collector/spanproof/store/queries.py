@@ -307,7 +307,7 @@ def fetch_parents(
     return parents
 
 
-def find_traces_of_changed_code(
+def list_traces_of_changed_code(
     client: Client, database: str, *, project: str | None, since_ns: int | None, limit: int
 ) -> list[str]:
     """Return traces with code of which not all recorded outcomes are of one class; the newest first.

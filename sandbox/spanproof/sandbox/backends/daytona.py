@@ -68,15 +68,15 @@ class Marked:
         data = self._held + data
         at = 0
         for mark in _MARK.finditer(data):
-            yield from self._decode_piece(data[at : mark.start()])
+            yield from self._iter_pieces(data[at : mark.start()])
             self._stream = mark[0]
             at = mark.end()
         begun = _BEGUN.search(data, at)
         end = begun.start() if begun else len(data)
-        yield from self._decode_piece(data[at:end])
+        yield from self._iter_pieces(data[at:end])
         self._held = data[end:]
 
-    def _decode_piece(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
+    def _iter_pieces(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
         if data:
             # What is ours is ASCII.
             text = data.decode("utf-8", "replace")

@@ -121,13 +121,13 @@ def _fits(entry: Mapping[str, Any]) -> bool:
 
 
 def _run_npm(arguments: list[str], directory: Path) -> None:
-    code, out, errors = run_client([*_find_npm(), *arguments], directory, _QUIET)
+    code, out, errors = run_client([*_list_npm_command(), *arguments], directory, _QUIET)
     if code != 0:
         raise _explain_failure(out, errors)
 
 
 @cache
-def _find_npm() -> tuple[str, ...]:
+def _list_npm_command() -> tuple[str, ...]:
     found = shutil.which("npm")
     if found is not None:
         return (found,)

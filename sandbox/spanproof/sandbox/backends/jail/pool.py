@@ -50,7 +50,7 @@ _IMPORTS_NUMPY = re.compile(
 _READ_CHARACTERS = 65_536
 
 
-def select_kind(program: Program) -> Kind:
+def get_kind(program: Program) -> Kind:
     """Select a program's interpreter by what the start of its source and of its tests import."""
     if program.language == "sql":
         return _ENGINES[program.fixtures.database.engine]
@@ -61,14 +61,14 @@ def select_kind(program: Program) -> Kind:
     return DATA if imports_numpy else PLAIN
 
 
-def select_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
+def get_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
     """Select the interpreter for a session's programs: that of their packages, else by what they import."""
     by_imports = DATA if _NUMPY_USERS.intersection(spec.imports) else PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
 
-def select_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
+def get_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
     """Select the interpreter of a package set; loaded ahead, its code would run outside the jail."""
     site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
     return Kind(binds=(Bind(str(image), ENVIRONMENT),), site=site)
@@ -169,7 +169,7 @@ class Pool:
         """Return the wall of its supervisors: the strongest this machine gives, found by building it."""
         with self._deciding:
             if self._tier is None:
-                self._tier = _find_strongest_tier()
+                self._tier = _get_strongest_tier()
             return self._tier
 
     def give_back(self, kind: Kind, supervisor: SupervisorLink) -> None:
@@ -213,7 +213,7 @@ def _end(family: _Family) -> None:
         master.close()
 
 
-def _find_strongest_tier() -> Tier:
+def _get_strongest_tier() -> Tier:
     try:
         master, supervisor = _start(PLAIN, Tier.FULL)
     except SandboxUnavailable:

@@ -58,7 +58,7 @@ def _build_internet_target(address: ipaddress.IPv4Address | ipaddress.IPv6Addres
     return Target(f"{host}:{port}", port, shown.is_loopback or shown.is_unspecified)
 
 
-def parse_queried_name(payload: bytes) -> str | None:
+def find_queried_name(payload: bytes) -> str | None:
     """Return the name a DNS query requests, None where the bytes are no query."""
     if len(payload) < 17:
         return None

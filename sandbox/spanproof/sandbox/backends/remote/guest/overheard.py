@@ -43,12 +43,12 @@ class Overheard:
                 packet = self.socket.recv(_PACKET_BYTES)
             except OSError:
                 return
-            target = parse_target(packet)
+            target = find_target(packet)
             if target is not None:
                 yield target
 
 
-def parse_target(packet: bytes) -> Target | None:
+def find_target(packet: bytes) -> Target | None:
     """Return where a packet goes that begins a connection or is a datagram; None for all others."""
     version = packet[0] >> 4 if packet else 0
     if version == 4 and len(packet) >= 20:
