@@ -7,7 +7,7 @@ the task has the noun, or where it says nothing that could be false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -181,6 +181,7 @@ def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
 
 
 _TYING: Final = load_texts("tying")
+_SEPARATING: Final = frozenset((",", "and", "or", ";", "/", "&"))
 _MOST_BETWEEN: Final = 4
 
 
@@ -195,23 +196,22 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     key = before[-1]
     (row,) = key.rows
     between = reading.words_between(key.end, name.start)
-    is_tied = len(between) <= _MOST_BETWEEN and any(
-        word.text.lower() in _TYING or word.text == ":" for word in between
-    )
-    is_apart = any(
-        word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
-    )
-    if not is_tied or is_apart or not key.is_whole or _get_common_field(key, binder) == field:
+    if not _are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
         return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
-    own = [
-        fact for fact in world.list_facts(row) if world.get_field(fact) == field and fact.role is Role.CELL
-    ]
-    is_cell = len(own) == 1 and own[0].value.kind in (Kind.TEXT, Kind.ID)
-    siblings = set(world.list_siblings(row))
-    if is_other or not is_cell or not name.rows <= siblings or row in name.rows or len(siblings) < 2:
+    cells = [fact for fact in world.list_facts(row) if fact.role is Role.CELL]
+    own = [fact for fact in cells if world.get_field(fact) == field]
+    is_of_sibling = name.rows <= set(world.list_siblings(row)) - {row}
+    if is_other or not is_of_sibling or len(own) != 1:
         return None
-    return own[0]
+    return own[0] if own[0].value.kind in (Kind.TEXT, Kind.ID) else None
+
+
+def _are_tying(words: Sequence[Word]) -> bool:
+    """Return whether the words between two names say that the second is a value of the first."""
+    is_tied = any(word.text.lower() in _TYING or word.text == ":" for word in words)
+    is_apart = any(word.text in _SEPARATING or is_of(word, "negation") for word in words)
+    return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
 
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
@@ -271,17 +271,15 @@ def _is_read(
         return True
     if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
         return word.form in known and not is_of(word, "negation")
-    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
-        return True
-    if is_of(word, "carrier") or _is_among(word, known) or _names_mean(word, known):
+    is_function = word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP)
+    if is_function or is_of(word, "carrier") or _is_among(word, known) or _names_mean(word, known):
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
     if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and _is_among(word, binder.task_words):
         return True
-    if _is_type_noun(word, at, reading, binder):
-        return True
-    return is_synonym and word.part in ("NOUN", "PROPN", "VERB")
+    is_synonym_of_thing = is_synonym and word.part in ("NOUN", "PROPN", "VERB")
+    return is_synonym_of_thing or _is_type_noun(word, at, reading, binder)
 
 
 def _is_among(word: Word, known: frozenset[str]) -> bool:
