@@ -8,21 +8,42 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from spacy.tokens import Doc
 
 from spanproof.reading import english
-from spanproof.reading.english import ParserUnavailableError, load_english, parse_english
+from spanproof.reading.english import ParserUnavailableError, open_english, parse_english
 from spanproof.reading.word_vectors import WordVectors
 
 
 def test_a_sentence_has_its_subject_and_its_verb() -> None:
-    parsed = load_english()("The payment for order 4711 was refused.")
-    (root,) = (token for token in parsed if token.dep_ == "ROOT")
-    (subject,) = (token for token in parsed if token.dep_ == "nsubjpass")
-    assert (root.lemma_, subject.text) == ("refuse", "payment")
+    with open_english() as parser:
+        parsed = parser("The payment for order 4711 was refused.")
+        (root,) = (token for token in parsed if token.dep_ == "ROOT")
+        (subject,) = (token for token in parsed if token.dep_ == "nsubjpass")
+        assert (root.lemma_, subject.text) == ("refuse", "payment")
 
 
 def test_the_parser_is_loaded_once() -> None:
-    assert load_english() is load_english()
+    with open_english() as first:
+        pass
+    with open_english() as second:
+        assert first is second
+
+
+def test_the_words_of_answers_are_forgotten() -> None:
+    with open_english() as parser:
+        kept = len(parser.vocab.strings)
+    for number in range(1000, 1100):
+        with parse_english([f"Order X{number}Y of Ulf{number} was refused, at {number}.{number} cents."]):
+            assert len(parser.vocab.strings) > kept
+    assert len(parser.vocab.strings) == kept
+
+
+def test_a_reader_that_fails_leaves_the_parser_to_the_next() -> None:
+    with pytest.raises(KeyError), parse_english(["Order 4711 was refused."]):
+        raise KeyError
+    with parse_english(["Order 4711 was refused."]) as (doc,):
+        assert [token.lemma_ for token in doc] == ["order", "4711", "be", "refuse", "."]
 
 
 def test_threads_that_need_the_parser_at_once_share_one() -> None:
@@ -33,7 +54,8 @@ def test_threads_that_need_the_parser_at_once_share_one() -> None:
 
     def parse(number: int) -> list[str]:
         start.wait()
-        return [token.lemma_ for doc in parse_english([f"Order {number} was refused."] * 5) for token in doc]
+        with parse_english([f"Order {number} was refused."] * 5) as docs:
+            return [token.lemma_ for doc in docs for token in doc]
 
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(parse, (1, 2, 3)))
@@ -61,18 +83,19 @@ def test_looking_rules_up_gives_the_same_grammar_as_matching_them():
         "I've got to cancel it; let's see whether the other one was booked.",
         "Nothing was found, but everyone who had asked did get an answer.",
     ]
-    matched = [load_english()(text) for text in texts]
+
+    def describe(doc: Doc) -> list[tuple[str, ...]]:
+        return [(word.pos_, word.tag_, word.lemma_, word.dep_, str(word.morph)) for word in doc]
+
+    with open_english() as parser:
+        matched = [describe(parser(text)) for text in texts]
     for _ in range(2):
-        looked_up = parse_english(texts)
-        for one, other in zip(matched, looked_up, strict=True):
-            for word, again in zip(one, other, strict=True):
-                assert (again.pos_, again.tag_, again.lemma_, again.dep_, str(again.morph)) == (
-                    word.pos_, word.tag_, word.lemma_, word.dep_, str(word.morph)
-                )  # fmt: skip
+        with parse_english(texts) as docs:
+            assert [describe(doc) for doc in docs] == matched
 
 
 def test_the_vectors_of_words_are_those_of_the_models_network():
-    parser = load_english()
+    parser = english._load_english()
     network = parser.get_pipe("tok2vec")
     vectors = WordVectors(network.model)
     long = "The order of the second customer was not shipped before the refund, she says. " * 6

@@ -216,8 +216,8 @@ def _load_models(config: Config) -> None:
     Where it is missing, groundedness says so with each answer.
     """
     if Layer.GROUNDEDNESS in config.evaluation.layers:
-        with contextlib.suppress(ParserUnavailableError):
-            parse_english([_SENTENCE])
+        with contextlib.suppress(ParserUnavailableError), parse_english([_SENTENCE]):
+            pass
 
 
 def _send_failure(line: Connection, failure: Exception) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from spanproof.reading.doings import Lexicon, load_lexicon
-from spanproof.reading.english import ParserUnavailableError, load_english
+from spanproof.reading.english import ParserUnavailableError, open_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
@@ -121,7 +121,7 @@ def list_done_claims(answer: str) -> tuple[DoneClaim, ...]:
     text = answer[:_MAX_ANSWER]
     lexicon = load_lexicon()
     if _has_form(text, lexicon) and _may_be_english(text):
-        return tuple(_parse_english(text, lexicon))
+        return _parse_english(text, lexicon)
     return tuple(_match_other_languages(text, lexicon))
 
 
@@ -155,19 +155,18 @@ def _has_form(text: str, lexicon: Lexicon) -> bool:
     return any(w in lexicon.participles or w in _OTHER_WORDS for w in words) or bool(_PHRASES.search(text))
 
 
-def _parse_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+def _parse_english(text: str, lexicon: Lexicon) -> tuple[DoneClaim, ...]:
     plain = _MARKDOWN.sub(lambda found: " " * len(found[0]), text)
-    try:
-        parser = load_english()
-    except ParserUnavailableError:
-        yield from _match_english(plain, lexicon)
-        return
     # A line is a sentence at least: a parser reads a list without points as one.
     lines = [line.strip() for text in plain.splitlines() for line in _SENTENCE_ENDS.split(text)]
-    for document in parser.pipe(line for line in lines if _has_form(line, lexicon)):
-        for sentence in document.sents:
-            if not sentence.text.rstrip().endswith("?"):
-                yield from _iter_sentence_claims(sentence, lexicon)
+    try:
+        with open_english() as parser:
+            documents = parser.pipe(line for line in lines if _has_form(line, lexicon))
+            sentences = (sentence for document in documents for sentence in document.sents)
+            stated = (sentence for sentence in sentences if not sentence.text.rstrip().endswith("?"))
+            return tuple(claim for sentence in stated for claim in _iter_sentence_claims(sentence, lexicon))
+    except ParserUnavailableError:
+        return tuple(_match_english(plain, lexicon))
 
 
 def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClaim]:

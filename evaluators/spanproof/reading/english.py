@@ -10,6 +10,7 @@ import gc
 import hashlib
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,18 +32,30 @@ _BATCH: Final = 64
 _BEGINNING: Final = frozenset(("ai", "gon", "got", "let", "c'm", "y", "y'"))
 _EXPLETIVE: Final = "expl"
 _LOADING: Final = threading.RLock()
+# The words of the texts at hand are kept by the vocabulary, which is one for all threads.
+_READING: Final = threading.Lock()
 
 
 class ParserUnavailableError(RuntimeError):
     """The parser cannot be loaded; the message says why and what to do."""
 
 
-def load_english() -> Language:
-    """Load the parser of English, once per process.
+@contextmanager
+def open_english() -> Iterator[Language]:
+    """Give the parser of English, loaded once per process, to one thread at a time.
+
+    What it reads in the context must not be used after it: then the words of these texts are forgotten. A
+    vocabulary that keeps each number and name of each answer grows for as long as the process lives.
 
     Raises:
         ParserUnavailableError: spaCy is not installed, or a file of the model is not as it was published.
     """
+    parser = _load_english()
+    with _READING, parser.memory_zone():
+        yield parser
+
+
+def _load_english() -> Language:
     # Words of one parser do not fit the vocabulary of another: of two threads one waits.
     with _LOADING:
         return _load_parser()
@@ -68,9 +81,15 @@ def _load_parser() -> Language:
     return parser
 
 
-def parse_english(texts: Sequence[str]) -> list[Doc]:
-    """Return the grammar of some texts."""
-    parser, rules, vectors = load_english(), _load_tag_rules(), _load_word_vectors()
+@contextmanager
+def parse_english(texts: Sequence[str]) -> Iterator[list[Doc]]:
+    """Give the grammar of some texts, to be used in the context alone; see `open_english`."""
+    rules, vectors = _load_tag_rules(), _load_word_vectors()
+    with open_english() as parser:
+        yield _parse(parser, rules, vectors, texts)
+
+
+def _parse(parser: Language, rules: _TagRules, vectors: WordVectors, texts: Sequence[str]) -> list[Doc]:
     embedding: Any = parser.get_pipe(_WORD_VECTORS)
     networks: list[Any] = [parser.get_pipe(name) for name in _NETWORKS]
     lemmatizer: Any = parser.get_pipe("lemmatizer")

@@ -397,13 +397,14 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     # The parser takes no lone surrogates; each is replaced by one character, so that places stay.
     texts = [_SURROGATE.sub("\ufffd", passage.text) for passage in passages]
     found: list[list[Word]] = []
-    for doc in parse_english(texts):
-        words = [
-            Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_,
-                 token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))
-            for token in doc
-        ]  # fmt: skip
-        found.append(words)
+    with parse_english(texts) as docs:
+        for doc in docs:
+            words = [
+                Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_,
+                     token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))
+                for token in doc
+            ]  # fmt: skip
+            found.append(words)
     return found
 
 
