@@ -76,7 +76,7 @@ def ipv6(host: str, port: int) -> bytes:
     ],
 )
 def test_an_address_is_read_as_the_kernel_reads_it(raw: bytes, text: str, loopback: bool) -> None:
-    target = addresses.parse(raw)
+    target = addresses.find_address(raw)
     assert target is not None
     assert (target.text, target.loopback) == (text, loopback)
 
@@ -104,7 +104,7 @@ def test_what_is_no_query_is_named_by_what_can_be_read_of_it(raw: bytes, text: s
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_address_or_a_query_or_neither(raw: bytes) -> None:
-    addresses.parse(raw)
+    addresses.find_address(raw)
     addresses.find_queried_name(raw)
     assert addresses.read_sought_name(raw)
 

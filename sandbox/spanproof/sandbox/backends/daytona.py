@@ -309,7 +309,7 @@ class DaytonaSandbox(RemoteSandbox):
     """Runs programs in sandboxes of Daytona; `workers` of them at once."""
 
     name = "daytona"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         super().__init__(DaytonaService(Settings.parse(self.name, settings)), workers=workers)

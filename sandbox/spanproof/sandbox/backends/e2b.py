@@ -186,7 +186,7 @@ class E2BSandbox(RemoteSandbox):
     """Runs programs on machines of E2B; `workers` of them at once."""
 
     name = "e2b"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         super().__init__(E2BService(Settings.parse(self.name, settings)), workers=workers)

@@ -417,7 +417,7 @@ class KubernetesSandbox(RemoteSandbox):
     """Runs programs in Jobs; `workers` of them at once."""
 
     name = "kubernetes"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         chosen = Settings.parse(self.name, settings)

@@ -138,7 +138,7 @@ class Container:
         while True:
             try:
                 while (frame := self._decoder.next()) is None:
-                    self._read(deadline - time.monotonic())
+                    self._handle_output(deadline - time.monotonic())
             except BadFrame as failure:
                 raise SandboxBroken(f"a container sent no frame: {failure}") from failure
             if frame.header.get("kind") == "broken":
@@ -153,7 +153,7 @@ class Container:
         try:
             while self._dirty:
                 while (frame := self._decoder.next()) is None:
-                    self._read(deadline - time.monotonic())
+                    self._handle_output(deadline - time.monotonic())
                 if not self._answered or frame.header.get("kind") != "clean":
                     return False
                 self._dirty = False
@@ -180,7 +180,7 @@ class Container:
         except OSError as failure:
             raise self._build_end_error(str(failure)) from failure
 
-    def _read(self, timeout_s: float) -> None:
+    def _handle_output(self, timeout_s: float) -> None:
         """Take what the daemon passes on, and put each piece where it belongs."""
         self._stream.settimeout(max(0.001, timeout_s))
         try:

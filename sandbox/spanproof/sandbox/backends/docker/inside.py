@@ -135,7 +135,7 @@ class Wiped:
         if queues.is_dir() and any(queues.iterdir()):
             raise RuntimeError("a message queue outlived the program")
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         return root.read_regular_files(self.work)
 

@@ -130,7 +130,7 @@ class Pool:
 
     def _take(self, family: _Family, ahead: str) -> SupervisorLink:
         with family.lock:
-            supervisor = self._find_or_start(family, ahead)
+            supervisor = self._get_supervisor(family, ahead)
             supervisor.ahead = ahead
             family.lent.add(supervisor)
         if family.kind.binds:
@@ -146,7 +146,7 @@ class Pool:
                 if not any(supervisor.open for supervisor in family.lent):
                     _end(family)
 
-    def _find_or_start(self, family: _Family, ahead: str) -> SupervisorLink:
+    def _get_supervisor(self, family: _Family, ahead: str) -> SupervisorLink:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
         while (supervisor := _find_fitting(family.idle, ahead)) is not None:
@@ -162,7 +162,7 @@ class Pool:
                     raise
             family.master.close()  # it has ended: another takes its place
             family.master = None
-        family.master, supervisor = _start(family.kind, self.tier())
+        family.master, supervisor = _make_supervisor(family.kind, self.tier())
         return supervisor
 
     def tier(self) -> Tier:
@@ -215,7 +215,7 @@ def _end(family: _Family) -> None:
 
 def _get_strongest_tier() -> Tier:
     try:
-        master, supervisor = _start(PLAIN, Tier.FULL)
+        master, supervisor = _make_supervisor(PLAIN, Tier.FULL)
     except SandboxUnavailable:
         return Tier.REDUCED
     supervisor.close()
@@ -223,7 +223,7 @@ def _get_strongest_tier() -> Tier:
     return Tier.FULL
 
 
-def _start(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
+def _make_supervisor(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
     """Start a master, and its first supervisor as the proof that it can build them."""
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)

@@ -130,7 +130,7 @@ class RemoteSandbox(Sandbox):
             needed_s = wall_s + _START_S + _GRACE_S
             try:
                 machine = self._take(needed_s)
-                machine.outlasts(needed_s)
+                machine.ensure_lifetime(needed_s)
                 conversation = machine.start(*job)
                 return machine, conversation, self._await_start(machine, conversation)
             except SandboxBroken as problem:

@@ -40,7 +40,7 @@ class Conversation:
         self._budget = _SMALLEST_BUDGET
         self._decoder = Decoder(FROM_SUPERVISOR)
         self._frames: queue.SimpleQueue[Frame | Exception] = queue.SimpleQueue()
-        threading.Thread(target=self._read, name=f"{service}-stream", daemon=True).start()
+        threading.Thread(target=self._handle_stream, name=f"{service}-stream", daemon=True).start()
 
     def close(self) -> None:
         """Listen no more; the command goes on until its machine ends it."""
@@ -80,7 +80,7 @@ class Conversation:
         except Exception as problem:
             raise self._translate(problem) from problem
 
-    def _read(self) -> None:
+    def _handle_stream(self) -> None:
         try:
             self._handle = self._open_stream()
             self._listen()

@@ -40,7 +40,7 @@ class RemoteSettings:
     )
 
     @classmethod
-    def describe(cls) -> dict[str, str]:
+    def read_descriptions(cls) -> dict[str, str]:
         """Return what each setting is for, with its default, by its name; those of all services come last."""
         shared = [setting.name for setting in fields(RemoteSettings)]
         own_first = sorted(fields(cls), key=lambda setting: setting.name in shared)
@@ -61,7 +61,7 @@ class RemoteSettings:
         values: dict[str, Any] = {}
         for name, text in settings.items():
             if name not in declared:
-                reply = ", ".join(cls.describe())
+                reply = ", ".join(cls.read_descriptions())
                 raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r} (it has: {reply})")
             if not text:
                 raise BadSetting(

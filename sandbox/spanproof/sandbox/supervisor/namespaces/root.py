@@ -250,7 +250,7 @@ class Tmpfs:
             kernel.umount(os.path.realpath(target))
         kernel.umount(BOX)
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         return read_regular_files(WORK)
 

@@ -136,7 +136,7 @@ class Run:
         header |= {"kind": "result", "status": ended.status, "peak": self._usage_limits.peak_of(ended)}
         self.touched = self._isolation.box.touched()
         if self.touched:
-            header["files"] = self._isolation.box.files_left()
+            header["files"] = self._isolation.box.read_files_left()
         return header, self._streams.kept()
 
     def _build_facts(self, wall_s: float, cpu_s: float) -> Header:

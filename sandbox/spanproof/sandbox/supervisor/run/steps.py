@@ -132,7 +132,7 @@ class SessionRun(Run):
         self.touched |= not self._was_alone
         return header, parts
 
-    def record_of(self, name: str, task: int) -> Record:
+    def get_record(self, name: str, task: int) -> Record:
         """See `Steps`."""
         step = self._lineage.step_of(task)
         if step != self._lineage.step and name in _NETWORK_CALLS:
@@ -355,7 +355,7 @@ class SessionRun(Run):
         header |= {
             "kind": "step",
             "ready": message_header["kind"] == "ready",
-            "files": self._isolation.box.files_left(),
+            "files": self._isolation.box.read_files_left(),
         }
         header["peak"] = self._usage_limits.peak_bytes()
         header["late"] = self._take_late()

@@ -69,7 +69,7 @@ _MOUNTS = "/proc/mounts"
 class Steps(Protocol):
     """A session, as the watcher of its guest needs it."""
 
-    def record_of(self, name: str, task: int) -> Record:
+    def get_record(self, name: str, task: int) -> Record:
         """Return the record that a call of a task is an attempt in."""
 
     def fork(self, call: Notification) -> Answer:
@@ -155,7 +155,7 @@ class Watcher:
 
     def _dispatch(self, name: str, call: Notification) -> Answer:
         if self.steps is not None:
-            self.record = self.steps.record_of(name, call.pid)
+            self.record = self.steps.get_record(name, call.pid)
         if self.fixtures is not None:
             self.fixtures.called(name, call.pid)
         return self._handlers.get(name, self._refuse)(name, call)
@@ -168,7 +168,10 @@ class Watcher:
         table.update(connect=self._answer_address, bind=self._answer_address, sendto=self._answer_address)
         table.update(sendmsg=self._answer_message, sendmmsg=self._answer_message)
         table.update(
-            mmap=self._check_mapping, mremap=self._check_mapping, socket=self._answer_socket, prctl=self._hide
+            mmap=self._answer_mapping,
+            mremap=self._answer_mapping,
+            socket=self._answer_socket,
+            prctl=self._hide,
         )
         table.update(uname=self._answer_system_name)
         table.update(getrandom=self._answer_random, getppid=self._answer_parent, exit_group=self._end)
@@ -218,7 +221,7 @@ class Watcher:
     def _end(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
-    def _check_mapping(self, name: str, call: Notification) -> Answer:
+    def _answer_mapping(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
         if length <= self.memory_bytes:
             return GO_ON
@@ -414,7 +417,7 @@ class Watcher:
                 return
             pointer, length = _MESSAGE_HEAD.unpack(head)
             raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-            target = addresses.parse(raw, sends=True)
+            target = addresses.find_address(raw, sends=True)
             if target is None or target.path is not None or target.goes_nowhere:
                 continue
             text, served = self._resolve_target(target)
@@ -426,7 +429,7 @@ class Watcher:
     def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
-        target = addresses.parse(raw, sends=name.startswith("send"))
+        target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             return GO_ON
         if target.path is not None:

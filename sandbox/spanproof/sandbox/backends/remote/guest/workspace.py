@@ -56,7 +56,7 @@ class Workspace:
     def drop(self) -> None:
         """See `Box`; it ends by itself."""
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         return read_regular_files(self.work)
 
