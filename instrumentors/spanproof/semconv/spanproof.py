@@ -83,7 +83,10 @@ INSTRUMENTOR_ERROR_PLACE: Final = "spanproof.instrumentor.place"
 # --- cohort, on every span of a run ---
 COHORT_PREFIX: Final = "spanproof.cohort."
 COHORT_PROJECT: Final = "spanproof.cohort.project"
+COHORT_TASK: Final = "spanproof.cohort.task"
+COHORT_PROMPT_VERSION: Final = "spanproof.cohort.prompt_version"
 COHORT_FIXTURE_SET: Final = "spanproof.cohort.fixture_set"
+COHORT_RELEASE: Final = "spanproof.cohort.release"
 
 EVAL_TAGS: Final = "spanproof.eval.tags"
 
