@@ -154,7 +154,9 @@ def _can_only_be_of(facts: Sequence[Fact], stated: Stated, reading: Reading, bin
         return False
     if any(not are_comparable(value, fact) or is_of_other_scale(value, fact) for fact in facts):
         return False
-    return not _may_be_total(stated, facts, reading, binder)
+    # Two charges may have a total.
+    is_several = len({fact.value.number for fact in facts}) > 1
+    return not is_several or not is_derivable(stated, binder, reading)
 
 
 def _are_of_one_record(matches: Sequence[Fact], facts: Sequence[Fact], world: World) -> bool:
@@ -180,12 +182,6 @@ def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
         len(words) <= OF_REACH and words[:1] and words[0].text.lower() in ("of", "/", "out")
         for words in parts
     )
-
-
-def _may_be_total(stated: Stated, facts: Sequence[Fact], reading: Reading, binder: ValueBinder) -> bool:
-    """Return whether a value may be made of several amounts of a field: two charges, and their total."""
-    is_several = len({fact.value.number for fact in facts}) > 1
-    return is_several and is_derivable(stated, binder, reading)
 
 
 def _is_item_of_list(reading: Reading) -> bool:
