@@ -99,7 +99,7 @@ $(VENV)/.system $(VENV)/.components: tests/install_system_packages.sh | $(VENV)/
 
 # The console's bundle, which is committed: an installation needs no Node.
 console: $(VENV)/.dev
-	$(BIN)/python -c 'import json; from spanproof.api import make_app; print(json.dumps(make_app(None).openapi()))' \
+	$(BIN)/python -c 'import json; from spanproof.api import build_app; print(json.dumps(build_app(None).openapi()))' \
 		> collector/console/openapi.json
 	cd collector/console && npm ci --no-audit --no-fund && npm run types && npm run build
 

@@ -192,6 +192,12 @@ def test_a_suite_is_a_matrix_of_cases_and_experiments(app):
     (case,) = page["rows"]
     assert case["flipped"] is True
     assert {cell["status"] for cell in case["cells"]} == {"fixed", "reproduced"}
+    # The baseline is held against the run that the case was promoted from, not against itself.
+    page = app.get("/api/v1/suites/suites/prices?baseline=runs/after").json()
+    statuses = dict(
+        zip((column["name"] for column in page["columns"]), page["rows"][0]["cells"], strict=True)
+    )
+    assert statuses["runs/after"]["status"] == "fixed"
     assert app.get("/api/v1/suites/nothing").status_code == 404
     (found,) = app.get("/api/v1/cases?text=BOX of").json()["cases"]
     assert (found["suite"], found["task"]) == ("suites/prices", "What does a box of tea cost, in dollars?")

@@ -19,7 +19,8 @@ from spanproof.gate.outputs import ResultRow, ResultTable, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.suites import promote_run
-from spanproof.trace import State, trace_of
+from spanproof.suites.requirements import Finding
+from spanproof.trace import Layer, State, trace_of
 
 from ..suites.conftest import RUN_ID, misquote
 
@@ -157,6 +158,46 @@ def test_a_case_and_an_experiment_with_something_open_are_open(app, opened, tmp_
 def test_a_trial_whose_evaluation_errored_is_errored():
     trial = Trial("a", 1, TrialVerdict.UNJUDGED, layers={"boundary": "errored", "groundedness": "pass"})
     assert get_trial_state(trial) is State.ERRORED
+
+
+def test_a_trial_that_passes_beside_an_open_layer_is_open(app, opened, tmp_path):
+    case = promote_run(opened.evaluation(OPEN), RUN_ID, tmp_path / "prices")
+    results = ExperimentFolder(tmp_path / "nightly")
+    results.load_trials({"suite": str((tmp_path / "prices").resolve()), "agent": {"target": "a:b"}})
+    findings = (
+        Finding("the answer is 45", True, "$45.00", None),
+        Finding("no fail of groundedness", True, "300 has no source", Layer.GROUNDEDNESS, is_open=True),
+    )
+    layers = {"groundedness": "open", "boundary": "pass"}
+    results.add_trial(Trial(case.id, 1, TrialVerdict.PASSED, findings=findings, layers=layers))
+    page = app.get("/api/v1/experiments/nightly").json()
+    assert (page["state"], page["counts"]["open"], page["column"]["counts"]["open"]) == ("open", 1, 1)
+    assert page["headline"].endswith("; layers of 1 case have no verdict")
+    (row,) = page["rows"]
+    (trial,) = row["trials"]
+    assert (row["state"], row["status"], trial["state"]) == ("open", "passed", "open")
+    assert trial["reason"] == "it meets its own requirements; without a verdict: groundedness"
+    assert (page["cases"][0]["state"], page["cases"][0]["verdict"]) == ("open", "passed")
+    assert page["cases"][0]["reason"] == trial["reason"]
+    (cell,) = app.get("/api/v1/suites/prices").json()["rows"][0]["cells"]
+    assert (cell["state"], cell["passed"], cell["reason"]) == ("open", 1, trial["reason"])
+
+
+def test_an_open_layer_that_a_case_leaves_out_does_not_count():
+    findings = (Finding("no fail of boundary", True, "no finding", Layer.BOUNDARY),)
+    layers = {"groundedness": "open", "boundary": "pass"}
+    trial = Trial("a", 1, TrialVerdict.PASSED, findings=findings, layers=layers)
+    assert get_trial_state(trial) is State.PASS
+
+
+def test_an_assertion_that_holds_while_cases_are_open_is_open(app, tmp_path):
+    assertion = {"assertion": "groundedness.score >= 0.5 for at_least 90% of cases", "layer": "groundedness"}
+    counts = {"judged": 19, "satisfied": 19, "open": 1, "verdict": "passed"}
+    report = {"passed": True, "failed_layers": [], "assertions": [{**assertion, **counts}]}
+    (tmp_path / "gate.json").write_text(json.dumps(report))
+    page = app.get("/api/v1/gates/gate.json").json()
+    assert (page["state"], page["assertions"][0]["state"]) == ("open", "open")
+    assert (page["passed"], page["assertions"][0]["verdict"]) == (True, "passed")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import gzip
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from node_programs import run_npm
@@ -37,6 +39,14 @@ def test_the_bundle_is_what_its_source_builds(tmp_path: Path, node_modules: Path
     assert {path.name: path.read_bytes() for path in built.iterdir()} == {
         path.name: path.read_bytes() for path in STATIC.iterdir()
     }, "run: make console"
+
+
+def test_the_command_that_builds_the_bundle_describes_this_api() -> None:
+    makefile = (SOURCE.parents[1] / "Makefile").read_text(encoding="utf-8")
+    (code,) = re.findall(r"-c '(import json; from spanproof\.api .*)'", makefile)
+    command = [sys.executable, "-c", code]
+    described = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads(described) == json.loads(json.dumps(build_app(no_store).openapi()))
 
 
 def test_the_licence_of_each_bundled_package_travels_with_it() -> None:

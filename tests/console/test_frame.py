@@ -55,7 +55,7 @@ def test_rates_are_shown_beside_those_of_the_window_before(open_page):
     page.get_by_label("Compare with").select_option("before")
     page.wait_for_url("**compare=before**")
     card = page.locator(".rate", has_text="groundedness")
-    card.get_by_text("no rate to compare with – to the year before").wait_for()
+    card.get_by_text("the year before has no verdict").wait_for()
 
 
 def test_a_project_is_chosen_and_links_keep_it(open_page):
@@ -99,7 +99,7 @@ def test_the_finder_opens_a_page_and_a_trace_by_the_start_of_its_id(open_page, u
     page.locator(".claim.contradicted").wait_for()
 
 
-def test_the_finder_finds_cases_experiments_and_commands(open_page):
+def test_the_finder_finds_cases_traces_experiments_and_commands(open_page):
     page = open_page("/settings")
 
     def find(text: str, label: str | re.Pattern[str]) -> None:
@@ -109,6 +109,8 @@ def test_the_finder_finds_cases_experiments_and_commands(open_page):
 
     find("box of tea", re.compile("case pricing-agent-.* of prices"))
     page.wait_for_url("**/suites/prices/cases/pricing-agent-*")
+    find("54.00", re.compile("trace 5555.* of pricing agent: ✗ fail"))
+    page.locator(".claim.contradicted").wait_for()
     find("weekly", "weekly experiment on prices")
     page.wait_for_url("**/experiments/weekly")
     find("keys", "Show the keys")

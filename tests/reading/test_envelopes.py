@@ -27,6 +27,38 @@ def test_the_example_of_a_text_is_read_as_its_row_says(row):
     assert found.status == row.get("status", "failed")
 
 
+@pytest.mark.parametrize(
+    "stamp", ["2031-08-19T08:00:00.137Z ", "[2031-08-19 08:00] ", "2031/08/19 08:00:00,137: "]
+)
+def test_a_time_before_a_message_of_one_line_changes_nothing(stamp):
+    changed = []
+    for row in TEXTS:
+        example, kind = row["example"].strip(), ToolKind(row.get("tools", "other"))
+        is_entry = example.startswith(("ERROR", "FATAL"))
+        if is_entry or "\n" in example or kind is ToolKind.DOCUMENTS:
+            continue
+        if row["section"] == "refusal":
+            is_same = (find_refusal(stamp + example) is None) is (find_refusal(example) is None)
+        else:
+            is_same = read_envelope(stamp + example, kind).status == read_envelope(example, kind).status
+        changed += [] if is_same else [example]
+    assert not changed
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("2031-08-19T08:00:00Z ERROR: worker 3 failed", ToolKind.OTHER),
+        ("2031-08-19 08:00:00,137 [WARN] Error: 503", ToolKind.OTHER),
+        ("2031-08-19T08:00:00Z level=error msg=failed", ToolKind.OTHER),
+        ("2031-08-19T08:00:00Z ConnectionError: database is down", ToolKind.DOCUMENTS),
+        ("2031-08-19T08:00:00Z Error: 503\n2031-08-19T08:01:00Z up again", ToolKind.OTHER),
+    ],
+)
+def test_an_entry_of_a_log_is_no_failure(text, kind):
+    assert read_envelope(text, kind).status is EnvelopeStatus.WORKED
+
+
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["producer"]) for row in DOCUMENTS])
 def test_the_example_of_a_document_is_read_as_its_row_says(row):
     found = read_envelope(row["example"], ToolKind.OTHER)

@@ -1,14 +1,15 @@
-// ⌘K: pages, a trace by its id, suites, cases, experiments, rules and causes by their names, commands.
+// ⌘K: pages, suites, cases, experiments, rules and causes by their names, commands, and traces by id or text.
 import { useMantineColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, spotlight } from "@mantine/spotlight";
 import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack, Terminal } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
-import { addressOf, go, withProject } from "./location";
+import { addressOf, go, traceAddress, withProject } from "./location";
 import { PAGES } from "./pagelist";
-import { pathOf, useSteadyAnswer } from "./parts";
+import { pathOf, plainText, useAnswer, useSteadyAnswer } from "./parts";
 import { readQuery } from "./query";
+import { MARKS } from "./state";
 
 interface Found {
   label: string;
@@ -19,6 +20,7 @@ interface Found {
 }
 
 const SHOWN = 12;
+const SHOWN_TRACES = 5;
 const SHORTEST_WORD = 2;
 const TYPING_MS = 150;
 
@@ -29,8 +31,11 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   const alerts = useSteadyAnswer<Schema["AlertList"]>("alerts");
   const failures = useSteadyAnswer<Schema["FailureList"]>("failures", { hours: "720", limit: "200" });
   const experiments = useSteadyAnswer<Schema["ExperimentList"]>("experiments");
-  const [words] = useDebouncedValue(text.trim().toLowerCase(), TYPING_MS);
+  const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
+  const words = typed.toLowerCase();
   const cases = useSteadyAnswer<Schema["FoundCases"]>(words.length >= SHORTEST_WORD ? "cases" : "", { text: words });
+  const isSearched = typed.length > SHORTEST_WORD && readQuery(typed).fault === null;
+  const traces = useAnswer<Schema["TraceList"]>(isSearched ? "traces" : "", { ...readQuery(typed).parameters, limit: String(SHOWN_TRACES) });
   const { toggleColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const commands: Found[] = [
     { label: "Switch the theme", about: "command: light or dark", to: toggleColorScheme, icon: <Terminal size={16} /> },
@@ -50,7 +55,8 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   // A word is the name of something first; `label:fail` is a query of traces.
   const [first, last] = text.includes(":") ? [inTraces, []] : [[], inTraces];
   const byName = [...pages, ...named, ...ofCases, ...commands].filter(fits).slice(0, SHOWN);
-  const found = [...listAddresses(text.trim()), ...first, ...byName, ...last];
+  const ofTraces = (isSearched ? (traces.value?.traces ?? []) : []).map(describeTrace);
+  const found = [...listAddresses(text.trim()), ...first, ...byName, ...last, ...ofTraces];
   return (
     <Spotlight.Root query={text} onQueryChange={setText} onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
       <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, words of traces, a case, a rule, a command" leftSection={<Search size={16} />} />
@@ -58,8 +64,8 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
         {found.map((each) => (
           <Spotlight.Action
             key={each.about + each.label}
-            label={each.label}
-            description={each.about}
+            label={plainText(each.label)}
+            description={plainText(each.about)}
             leftSection={each.icon}
             onClick={() => {
               onClose();
@@ -72,6 +78,12 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+/** A trace by its task, with what it came to. */
+function describeTrace({ trace_id, project, state, runs }: Schema["TraceRow"]): Found {
+  const about = `trace ${trace_id.slice(0, 12)} of ${runs[0]?.agent || "no agent"}: ${MARKS[state]} ${state}`;
+  return { label: runs[0]?.task || trace_id, about, to: traceAddress(trace_id, { project }), icon: <ListTree size={16} /> };
 }
 
 const SHORTEST_ID = 4;

@@ -173,12 +173,13 @@ function WindowSelect({ page }: { page: PageEntry }) {
   const hours = useHours();
   const value = here().searchParams.get("hours") ?? standard;
   const known = WINDOWS.map(([given, name]) => ({ value: given, label: `last ${name}` }));
+  const whole = /(^|\s)since:/.test(here().searchParams.get("q") ?? "") ? "as the query says" : "all time";
   const other = value && !WINDOWS.some(([given]) => given === value) ? [{ value, label: `last ${nameOfWindow(hours)}` }] : [];
   return (
     <NativeSelect
       aria-label="Time range"
       value={value}
-      data={[...(standard ? [] : [{ value: "", label: "all time" }]), ...other, ...known]}
+      data={[...(standard ? [] : [{ value: "", label: whole }]), ...other, ...known]}
       onChange={(event) => go(addressWith({ hours: event.currentTarget.value || null }))}
     />
   );

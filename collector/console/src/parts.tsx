@@ -12,6 +12,15 @@ import { MARKS, StateMark } from "./state";
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
+function nameCharacter(character: string): string {
+  return `U+${character.codePointAt(0)?.toString(16).padStart(4, "0").toUpperCase()}`;
+}
+
+/** Return hostile text for where only a string can be: as `Plain` shows it. */
+export function plainText(text: string): string {
+  return text.replace(new RegExp(CONTROL.source, "g"), nameCharacter);
+}
+
 /** Hostile text: characters that show nothing, or move others, are shown as their code points. */
 export function Plain({ text }: { text: string }) {
   if (!CONTROL.test(text)) return <>{text}</>;
@@ -21,7 +30,7 @@ export function Plain({ text }: { text: string }) {
       {parts.map((part, index) =>
         part.length === 1 && CONTROL.test(part) ? (
           <span key={index} className="control">
-            U+{part.codePointAt(0)?.toString(16).padStart(4, "0").toUpperCase()}
+            {nameCharacter(part)}
           </span>
         ) : (
           part
@@ -154,7 +163,7 @@ function TokenForm() {
 export function useTitle(title: string, state?: State | null): void {
   const mark = state ? `${MARKS[state]} ${state}: ` : "";
   useEffect(() => {
-    if (title) document.title = `${mark}${title.slice(0, 90)} · Spanproof`;
+    if (title) document.title = `${mark}${plainText(title).slice(0, 90)} · Spanproof`;
   }, [title, mark]);
 }
 

@@ -4441,7 +4441,7 @@ export interface components {
             };
             /**
              * Reason
-             * @description Why it did not pass; else empty.
+             * @description Why it did not pass, or what of it has no verdict; else empty.
              */
             reason: string;
             /** Answer */

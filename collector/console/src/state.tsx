@@ -58,15 +58,14 @@ export function ResultMark({ state, verdict }: { state: State; verdict?: string 
   return <StateMark state={state} text={isOther ? `${word} (${verdict})` : word} />;
 }
 
-/** How many are in each state; those with none are left out, except what passed. */
+/** How many are in each state; those with none are left out. */
 export function Counts({ counts }: { counts: Record<string, number> }) {
-  const shown = STATES.filter((state) => counts[state] || state === "pass");
+  const shown = STATES.filter((state) => counts[state]);
+  if (!shown.length) return <span className="dim">none</span>;
   return (
     <>
       {shown.map((state) => (
-        <span key={state} className="part">
-          <StateMark state={counts[state] ? state : "skipped"} text={`${counts[state] ?? 0} ${RESULT_WORDS[state] ?? state}`} />
-        </span>
+        <span key={state} className="part"><StateMark state={state} text={`${counts[state]} ${RESULT_WORDS[state] ?? state}`} /></span>
       ))}
     </>
   );

@@ -48,8 +48,13 @@ def build_gate_page(
 
 def get_report_state(report: Mapping[str, Any]) -> State:
     """Return the state of a report of the gate."""
-    states = (parse_state(str(item["verdict"])) for item in report["assertions"])
-    return compute_state_with_result(bool(report["passed"]), states)
+    return compute_state_with_result(bool(report["passed"]), map(_get_assertion_state, report["assertions"]))
+
+
+def _get_assertion_state(row: Mapping[str, Any]) -> State:
+    """Return the state of an assertion; one that holds while some of its cases are open is open."""
+    state = parse_state(str(row["verdict"]))
+    return State.OPEN if state is State.PASS and row.get("open") else state
 
 
 def _build_assertion(row: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
@@ -57,7 +62,7 @@ def _build_assertion(row: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateA
     return GateAssertion(
         assertion=pages.format_text(str(row["assertion"])),
         layer=str(row["layer"] or ""),
-        state=parse_state(str(row["verdict"])),
+        state=_get_assertion_state(row),
         verdict=str(row["verdict"]),
         reason=pages.format_text(str(row.get("reason", ""))),
         judged=row.get("judged", 0),

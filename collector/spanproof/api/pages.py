@@ -57,6 +57,8 @@ from spanproof.trace import (
 )
 
 _LONGEST: Final = 20_000
+# The console's `Plain` shows the same characters by their code points.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
 EVERY_STEP: Final = slice(None)
 """The steps of a run that is shown whole."""
@@ -529,9 +531,17 @@ def _build_replayed(step: ReplayedStep) -> models.Replayed:
 
 
 def split_highlighted(source: str, language: Language) -> list[str]:
-    """Return source code as lines of HTML, escaped, with Pygments' short classes."""
+    """Return source code as lines of HTML, escaped, with Pygments' short classes.
+
+    Characters that show nothing, or that move others, are shown as their code points.
+    """
     code = format_text(source).replace("\r\n", "\n").replace("\r", "\n")
-    return str(highlight(code, _get_lexer(language), _FORMATTER)).rstrip("\n").split("\n")
+    html = str(highlight(code, _get_lexer(language), _FORMATTER)).rstrip("\n")
+    return _CONTROL.sub(_format_character, html).split("\n")
+
+
+def _format_character(found: re.Match[str]) -> str:
+    return f'<span class="control">U+{ord(found[0]):04X}</span>'
 
 
 @cache

@@ -26,6 +26,7 @@ from spanproof.api.result_pages import (
     build_trial_path,
     format_command,
 )
+from spanproof.api.states import add_undecided
 from spanproof.api.trace_pages import build_span_page, build_trace_page
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.experiments import Experiment
@@ -69,7 +70,10 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
 
 def format_suite_report(result: SuiteReport | Experiment) -> str:
     """Return the page of a suite's result, with the first traces that did not pass."""
-    table, traces = result.to_table(), _Traces()
+    traces = _Traces()
+    table = result.to_table()
+    if isinstance(result, Experiment):
+        table = add_undecided(table, result.trials)
     runs: dict[str, list[ResultRun]] = {}
     for case, run, evaluation in _iter_failing_runs(result):
         if not traces.handle_trace(run.path, evaluation):

@@ -13,7 +13,7 @@ from spanproof.api import pages
 from spanproof.api.gate_pages import build_mark
 from spanproof.api.models import Answer
 from spanproof.api.models.gates import GateMark
-from spanproof.api.states import count_states, get_table_state, parse_state
+from spanproof.api.states import count_states, get_row_state, get_table_state
 from spanproof.experiments import Experiment, Trial
 from spanproof.gate.outputs import ResultRow, ResultTable
 from spanproof.suites import SuiteReport
@@ -78,11 +78,11 @@ def build_result_page(
         command: gives the same.
         runs: of a case, by its name, the runs that can be opened.
     """
-    rows = sorted(table.rows, key=lambda row: GRAVITY.index(parse_state(row.verdict.value)))
+    rows = sorted(table.rows, key=lambda row: GRAVITY.index(get_row_state(row)))
     return ResultPage(
         title=pages.format_text(table.title),
         state=get_table_state(table),
-        counts=count_states(parse_state(row.verdict.value) for row in table.rows),
+        counts=count_states(map(get_row_state, table.rows)),
         passed=table.passed,
         headline=pages.format_text(table.headline),
         command=pages.format_text(command),
@@ -119,7 +119,7 @@ def build_trial_path(experiment: str, case: str, number: int) -> str:
 def _build_case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
     return ResultCase(
         name=pages.format_text(row.name),
-        state=parse_state(row.verdict.value),
+        state=get_row_state(row),
         verdict=row.verdict.value,
         reason=pages.format_text(row.reason),
         details=[pages.format_text(detail) for detail in row.details[:_MOST_DETAILS]],

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from spanproof.experiments import CaseResult, Trial, TrialVerdict
-from spanproof.gate.outputs import ResultTable, Verdict
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count
 from spanproof.suites import Case, Expectation
 from spanproof.trace import Errored, Layer, Outcome, Scored, Skipped, State, fold_outcomes, fold_states
 
@@ -37,11 +38,67 @@ def parse_layer_states(verdicts: Mapping[str, str]) -> dict[Layer, State]:
 
 
 def get_trial_state(trial: Trial) -> State:
-    """Return the state of a trial: what it was held against, or why that could not be decided."""
+    """Return the state of a trial: what it was held against, or why that could not be decided.
+
+    A case with requirements of its own passes while a layer is open: its trial is then open.
+    """
     state = parse_state(trial.verdict.value)
-    if state is State.OPEN and State.ERRORED in parse_layer_states(trial.layers).values():
+    layers = parse_layer_states(trial.layers)
+    if state is State.OPEN and State.ERRORED in layers.values():
         return State.ERRORED
+    if state is State.PASS:
+        return fold_states([state, *(layers[layer] for layer in list_undecided_layers(trial))])
     return state
+
+
+def list_undecided_layers(trial: Trial) -> list[Layer]:
+    """Return the layers that a trial's case requires and that are open or errored.
+
+    A trial without findings is of an older version: every layer counts.
+    """
+    required = {finding.layer for finding in trial.findings} or set(Layer)
+    return [
+        layer
+        for layer, state in parse_layer_states(trial.layers).items()
+        if layer in required and state in (State.OPEN, State.ERRORED)
+    ]
+
+
+def describe_trial(trial: Trial) -> str:
+    """Return why a trial did not pass, or which layers of one that passed have no verdict; else empty."""
+    undecided = list_undecided_layers(trial)
+    if not trial.passed or not undecided:
+        return trial.reason
+    return f"it meets its own requirements; without a verdict: {', '.join(undecided)}"
+
+
+def add_undecided(table: ResultTable, trials: Iterable[Trial]) -> ResultTable:
+    """Return the report of an experiment in which passed cases name the layers without a verdict.
+
+    Args:
+        table: a row for each case.
+        trials: of the experiment.
+    """
+    reasons: dict[str, list[str]] = {}
+    for trial in trials:
+        if trial.passed and list_undecided_layers(trial):
+            reasons.setdefault(trial.case, []).append(describe_trial(trial))
+    if not reasons:
+        return table
+    rows = [
+        replace(row, open=len(reasons[row.name]), reason=row.reason or reasons[row.name][0])
+        if row.name in reasons
+        else row
+        for row in table.rows
+    ]
+    headline = f"{table.headline}; layers of {format_count(len(reasons), 'case')} have no verdict"
+    return replace(table, rows=tuple(rows), headline=headline)
+
+
+def get_row_state(row: ResultRow) -> State:
+    """Return the state of a row; one that passed with something open is open."""
+    state = parse_state(row.verdict.value)
+    return State.OPEN if state is State.PASS and row.open else state
 
 
 def get_case_state(result: CaseResult) -> State:
@@ -51,7 +108,7 @@ def get_case_state(result: CaseResult) -> State:
 
 def get_table_state(table: ResultTable) -> State:
     """Return the state of a report: the gravest of its rows, and not `pass` where it did not pass."""
-    return compute_state_with_result(table.passed, (parse_state(row.verdict.value) for row in table.rows))
+    return compute_state_with_result(table.passed, map(get_row_state, table.rows))
 
 
 def compute_state_with_result(passed: bool, states: Iterable[State]) -> State:

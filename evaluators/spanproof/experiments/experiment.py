@@ -457,7 +457,7 @@ class Experiment:
     def _build_result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
         rate = self.baseline.rates.get(case.id) if self.baseline else None
         if self.baseline is None:
-            before = _find_promoted_result(case)
+            before = find_promoted_result(case)
         else:
             before = None if rate is None else rate >= MAJORITY
         result = CaseResult(case, trials, before, open_policy=self.open_policy)
@@ -468,7 +468,7 @@ class Experiment:
         return replace(result, quarantined=not fell, fell=fell)
 
 
-def _find_promoted_result(case: Case) -> bool | None:
+def find_promoted_result(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
     layers = [expectation.label for expectation in case.expectations if expectation.is_of_layer]
     return None if not layers else Label.FAIL not in layers

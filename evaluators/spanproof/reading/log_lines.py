@@ -1,6 +1,6 @@
 """Lines of logs and of records: what a document is made of, as against a message.
 
-In: lines of a text. Out: whether they are of a log, or fields of records.
+In: lines of a text. Out: whether they are of a log, or fields of records; or a message without its time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,22 @@ COUNT_OF_ROWS = re.compile(r"\s*[\[(]?(?:\d+ rows?\b|Empty set).*", re.IGNORECAS
 """What is written below a table: `(3 rows)`, `3 rows in set`, `[5 rows x 3 columns]`."""
 _FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w ]{0,40}?)\s*[:=]\s")
 _LEAST_REPEATED = 2
+# A time before a message; with a level after it, the line is an entry of a log.
+_TIME_BEFORE = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?\s+"
+    rf"(?!\[?{_LEVEL}\b|level=)"
+)
 
 
 def is_log_line(line: str) -> bool:
     """Whether a line begins as those of a log do: with a time, a level and a time, or as a record of one."""
     return _LOG_LINE.match(line[:2_000]) is not None
+
+
+def remove_time(text: str) -> str:
+    """Return a message of one line without the time before it; any other text as it is."""
+    found = _TIME_BEFORE.match(text) if "\n" not in text else None
+    return text if found is None else text[found.end() :]
 
 
 def is_record_list(lines: list[str]) -> bool:

@@ -2,7 +2,8 @@
 
 In: texts. Out: whether a number, as code or an answer writes it, is one of theirs: the same, rounded, in
 another scale (thousands, per cent), or worked out of two numbers of the task. Too much counts as held rather
-than too little: what is held is never called invented.
+than too little: what is held is never called invented. But a long log, which has an amount near any number,
+holds in another scale only what would not be there by chance.
 """
 
 from __future__ import annotations
@@ -30,34 +31,45 @@ _ALONE_BEFORE = re.compile(r"(?:.*[^\w.,+'’\-\s]|.*[^\d]\s|\s|)\Z", re.DOTALL)
 _ALONE_BEHIND = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
 _WHOLE_ENDS = re.compile(_ALONE_BEHIND)
 _DECIMAL_ENDS = re.compile(f"0*+{_ALONE_BEHIND}")
-_SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
+_SCALES = (1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
+# From so many amounts expected as near as the nearest one is, a text has it by chance.
+_MOST_BY_CHANCE = 0.02
 # Fewer digits are rounded from too much to say anything.
 _FEWEST_DIGITS = 3
 
 
 @dataclass(slots=True)
 class _SortedNumbers:
-    """The numbers of the first texts of a list: in their plain form, and as sorted amounts."""
+    """The numbers of the first texts of a list: in their plain form, and as sorted amounts of each text."""
 
     numbers: set[str] = field(default_factory=set)
-    _amounts: list[float] = field(default_factory=list)
-    _taken: int = 0
+    _amounts: list[list[float]] = field(default_factory=list)
 
     def take(self, texts: Sequence[str]) -> _SortedNumbers:
         """Read the texts that came since the last call; return itself."""
-        if self._taken < len(texts):
-            found = frozenset[str]().union(*map(_find_all_numbers, texts[self._taken :]))
-            self._amounts += map(float, found - self.numbers)
-            self._amounts.sort()
+        for text in texts[len(self._amounts) :]:
+            found = _find_all_numbers(text)
+            self._amounts.append(sorted(map(float, found)))
             self.numbers |= found
-            self._taken = len(texts)
         return self
 
     def list_near(self, amount: float, reach: float) -> list[float]:
         """Return the amounts that are at most so far from one."""
-        low = bisect_left(self._amounts, amount - reach)
-        return self._amounts[low : bisect_right(self._amounts, amount + reach)]
+        return [near for amounts in self._amounts for near in _slice_near(amounts, amount, reach)]
+
+    def has_scaled(self, amount: float, reach: float) -> bool:
+        """Return whether a text has an amount at most so far from one, and not by chance."""
+        for amounts in self._amounts:
+            near = _slice_near(amounts, amount, reach)
+            if near:
+                # Whole amounts differ by 1 at least.
+                distance = max(min(1.0, 2 * reach), 2 * min(abs(each - amount) for each in near))
+                # Of the amounts from a half of it to twice as much, so many are expected that near.
+                around = _slice_near(amounts, 1.25 * amount, 0.75 * amount)
+                if len(around) * distance / (1.5 * amount) < _MOST_BY_CHANCE:
+                    return True
+        return False
 
 
 @dataclass(slots=True)
@@ -81,7 +93,7 @@ class SourceValues:
         self.add(self.task)
         spelled = (mention.value.amount for mention in scan_cached(self.task[:_MAX_TASK]) if mention.spelled)
         self.add(" ".join(map(normalise_number, spelled)))
-        numbers = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
+        numbers = sorted(map(float, find_numbers(self.task)))[:_MAX_TASK_NUMBERS]
         for left, right in combinations(numbers, 2):
             found = [left + right, abs(left - right), left * right]
             found += [left / right] if right else []
@@ -115,7 +127,9 @@ class SourceValues:
         if len(digits) < _FEWEST_DIGITS:
             return False
         half = 0.5 * 10 ** -len(number.partition(".")[2]) if "." in number else 0.5
-        return any(values.list_near(value * scale, half * scale) for scale in _SCALES)
+        if values.list_near(value, half):
+            return True
+        return any(values.has_scaled(value * scale, half * scale) for scale in _SCALES)
 
     def gave(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
@@ -142,6 +156,11 @@ class SourceValues:
         self._folded_texts += map(str.casefold, self._texts[len(self._folded_texts) :])
         wanted = text.casefold()
         return any(wanted in source for source in self._folded_texts)
+
+
+def _slice_near(amounts: list[float], amount: float, reach: float) -> list[float]:
+    """Return the sorted amounts that are at most so far from one."""
+    return amounts[bisect_left(amounts, amount - reach) : bisect_right(amounts, amount + reach)]
 
 
 def _is_written(number: str, texts: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
 from spanproof.reading.words import base_forms_of
@@ -24,6 +24,17 @@ _OTHER_TIME: Final = re.compile(
     r"|\bago\b|\byesterday\b|\bas you (?:said|say|wrote|write|mentioned)\b",
     re.IGNORECASE,
 )
+# "Is it open?", "check whether it is", "confirm that it is", but not "can you list them?".
+_POLAR: Final = re.compile(
+    r"(?:^|[.!?:;,\n]\s*|\band\s+|\bor\s+)"
+    r"(?:(?:is|are|was|were|am|do|does|did|has|have|had|should|must|may|might)\b"
+    r"|(?:can|could|will|would)\b(?!\s+you\b))[^.!?\n]*\?"
+    r"|\bwhether\b|\b(?:verify|confirm|check|make sure|ensure) that\b"
+    rf"|\b(?:{'|'.join(sorted(load_texts('inquiring')))}|find out)\b[^.!?\n]*\bif\b",
+    re.IGNORECASE,
+)
+_OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
+_SUBJECTS: Final = ("nsubj", "nsubjpass")
 _SELF: Final = frozenset(("i",))
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
@@ -150,6 +161,40 @@ def is_done(words: Sequence[Word], at: int) -> bool:
         return False
     is_passive = any(other.head == at and other.relation == "auxpass" for other in words)
     return is_passive or has_own_subject(words, at)
+
+
+def is_state(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb in the passive says what became of a thing: "is confirmed", not "is listed"."""
+    is_passive = any(other.head == at and other.relation in ("auxpass", "nsubjpass") for other in words)
+    return words[at].tag == "VBN" and is_passive and not is_of(words[at], "shown")
+
+
+def is_polar(task: str) -> bool:
+    """Return whether a task may be answered by yes or no, so that its words say what is in question."""
+    return _POLAR.search(task.strip()) is not None
+
+
+def is_question_of_subject(task: str) -> bool:
+    """Return whether a task is about whom something is true of: "Who sent it?", but not "How much did it cost?"."""
+    return _OF_SUBJECT.search(task) is not None
+
+
+def is_predicate(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is what a form of "be" says of its subject: "are late", "are on time"."""
+    word, head = words[at], words[words[at].head]
+    if word.relation == "pobj" and words[head.head].part == "AUX" and words[head.head + 1] is head:
+        return True
+    return word.relation == "acomp" and head.part == "AUX"
+
+
+def is_of_subject(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word belongs to the subject: what a sentence is about, not what it says of that."""
+    for _ in range(_MAX_HOPS):
+        head = words[at].head
+        if words[at].relation in _SUBJECTS or head == at or words[at].part in ("VERB", "AUX"):
+            break
+        at = head
+    return words[at].relation in _SUBJECTS
 
 
 def has_own_subject(words: Sequence[Word], at: int) -> bool:

@@ -113,3 +113,18 @@ def test_a_part_of_a_number_that_code_writes_down_hides_no_misquote():
 def test_a_rate_of_a_short_prompt_may_go_into_the_figure():
     ledger = ground(["45.0\n"], "The total is $54.00.", "What is the total?", system="Always add 20% VAT.")
     assert ledger.verdict is not Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        ("429 Too Many Requests: at most 100 requests per 60 s", Verdict.CONTRADICTED),
+        # 384 wells and 60 of the error make 6.4 as well, and here the error is about wells.
+        ("the share of the wells is not exact: 60 are unreadable", Verdict.UNCERTAIN),
+    ],
+)
+def test_a_number_of_an_error_makes_figures_of_its_own_matter_alone(error, verdict):
+    outputs = ["plate;wells\nP-13;384\n", "0.044270833333333336"]
+    task = "Which share of the wells of P-13 failed?"
+    ledger = ground(outputs, "6.4 % of the wells of P-13 failed.", task, errors=[error])
+    assert ledger.verdict is verdict

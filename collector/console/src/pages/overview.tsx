@@ -233,7 +233,7 @@ function RateCard({ layer, rate, times, releases, hours, pair }: RateCardParts) 
       </div>
       <Interval low={rate.low} high={rate.high} n={rate.judged} />
       <div className="dim point">{point ?? describeRate(rate)}</div>
-      {pair ? <div className="dim"><Change pair={pair} /> {points(pair.difference)} to the {nameOfWindow(hours)} before</div> : null}
+      {pair ? <div className="dim"><Earlier pair={pair} window={nameOfWindow(hours)} /></div> : null}
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
       <StackedBars
@@ -242,6 +242,13 @@ function RateCard({ layer, rate, times, releases, hours, pair }: RateCardParts) 
       />
     </Link>
   );
+}
+
+/** What changed since the window before; in words where one of both has no rate. */
+function Earlier({ pair, window }: { pair: Schema["Pair"]; window: string }) {
+  if (!pair.before.judged) return <>the {window} before has no verdict</>;
+  if (!pair.after.judged) return <>this {window} has no verdict; the one before: {describeRate(pair.before)}</>;
+  return <><Change pair={pair} /> {points(pair.difference)} to the {window} before</>;
 }
 
 function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string }) {

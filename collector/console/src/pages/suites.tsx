@@ -172,9 +172,10 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
   return before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
 }
 
-/** Return the word for a case: how it came out, and the state where that is neither passed nor failed. */
-export function nameStatus(cell: { state: State; status: Schema["CaseStatus"] }): string {
-  return cell.state === "pass" || cell.state === "fail" ? cell.status : cell.state;
+/** Return the word for a case: its state, and how it came out where that says more; one may pass with a layer open. */
+export function nameStatus({ state, status }: { state: State; status: Schema["CaseStatus"] }): string {
+  if (state === "pass" || state === "fail") return status;
+  return status === "passed" || status === "fixed" ? `${state} (${status})` : state;
 }
 
 export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {

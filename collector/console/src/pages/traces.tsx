@@ -434,8 +434,8 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "64px", agent: "minmax(76px, 0.6fr)", answer: "minmax(110px, 1.2fr)", verdicts: "228px", why: "minmax(110px, 1.5fr)",
-  latency: "52px", tokens: "48px", cost: "48px", feedback: "58px", model: "130px", started: "76px", trace: "100px",
+  state: "64px", agent: "minmax(76px, 0.7fr)", answer: "minmax(110px, 1.2fr)", verdicts: "228px", why: "minmax(100px, 1.3fr)",
+  latency: "52px", tokens: "52px", cost: "54px", feedback: "60px", model: "130px", started: "76px", trace: "100px",
 };
 const NUMBERS = ["latency", "tokens", "cost"];
 const ORDERS: Record<string, string> = { started: "newest", latency: "slowest", tokens: "tokens", cost: "cost" };
@@ -490,7 +490,7 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
     return () => removeEventListener("keydown", move);
   }, [rows, virtual]);
   const names = table.getVisibleLeafColumns().map((each) => each.id);
-  const template = ["16px", "minmax(140px, 1.4fr)", ...names.map((name) => WIDTHS[name])].join(" ");
+  const template = ["16px", "minmax(130px, 1.5fr)", ...names.map((name) => WIDTHS[name])].join(" ");
   const tableRows = table.getRowModel().rows;
   return (
     <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">

@@ -28,7 +28,7 @@ from spanproof.api.routes.suites import (
     load_cases,
 )
 from spanproof.api.settings import ConsoleSettings
-from spanproof.api.states import get_trial_state
+from spanproof.api.states import describe_trial, get_trial_state
 from spanproof.api.workspace import ExperimentFiles
 from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
@@ -222,7 +222,7 @@ def _build_trial(trial: Trial) -> TrialRow:
         number=trial.number,
         state=get_trial_state(trial),
         verdict=trial.verdict.value,
-        reason=pages.format_text(trial.reason),
+        reason=pages.format_text(describe_trial(trial)),
         layers=dict(trial.layers),
         answer=pages.format_text(trial.answer or "")[:2000],
         wall_s=trial.wall_s,

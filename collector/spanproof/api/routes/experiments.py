@@ -32,7 +32,13 @@ from spanproof.api.routes.suites import (
     group_results,
     load_cases,
 )
-from spanproof.api.states import get_case_state, get_trial_state, parse_layer_states
+from spanproof.api.states import (
+    add_undecided,
+    describe_trial,
+    get_case_state,
+    get_trial_state,
+    parse_layer_states,
+)
 from spanproof.api.workspace import ExperimentFiles, Workspace
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, Trial
 from spanproof.suites import Case, SuiteError, load_suite
@@ -64,7 +70,7 @@ class TrialCell(Answer):
     number: int
     state: State
     layer_states: dict[Layer, State]
-    reason: str = Field(description="Why it did not pass; else empty.")
+    reason: str = Field(description="Why it did not pass, or what of it has no verdict; else empty.")
     answer: str
     cost_usd: float | None
     wall_s: float
@@ -135,7 +141,9 @@ def experiment(
     found = _build_experiment(files, suite, cases)
     base = group_results(cases, before, None) if before else None
     results = group_results(cases, files, base)
-    page = build_result_page(found.to_table(), format_command(found), _group_failed_runs(found, name))
+    page = build_result_page(
+        add_undecided(found.to_table(), files.trials), format_command(found), _group_failed_runs(found, name)
+    )
     return ExperimentPage(
         **page.model_dump(),
         name=name,
@@ -207,7 +215,7 @@ def _build_trial(trial: Trial) -> TrialCell:
         number=trial.number,
         state=get_trial_state(trial),
         layer_states=parse_layer_states(trial.layers),
-        reason=pages.format_text(trial.reason),
+        reason=pages.format_text(describe_trial(trial)),
         answer=pages.format_text(trial.answer or "")[:_LONGEST_ANSWER],
         cost_usd=trial.cost_usd,
         wall_s=trial.wall_s,

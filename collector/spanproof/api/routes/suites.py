@@ -21,15 +21,23 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
 from spanproof.api.parameters import Cohort, Hours, Limit, build_not_found_error, compute_window, get_trace_id
 from spanproof.api.problems import build_problem
-from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
+from spanproof.api.states import (
+    count_states,
+    describe_trial,
+    get_case_state,
+    get_frozen_state,
+    get_trial_state,
+    parse_layer_states,
+)
 from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
-from spanproof.experiments.comparison import Comparison, compare_rates
+from spanproof.experiments.comparison import MAJORITY, Comparison, compare_rates
+from spanproof.experiments.experiment import find_promoted_result
 from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
 from spanproof.suites.promote import Promoting
-from spanproof.trace import Layer, State, fold_states
+from spanproof.trace import GRAVITY, Layer, State, fold_states
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
@@ -217,7 +225,7 @@ def suite(
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
     base = group_results(cases, before, None) if before else None
-    results = [group_results(cases, item, base) for item in shown]
+    results = [group_results(cases, item, None if item is before else base) for item in shown]
     rows = [
         MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
         for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
@@ -419,14 +427,21 @@ def build_case_row(case: Case) -> CaseRow:
 def group_results(
     cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
 ) -> dict[str, CaseResult]:
-    """Return the results of the cases that an experiment ran, by id."""
+    """Return the results of the cases that an experiment ran, by id.
+
+    Without a baseline a case is held against the run that it was promoted from.
+    """
     found = {}
     for case in cases:
         trials = tuple(trial for trial in experiment.trials if trial.case == case.id)
-        before = base.get(case.id) if base else None
-        rate = before.rate if before else None
-        if trials:
-            found[case.id] = CaseResult(case, trials, None if rate is None else rate >= 0.5)
+        if not trials:
+            continue
+        if base is None:
+            has_passed = find_promoted_result(case)
+        else:
+            rate = base[case.id].rate if case.id in base else None
+            has_passed = None if rate is None else rate >= MAJORITY
+        found[case.id] = CaseResult(case, trials, has_passed)
     return found
 
 
@@ -434,7 +449,7 @@ def find_cell(result: CaseResult | None) -> Cell | None:
     """Return a case in one experiment; None where it was not run."""
     if result is None:
         return None
-    shown = result.first_failure or result.trials[0]
+    shown = min(result.trials, key=lambda trial: GRAVITY.index(get_trial_state(trial)))
     return Cell(
         state=get_case_state(result),
         status=result.status,
@@ -442,7 +457,7 @@ def find_cell(result: CaseResult | None) -> Cell | None:
         trials=len(result.trials),
         layers=dict(shown.layers),
         layer_states=parse_layer_states(shown.layers),
-        reason=pages.format_text(shown.reason),
+        reason=pages.format_text(describe_trial(shown)),
         trace_id=shown.trace_id,
         answer=pages.format_text(shown.answer or "")[:500],
         trial=shown.number,

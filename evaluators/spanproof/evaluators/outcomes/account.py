@@ -20,8 +20,8 @@ from spanproof.evaluators.model import NoReplay, Replay
 from spanproof.evaluators.outcomes.broadened import find_broader_numbers, find_swapped_numbers
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, iter_made_calls
 from spanproof.evaluators.outcomes.context import RunContext, build_context
+from spanproof.evaluators.outcomes.lacks import list_fruitless_steps, list_lacks
 from spanproof.evaluators.outcomes.model import (
-    BROUGHT_NOTHING,
     NOT_DONE,
     Account,
     Origin,
@@ -133,9 +133,8 @@ def _trace_origins(
 ) -> tuple[ValueTrace, RunContext]:
     """Return where the answer's values come from, and what the run had for its task."""
     task, answer = run.task or "", run.answer.text if run.answer is not None else ""
-    context = build_context(
-        spans, run, account, calls, _list_idle_snippets(run, account), min(_list_lacks(account), default=None)
-    )
+    first_lack = min(list_lacks(run, account, calls), default=None)
+    context = build_context(spans, run, account, calls, _list_idle_snippets(run, account, calls), first_lack)
     if run.hidden or not context.records_all or shows_pictures(spans):
         return ValueTrace(), context
     sources = SourceValues(task)
@@ -201,20 +200,11 @@ def _find_absence_claims(
         )
 
 
-def _list_lacks(account: Account) -> list[int]:
-    """Return the numbers of the steps whose failure was not recovered, or that gave no result."""
-    lasting = [found for found in account.recoveries if found.status is not RecoveryStatus.RECOVERED]
-    lacking = [found.failure.step for found in lasting]
-    return lacking + [
-        number for number, outcome in account.steps.items() if outcome.state in (State.EMPTY, State.BLOCKED)
-    ]
-
-
-def _list_idle_snippets(run: Run, account: Account) -> frozenset[str]:
-    """Return the ids of snippets that only hand over or, where something failed, write down values."""
+def _list_idle_snippets(run: Run, account: Account, calls: Sequence[MadeCall]) -> frozenset[str]:
+    """Return the ids of snippets that only hand over or, where data is missing, write down values."""
     ran = [snippet for snippet in run.snippets if snippet.id in account.snippets]
     idle = {snippet.id for snippet in ran if hands_over(snippet)}
-    if any(outcome.state in BROUGHT_NOTHING for outcome in account.steps.values()):
+    if list_fruitless_steps(run, account, calls):
         idle |= {snippet.id for snippet in ran if writes_only_literals(snippet)}
     return frozenset(idle)
 
@@ -256,7 +246,10 @@ def _complete_account(
 
 def _reports_failing(answer: str, task: str, account: Account) -> bool:
     """Whether an answer says that something failed, or that its values are assumed, where something did."""
-    has_lack = bool(account.recoveries) or bool(_list_lacks(account))
+    gave_nothing = (State.EMPTY, State.BLOCKED)
+    has_lack = bool(account.recoveries) or any(
+        outcome.state in gave_nothing for outcome in account.steps.values()
+    )
     return has_lack and (reports_failure(answer, task) or discloses(answer))
 
 

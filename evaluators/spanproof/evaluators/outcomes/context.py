@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.outcomes.calls import MadeCall
+from spanproof.evaluators.outcomes.lacks import RUNS_CODE
 from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, NOT_DONE, Account, State, StepOutcome
 from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output, records_calls
 from spanproof.evaluators.replay import tools_in
@@ -27,7 +28,6 @@ from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind
 from spanproof.trace.producers import Part, list_unrecorded
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
-_RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
 _OWN_MATTER = re.compile(r"\b(?:our|ours|we|unsere?[rnms]?|wir|notre|nos|nuestr[oa]s?)\b", re.IGNORECASE)
 _QUERYING = frozenset({Language.SQL, Language.BASH})
 _MAX_TEXT = 200_000
@@ -187,7 +187,7 @@ def _select_tools(calls: Sequence[MadeCall], account: Account, states: Collectio
 
 def _brings_data(tool: str) -> bool:
     """Whether a tool gives data, by its name: it neither changes something nor runs code."""
-    return not _RUNS_CODE.search(tool.lower()) and not changes_something(tool)
+    return not RUNS_CODE.search(tool.lower()) and not changes_something(tool)
 
 
 def _gives_numbers(task: str, programs: Sequence[Snippet]) -> bool:

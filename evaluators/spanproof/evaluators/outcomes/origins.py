@@ -245,7 +245,7 @@ class _Tracer:
     def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, ValueRoot]]:
         """Yield numbers that code prints and no source holds, with the rate of its own that gave each."""
         if any(self._find_rate([shown.roots]) is not None for shown in self._get_shown_values(code)):
-            for number in find_numbers(code.printed):
+            for number in sorted(find_numbers(code.printed)):
                 giving = [shown.roots for shown in self._select_giving_values(code, number) if shown.roots]
                 rate = self._find_rate(giving)
                 if rate is not None and not self.flow.sources.holds(number):
@@ -349,7 +349,10 @@ class _Tracer:
 
 
 def _sort_marks(marks: Iterable[ValueRoot]) -> list[ValueRoot]:
-    return sorted(marks, key=lambda mark: (mark.step, mark.line))
+    """Return marks by their place; those of one place in an order that does not depend on the process."""
+    return sorted(
+        marks, key=lambda mark: (mark.step, mark.line, mark.kind, mark.role, mark.numbers, mark.cells)
+    )
 
 
 def _make_fabricated(written: str, mark: ValueRoot) -> Origin:

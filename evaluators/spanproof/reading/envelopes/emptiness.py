@@ -9,6 +9,7 @@ from typing import Final
 from spanproof.reading.envelopes.documents import decode_result, match_document
 from spanproof.reading.envelopes.forms import load_text_forms
 from spanproof.reading.envelopes.model import MAX_BARE_CHARS, EnvelopeStatus
+from spanproof.reading.log_lines import remove_time
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
@@ -49,7 +50,7 @@ def is_empty(
     A sentence counts where a tool gave it, as the whole of a short text: what an agent's own code prints in
     words is its finding.
     """
-    plain = text.strip()
+    plain = remove_time(text.strip())
     if isinstance(value, dict | list):
         return _is_empty_document(value, arguments)
     if plain in _NO_VALUE:

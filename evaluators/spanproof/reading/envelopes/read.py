@@ -9,6 +9,7 @@ from spanproof.reading.envelopes.documents import decode_result, join_text_parts
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.model import EMPTY, WORKED, Envelope
 from spanproof.reading.envelopes.texts import find_text_failure
+from spanproof.reading.log_lines import remove_time
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.trace import JsonValue
 
@@ -51,6 +52,9 @@ def find_failure(
 ) -> Envelope | None:
     """Return the failure that a result reports, None where it reports none; see `read_envelope`."""
     whole = text.strip()
+    # A reader of logs may give one line of a log.
+    if kind is not ToolKind.DOCUMENTS:
+        whole = remove_time(whole)
     if not whole:
         return None
     document = value if isinstance(value, dict | list) else decode_result(whole)

@@ -11,7 +11,7 @@ from typing import Final
 
 from spanproof.reading.envelopes.forms import load_text_forms
 from spanproof.reading.envelopes.model import MAX_CHARS, Envelope, EnvelopeForm, EnvelopeStatus
-from spanproof.reading.log_lines import is_log_line, is_record_list
+from spanproof.reading.log_lines import is_log_line, is_record_list, remove_time
 from spanproof.reading.shell_commands import find_own_message, read_command
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.reading.tracebacks import parse_python_traceback, parse_thrown_error
@@ -225,5 +225,5 @@ def _shorten_name(name: str) -> str:
 
 def find_refusal(text: str) -> Envelope | None:
     """Return the refusal that an operation got: `Rejected: …`, `Not allowed.`; None where it got none."""
-    whole = text.strip()
+    whole = remove_time(text.strip())
     return _match("refusal", whole, whole[:MAX_MESSAGE_CHARS])

@@ -418,18 +418,27 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
     world = binder.world
     if not fact.path or stated.hedge is not Hedge.NONE or any(map(_is_of_past, reading.words)):
         return None
-    alike = [other for other in world.base.by_kind[fact.value.kind] if other.path == fact.path]
-    later = [other for other in alike if world.outputs > other.source > fact.source]
-    later = [other for other in later if _identify(other, binder) == _identify(fact, binder)]
+    later = _list_later(fact, binder)
     if not later or any(
         is_agreeing(stated.mention.value, stated.hedge, other, stated.text) for other in later
     ):
         return None
+    row, own_words = world.get_row(fact.record), world.words_of(fact)
     rows = {world.get_row(other.record) for other in later}
-    names = [name for name in reading.names if world.get_row(fact.record) in name.rows]
-    if any(rows.isdisjoint(name.rows) for name in names):
-        return None
+    for name in reading.names:
+        # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
+        is_field = {reading.words[at].form for at in name.words} <= own_words
+        if row in name.rows and rows.isdisjoint(name.rows) and not is_field:
+            return None
     return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+
+
+def _list_later(fact: Fact, binder: ValueBinder) -> list[Fact]:
+    """Return what later outputs have in the same field of the same row."""
+    world = binder.world
+    alike = [other for other in world.base.by_kind[fact.value.kind] if other.path == fact.path]
+    later = [other for other in alike if world.outputs > other.source > fact.source]
+    return [other for other in later if _identify(other, binder) == _identify(fact, binder)]
 
 
 def _is_of_past(word: Word) -> bool:

@@ -7,19 +7,23 @@ value pick out, or the only one of its kind in the row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_agreeing
-from spanproof.reading.lexicon import is_of
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
+from spanproof.reading.statements import is_polar, is_question_of_subject
 from spanproof.reading.units import list_units
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
-from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand, split_name
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
@@ -32,8 +36,12 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
+_SCORING = frozenset(("to", "-", "–", ":"))
+# A change is from the earlier value to the later one.
+_ENDS = {"from": load_texts("later"), "to": load_texts("earlier")}
 # Cents of a dollar, as most currencies have them.
 _MINOR_UNITS = 100
+_CURRENCY_CODE = re.compile(r"[A-Za-z]{3}")
 # A word of no more letters names no row by itself: the "d" of "969 d".
 _LONGEST_INITIAL = 2
 _KINDS = {
@@ -54,9 +62,11 @@ _CAUSES = {
 class ValueBinder:
     """Binds stated values; one for an answer."""
 
-    def __init__(self, world: World, task_words: frozenset[str]) -> None:
+    def __init__(self, world: World, task_words: frozenset[str], task: str = "") -> None:
         self.world = world
         self.task_words = task_words
+        self.is_task_polar = is_polar(task)
+        self.is_task_of_subject = is_question_of_subject(task)
 
     def list_words(self, reading: Reading) -> frozenset[str]:
         """Return the words of the task and of a passage."""
@@ -139,6 +149,7 @@ class ValueBinder:
         value = stated.mention.value
         if value.kind is Kind.ID and options:
             return options[-1]
+        options = [fact for fact in options if not self._is_of_other_name(fact, stated, reading)]
         keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
         if keyed:
             return keyed[-1]
@@ -207,6 +218,22 @@ class ValueBinder:
         ]
         is_other_named = any(self.score(other, near, groups) > own for other in rivals)
         return None if is_other_named else fact
+
+    def _is_of_other_name(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether a passage names another field: "check-in" of `check_out`, "from 9" of `after: 9`."""
+        before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+        if not _ENDS.get(before, frozenset()).isdisjoint(split_name(fact.field)):
+            return True
+        text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
+        written = {name for name in self._names_of_several_words if f" {name} " in text}
+        own = " ".join(split_name(fact.field))
+        return bool(written) and own in self._names_of_several_words and own not in written
+
+    @cached_property
+    def _names_of_several_words(self) -> frozenset[str]:
+        """Return the names of fields that have two words or more, as they are said."""
+        names = {split_name(fact.field) for fact in self.world.base.facts if fact.field}
+        return frozenset(" ".join(name) for name in names if len(name) > 1)
 
     def _identify(self, fact: Fact) -> tuple[object, ...]:
         """Return what two facts of one quantity share: the field's name and the value."""
@@ -306,7 +333,7 @@ class ValueBinder:
             if is_beside or any(_is_of_one_shape(fact, each) for name in leading for each in rivals[name]):
                 return False
         # Nothing names a field: the value decides. Words that name another are left unread.
-        return is_only_value
+        return is_only_value and not _is_in_score(stated, reading)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
         is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
@@ -477,6 +504,41 @@ def make_claim(
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
+
+
+def may_be_minor_units(stated: Stated, fact: Fact, world: World) -> bool:
+    """Return whether an amount of money may be a hundred times too high.
+
+    An integer beside the code of its currency counts cents at some providers of payments, and whole units
+    elsewhere: `{"amount_due": 128900, "currency": "usd"}`.
+    """
+    row = world.list_facts(world.get_row(fact.record))
+    has_code = any(
+        other.field.lower() == "currency" and _CURRENCY_CODE.fullmatch(other.value.text) for other in row
+    )
+    has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
+    is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= _MINOR_UNITS
+    return stated.mention.value.kind is Kind.MONEY and has_code and is_integer
+
+
+def _is_in_score(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value is one of two that go against each other: "won 3 to 1", not "from 3 to 1"."""
+    words = [word.text.lower() for word in reading.words]
+    for first, second in pairwise(reading.stated):
+        start, end = first.words[0], first.words[-1]
+        is_score = second.words[0] == end + 2 and words[end + 1] in _SCORING
+        if stated in (first, second) and is_score and words[start - 1 : start] != ["from"]:
+            return True
+    return False
+
+
+def make_open_claim(
+    stated: Stated, reading: Reading, nearest: Fact | None, world: World, cause: Cause = Cause.OPEN
+) -> Claim:
+    """Return the claim of a value that is not settled, with the fact that comes nearest as its evidence."""
+    evidence = make_evidence(nearest, world) if nearest is not None else None
+    kind = get_claim_kind(stated)
+    return make_claim(reading, stated.start, stated.end, kind, Verdict.UNCERTAIN, cause, evidence)
 
 
 def get_claim_kind(stated: Stated) -> ClaimKind:

@@ -114,7 +114,7 @@ class _Grounder:
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
         self.task_words = base_forms_of(" ".join((*context.earlier, context.task, *context.code)))
         self.task = context.task.lower()
-        self.binder = ValueBinder(world, self.task_words)
+        self.binder = ValueBinder(world, self.task_words, context.task)
         self.states = states
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
@@ -225,6 +225,9 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
+        if bind.may_be_minor_units(stated, fact, self.world):
+            reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
+            return
         reading.by_stated[stated.start] = fact
         self._enter_agreeing(stated, bind.get_claim_kind(stated), (fact,), reading)
 
@@ -267,8 +270,8 @@ class _Grounder:
         # A number that names a field, such as the 3 of `{3: 120.5}`, is in a source.
         is_name = stated.text.lower() in self.world.names_of_fields
         cause = Cause.OPEN if matches or is_name else Cause.NOT_FOUND
-        nearest = bind.make_evidence(matches[-1], self.world) if matches else None
-        reading.claims.append(bind.make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
+        nearest = matches[-1] if matches else None
+        reading.claims.append(bind.make_open_claim(stated, reading, nearest, self.world, cause))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""

@@ -87,7 +87,10 @@ def _iter_given(reading: Reading, binder: ValueBinder) -> Iterator[Fact]:
         # A prompt numbers its rules.
         is_numbering = value.kind is not Kind.PERCENT and value.step >= 1 and abs(value.number) <= SMALL_COUNT
         is_of_rule = is_numbering and world.is_of_prompt(fact)
-        if not is_of_rule and not world.is_example(fact, words):
+        # "429 Too Many Requests: at most 100 in 60 s" says nothing of another matter.
+        is_of_error = world.sources[fact.source].kind is SourceKind.ERROR
+        is_aside = is_of_error and words.isdisjoint(world.words_of(fact))
+        if not (is_of_rule or is_aside or world.is_example(fact, words)):
             yield fact
 
 

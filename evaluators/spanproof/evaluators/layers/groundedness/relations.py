@@ -232,7 +232,8 @@ def _find_column(
         (named, best >= 1),
         (by_word, True),
         (stated & full.keys(), len(full) == 1),
-        (set(full), True),
+        # The one column there is, where the word is not of other fields: "top" may be by anything.
+        (set(full), not degree.fields),
     ):
         if len(chosen) == 1:
             return Column(tuple(full[chosen.pop()]), is_certain)

@@ -252,10 +252,13 @@ class StateBinder:
         word = words[at]
         low, high = reading.get_clause(word.start)
         heads = {at, word.head}
+        # "A is running, B is not" denies B's.
+        verbs = (other.start for other in words[at + 1 :] if other.part in ("VERB", "AUX"))
+        later = min(high, next(verbs, high))
         negations = [
             index
             for index, other in enumerate(words)
-            if low <= other.start < high and is_of(other, "negation")
+            if low <= other.start < later and is_of(other, "negation")
         ]
         return [index for index in negations if words[index].head in heads or at - 3 <= index < at]
 

@@ -21,12 +21,16 @@ from spanproof.reading.agreement import Hedge
 from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
+from spanproof.reading.statements import is_of_subject, is_predicate, is_state
 from spanproof.reading.values import Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
 )
+# What a value has to do with the next one: "20 minus the fee".
+_COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
+_CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
 _SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
@@ -34,6 +38,8 @@ _HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
+# Of "three items in total"; what is counted in "three items are below their limit" is a condition.
+_OF_A_COUNT: Final = frozenset(("sum", "share"))
 _AMOUNTS: Final = frozenset(
     (
         ClaimKind.NUMBER,
@@ -76,44 +82,45 @@ def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
 
 def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
-    texts = [word.text.lower() for word in reading.words]
-    for at, text in enumerate(texts):
-        following = texts[at + 1] if at + 1 < len(texts) else ""
-        is_on_top = text == "top" and texts[:at][-1:] == ["on"] and following != "of"
+    words = [word.text.lower() for word in reading.words]
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        is_addition = word == "top" and words[at - 1 : at] == ["on"] and following != "of"
         # The task is about all, and the value answers it: "20 % of all orders".
-        is_of_task = text == "all" and f"all {following}" in task
-        if is_on_top or is_of_task:
+        if is_addition or (word == "all" and f"all {following}" in task):
             reading.cover(at)
     for stated in reading.stated:
         if set(stated.words) <= reading.covered:
-            _cover_hedge(stated, reading)
+            _cover_hedges(stated, reading)
     for claim in reading.claims:
         if claim.cause is Cause.DERIVED and claim.evidence is not None:
-            _cover_derivation(claim, reading)
+            _cover_operations(claim, reading)
 
 
-def _cover_hedge(stated: Stated, reading: Reading) -> None:
+def _cover_hedges(stated: Stated, reading: Reading) -> None:
+    """Cover the words before a bound value that say how it is meant: "only", "more than"."""
     first = stated.words[0]
     is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
     if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
         # "Only 19%" says that this is little; "only one failed" says that no other did.
         reading.cover(first - 1)
-    hedged = range(max(0, first - _HEDGE_REACH), first) if stated.hedge is not Hedge.NONE else ()
-    for at in hedged:
+    for at in range(max(0, first - _HEDGE_REACH), first) if stated.hedge is not Hedge.NONE else ():
         word = reading.words[at]
         if word.text.lower() == "than" or any(is_of(word, kind) for kind in ("about", "under", "over")):
             reading.cover(at)
 
 
-def _cover_derivation(claim: Claim, reading: Reading) -> None:
-    """Cover the words of operations in the clause of a claim."""
+def _cover_operations(claim: Claim, reading: Reading) -> None:
+    """Cover the words of a derived value's clause that name operations."""
     places = reading.passage.places
-    low, high = reading.get_clause(
-        next((word.start for word in reading.words if places[word.start] >= claim.start), 0)
-    )
+    start = next((word.start for word in reading.words if places[word.start] >= claim.start), 0)
+    low, high = reading.get_clause(start)
     for at, word in enumerate(reading.words):
-        is_cue = bool(list_cues([word])) and not is_of(word, "all")
-        if low <= word.start < high and (is_cue or word.text.lower() == "than"):
+        cues = list_cues([word])
+        if claim.kind is ClaimKind.COUNT:
+            cues &= _OF_A_COUNT
+        is_operation = word.text.lower() == "than" or (cues and not is_of(word, "all"))
+        if low <= word.start < high and is_operation:
             reading.cover(at)
 
 
@@ -136,6 +143,8 @@ def bind_names(
             bound_rows & set(world.base.chain(row)) for row in name.rows
         )
         is_tied = any(_are_of_one_row(name, other, binder) for other in others)
+        if _is_behind_other_field(name, reading, binder):
+            continue
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
             evidence, place = bind.make_evidence(foreign, world), (name.start, name.end)
@@ -158,6 +167,17 @@ def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
     return not one.rows.isdisjoint(chains) or any(
         not other.rows.isdisjoint(binder.world.base.chain(row)) for row in one.rows
     )
+
+
+def _is_behind_other_field(name: Named, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether the word before a name is another field of its row: "from OSL" of `to: OSL`."""
+    world, first = binder.world, name.words[0]
+    before = reading.words[first - 1].text.lower() if first else ""
+    bound = {world.get_row(fact.record) for fact in reading.bound}
+    rows = (name.rows & bound) or name.rows
+    fields = {fact.field.lower() for row in rows for fact in world.list_facts(row)}
+    own = {fact.field.lower() for fact in name.facts if world.get_row(fact.record) in rows}
+    return before in fields and before not in own
 
 
 def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
@@ -271,15 +291,39 @@ def _is_read(
         return True
     if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
         return word.form in known and not is_of(word, "negation")
-    is_function = word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP)
-    if is_function or is_of(word, "carrier") or _is_among(word, known) or _names_mean(word, known):
+    if lowered in _COMBINING:
+        return False
+    if lowered == "through" and not any(other.head == at for other in reading.words):
+        return False  # "the payment went through" says that it succeeded
+    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
+        return True
+    if _is_among(word, known) or _names_mean(word, known):
+        return True
+    is_requested = word.part in _CONTENT_PARTS and _is_among(word, binder.task_words)
+    if is_requested and _is_in_question(word, at, reading, binder):
+        return False
+    if is_of(word, "carrier") and not is_state(reading.words, at):
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
-    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and _is_among(word, binder.task_words):
+    if is_requested or _is_type_noun(word, at, reading, binder):
         return True
-    is_synonym_of_thing = is_synonym and word.part in ("NOUN", "PROPN", "VERB")
-    return is_synonym_of_thing or _is_type_noun(word, at, reading, binder)
+    return is_synonym and word.part in ("NOUN", "PROPN", "VERB")
+
+
+def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a word of the task has to be found in a source all the same.
+
+    "Is it open?" puts "open" into question, "Who sent it?" which of two names is whose, and of "500 users are
+    active" the sources have another number of active ones.
+    """
+    if is_predicate(reading.words, at) or (binder.is_task_polar and not is_of_subject(reading.words, at)):
+        return True
+    if word.part == "VERB" and binder.is_task_of_subject:
+        return True
+    if word.part == "VERB" and any(claim.kind is ClaimKind.ROLE for claim in reading.claims):
+        return True
+    return word.form in binder.world.field_words
 
 
 def _is_among(word: Word, known: frozenset[str]) -> bool:
