@@ -175,7 +175,7 @@ def is_polar(task: str) -> bool:
 
 
 def is_question_of_subject(task: str) -> bool:
-    """Return whether a task is about whom something is true of: "Who sent it?", but not "How much did it cost?"."""
+    """Return whether a task is about who did something: "Who sent it?", but not "How much did it cost?"."""
     return _OF_SUBJECT.search(task) is not None
 
 
