@@ -6,6 +6,8 @@ rounding. A sign is never ignored: the caller says where a word of the answer tu
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
 from math import log10
 from typing import Final
@@ -36,6 +38,9 @@ _UNITS_LEFT_OUT: Final = ("", "data", "angle")
 _SAME_READING: Final = 1e-9
 # How much larger a unit of data is by powers of 1024.
 _BINARY_FACTORS: Final = {1000.0**power: 1.024**power for power in (1, 2, 3, 4)}
+# Cents of a dollar, as most currencies have them.
+MINOR_UNITS: Final = 100
+_CURRENCY_CODE: Final = re.compile(r"[A-Za-z]{3}")
 # A number up to this is read as a share where the answer says a percentage.
 _LARGEST_FRACTION: Final = 2.0
 
@@ -238,3 +243,23 @@ def is_slip(stated: str, source: str) -> bool:
     if len(places) == 1:
         return stated[places[0]].isdigit() == source[places[0]].isdigit()
     return is_exchange(stated, source)
+
+
+def rank_amount(fact: Fact) -> float:
+    """Return what the facts of a column are ordered by: the amount, of a date the day."""
+    if fact.value.date is not None:
+        year, month, day = fact.value.date
+        return float(((year or 0) * 100 + (month or 0)) * 100 + (day or 0))
+    return fact.value.number * fact.factor
+
+
+def may_be_minor_units(stated: Value, fact: Fact, row: Sequence[Fact]) -> bool:
+    """Return whether an amount of money may be a hundred times too high.
+
+    An integer beside the code of its currency counts cents at some providers of payments, and whole units
+    elsewhere: `{"amount_due": 128900, "currency": "usd"}`.
+    """
+    codes = (other.value.text for other in row if other.field.lower() == "currency")
+    has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
+    is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= MINOR_UNITS
+    return stated.kind is Kind.MONEY and is_integer and any(map(_CURRENCY_CODE.fullmatch, codes))

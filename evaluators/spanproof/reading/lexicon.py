@@ -6,6 +6,7 @@ In: `lexicon.txt`, `relations.txt`, `states.txt`. Out: sets of words, by class.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -15,6 +16,7 @@ from spanproof.reading.sentences import Word
 from spanproof.reading.words import base_form, base_forms_of
 
 _PACKAGE: Final = __package__
+_OPERATIONS: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down")
 
 
 def _read_lines(name: str) -> list[list[str]]:
@@ -38,6 +40,23 @@ def load_texts(kind: str) -> frozenset[str]:
 def is_of(word: Word, kind: str) -> bool:
     """Return whether a word is of a class."""
     return kind in _list_classes(word.lemma, word.text, word.form)
+
+
+def list_cues(words: Sequence[Word]) -> frozenset[str]:
+    """Return the operations that words name."""
+    return frozenset(kind for kind in _OPERATIONS if any(is_of(word, kind) for word in words))
+
+
+def is_among(word: Word, known: frozenset[str]) -> bool:
+    """Return whether a word, its lemma or all of its parts are among some words."""
+    parts = base_forms_of(word.text)
+    is_in_parts = bool(parts) and parts <= known
+    return is_in_parts or not known.isdisjoint((word.form, base_form(word.lemma)))
+
+
+def names_mean(word: Word, known: frozenset[str]) -> bool:
+    """Return whether a word says of which field a value is: "on average" of `avg_minutes`."""
+    return is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean"))
 
 
 @lru_cache(maxsize=16384)

@@ -79,3 +79,9 @@ def find_synonym_groups(word: str) -> frozenset[str]:
 def expand(forms: Iterable[str]) -> frozenset[str]:
     """Return the groups of near-synonyms of some words."""
     return frozenset(group for word in forms for group in find_synonym_groups(word))
+
+
+def base_words(name: str) -> frozenset[str]:
+    """Return the words of a field's name, as written and in base form."""
+    words = split_name(name)
+    return frozenset(words) | frozenset(map(base_form, words))

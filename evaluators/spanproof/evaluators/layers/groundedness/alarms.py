@@ -17,7 +17,6 @@ from spanproof.evaluators.layers.groundedness.bind import (
     is_certain_name,
     make_contradicting_claim,
 )
-from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
@@ -30,7 +29,7 @@ from spanproof.reading.agreement import (
     is_slip,
 )
 from spanproof.reading.arithmetic import is_result
-from spanproof.reading.lexicon import is_of, load_texts
+from spanproof.reading.lexicon import is_of, list_cues, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Form, Word
 from spanproof.reading.slips import find_exchanged

@@ -7,7 +7,6 @@ value pick out, or the only one of its kind in the row.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import are_comparable, is_agreeing
+from spanproof.reading.agreement import MINOR_UNITS, are_comparable, is_agreeing
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_polar, is_question_of_subject
@@ -39,9 +38,6 @@ _UNSAID = 0.25
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
 _ENDS = {"from": load_texts("later"), "to": load_texts("earlier")}
-# Cents of a dollar, as most currencies have them.
-_MINOR_UNITS = 100
-_CURRENCY_CODE = re.compile(r"[A-Za-z]{3}")
 # A word of no more letters names no row by itself: the "d" of "969 d".
 _LONGEST_INITIAL = 2
 _KINDS = {
@@ -225,15 +221,14 @@ class ValueBinder:
         if not _ENDS.get(before, frozenset()).isdisjoint(split_name(fact.field)):
             return True
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
-        written = {name for name in self._names_of_several_words if f" {name} " in text}
-        own = " ".join(split_name(fact.field))
-        return bool(written) and own in self._names_of_several_words and own not in written
+        own = split_name(fact.field)
+        alike = [name for name in self._names if len(name) == len(own) > 1 and _differ_in_one(name, own)]
+        return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
 
     @cached_property
-    def _names_of_several_words(self) -> frozenset[str]:
-        """Return the names of fields that have two words or more, as they are said."""
-        names = {split_name(fact.field) for fact in self.world.base.facts if fact.field}
-        return frozenset(" ".join(name) for name in names if len(name) > 1)
+    def _names(self) -> frozenset[tuple[str, ...]]:
+        """Return the names of all fields, in words."""
+        return frozenset(split_name(fact.field) for fact in self.world.base.facts if fact.field)
 
     def _identify(self, fact: Fact) -> tuple[object, ...]:
         """Return what two facts of one quantity share: the field's name and the value."""
@@ -439,7 +434,7 @@ def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
     if len(printed) != 2 or stated.kind is not Kind.MONEY:
         return None
     major, minor = sorted(printed, key=lambda fact: fact.value.number)
-    return major if minor.value.number == _MINOR_UNITS * major.value.number else None
+    return major if minor.value.number == MINOR_UNITS * major.value.number else None
 
 
 def is_precise(stated: Stated) -> bool:
@@ -506,19 +501,8 @@ def make_claim(
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
 
 
-def may_be_minor_units(stated: Stated, fact: Fact, world: World) -> bool:
-    """Return whether an amount of money may be a hundred times too high.
-
-    An integer beside the code of its currency counts cents at some providers of payments, and whole units
-    elsewhere: `{"amount_due": 128900, "currency": "usd"}`.
-    """
-    row = world.list_facts(world.get_row(fact.record))
-    has_code = any(
-        other.field.lower() == "currency" and _CURRENCY_CODE.fullmatch(other.value.text) for other in row
-    )
-    has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
-    is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= _MINOR_UNITS
-    return stated.mention.value.kind is Kind.MONEY and has_code and is_integer
+def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
+    return sum(left != right for left, right in zip(one, other, strict=True)) == 1
 
 
 def _is_in_score(stated: Stated, reading: Reading) -> bool:

@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.dates import MONTHS
-from spanproof.reading.lexicon import is_of
+from spanproof.reading.lexicon import list_cues
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
@@ -26,7 +26,6 @@ from spanproof.reading.words import base_form, expand
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
-_CUES: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down")
 _SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
 _TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
 
@@ -38,11 +37,6 @@ class Derived:
     result: float
     facts: tuple[Fact, ...]
     program: str
-
-
-def list_cues(words: Sequence[Word]) -> frozenset[str]:
-    """Return the operations that words name."""
-    return frozenset(kind for kind in _CUES if any(is_of(word, kind) for word in words))
 
 
 def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:

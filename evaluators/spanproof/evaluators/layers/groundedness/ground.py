@@ -23,10 +23,10 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKi
 from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
-from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.reading.agreement import Hedge, are_comparable
+from spanproof.reading.agreement import Hedge, are_comparable, may_be_minor_units
+from spanproof.reading.answer_sources import Context, SourceKind, gather
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
@@ -225,7 +225,8 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        if bind.may_be_minor_units(stated, fact, self.world):
+        row = self.world.list_facts(self.world.get_row(fact.record))
+        if may_be_minor_units(stated.mention.value, fact, row):
             reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact

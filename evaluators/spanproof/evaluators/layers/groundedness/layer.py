@@ -21,7 +21,7 @@ from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
-from spanproof.evaluators.layers.groundedness.sources.recorded import build_context, list_doings
+from spanproof.evaluators.layers.groundedness.recorded import build_context, list_doings
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.returned import Returned, collect_outputs
 from spanproof.trace import (

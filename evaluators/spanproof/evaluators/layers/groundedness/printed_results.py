@@ -15,7 +15,6 @@ from spanproof.evaluators.layers.groundedness.alarms import SMALL_COUNT, is_deri
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_contradicting_claim
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
-from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.reading.agreement import (
     find_power_of_ten,
     is_agreeing,
@@ -23,6 +22,7 @@ from spanproof.reading.agreement import (
     is_in_some_unit,
     is_of_other_scale,
 )
+from spanproof.reading.answer_sources import SourceKind
 from spanproof.reading.arithmetic import list_joint_results, list_results
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact

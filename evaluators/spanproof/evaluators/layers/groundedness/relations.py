@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.agreement import rank_amount
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
@@ -91,13 +92,13 @@ def _verify_superlative(
     column = _find_column(reading, binder, row, start, degree)
     if column is None:
         return None
-    values = sorted(_rank_amount(fact) * -degree.sign for fact in column.facts)
+    values = sorted(rank_amount(fact) * -degree.sign for fact in column.facts)
     own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
     if own is None or len(values) < 2 or rank > len(values):
         return None
-    number = _rank_amount(own) * -degree.sign
+    number = rank_amount(own) * -degree.sign
     holds = abs(number - values[rank - 1]) < 1e-12
-    best = next(fact for fact in column.facts if _rank_amount(fact) * -degree.sign == values[rank - 1])
+    best = next(fact for fact in column.facts if rank_amount(fact) * -degree.sign == values[rank - 1])
     kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
@@ -128,14 +129,6 @@ def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, wor
         for stated in reading.stated
     )
     return has_other_amount or _has_more_words(reading, at, length, column, world)
-
-
-def _rank_amount(fact: Fact) -> float:
-    """Return what the facts of a column are ordered by: the amount, of a date the day."""
-    if fact.value.date is not None:
-        year, month, day = fact.value.date
-        return float(((year or 0) * 100 + (month or 0)) * 100 + (day or 0))
-    return fact.value.number * fact.factor
 
 
 def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:

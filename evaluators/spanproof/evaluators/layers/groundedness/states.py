@@ -23,7 +23,7 @@ from spanproof.reading.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.statements import is_tied_to
 from spanproof.reading.values import Kind
-from spanproof.reading.words import base_form, split_name
+from spanproof.reading.words import base_form, base_words, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
@@ -338,9 +338,3 @@ def _is_supposed(reading: Reading, start: int) -> bool:
     """Return whether a state may not be: "if it is open"."""
     clause = reading.words_between(reading.get_clause(start)[0], start)
     return any(word.text.lower() in _SUPPOSING for word in clause)
-
-
-def base_words(name: str) -> frozenset[str]:
-    """Return the words of a field's name, as written and in base form."""
-    words = split_name(name)
-    return frozenset(words) | frozenset(map(base_form, words))

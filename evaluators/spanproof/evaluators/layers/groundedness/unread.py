@@ -14,16 +14,15 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
-from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
+from spanproof.reading.lexicon import is_among, is_of, list_cues, load_degrees, load_texts, names_mean
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import is_of_subject, is_predicate, is_state
 from spanproof.reading.values import Kind
-from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+from spanproof.reading.words import STOP, expand
 
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
@@ -297,9 +296,9 @@ def _is_read(
         return False  # "the payment went through" says that it succeeded
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
-    if _is_among(word, known) or _names_mean(word, known):
+    if is_among(word, known) or names_mean(word, known):
         return True
-    is_requested = word.part in _CONTENT_PARTS and _is_among(word, binder.task_words)
+    is_requested = word.part in _CONTENT_PARTS and is_among(word, binder.task_words)
     if is_requested and _is_in_question(word, at, reading, binder):
         return False
     if is_of(word, "carrier") and not is_state(reading.words, at):
@@ -324,18 +323,6 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
     if word.part == "VERB" and any(claim.kind is ClaimKind.ROLE for claim in reading.claims):
         return True
     return word.form in binder.world.field_words
-
-
-def _is_among(word: Word, known: frozenset[str]) -> bool:
-    """Return whether a word, its lemma or all of its parts are among some words."""
-    parts = base_forms_of(word.text)
-    is_in_parts = bool(parts) and parts <= known
-    return is_in_parts or not known.isdisjoint((word.form, base_form(word.lemma)))
-
-
-def _names_mean(word: Word, known: frozenset[str]) -> bool:
-    """Return whether a word says of which field a value is: "on average" of `avg_minutes`."""
-    return is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean"))
 
 
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.agreement import find_power_of_ten, is_unnamed
+from spanproof.reading.answer_sources import Source, SourceKind
 from spanproof.reading.dates import MONTHS_BY_FORM, list_month_forms, read_month_label
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
@@ -169,16 +169,12 @@ class World:
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for rows in self.base.groups.values():
             labels = [self.list_facts(row)[0] for row in rows if self.list_facts(row)]
-            months = [self._find_month(fact) for fact in labels]
+            months = [read_month_label(self.base.texts[fact.source][slice(*fact.cell)]) for fact in labels]
             for fact, month in zip(labels, months, strict=True):
                 if month and months.count(month) == 1:
                     for name in list_month_forms(month):
                         found[name][self.get_row(fact.record)].append(fact)
         return found
-
-    def _find_month(self, fact: Fact) -> int:
-        low, high = fact.cell
-        return read_month_label(self.base.texts[fact.source][low:high])
 
     @cached_property
     def numeric(self) -> list[Fact]:

@@ -12,11 +12,12 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.alarms import OF_REACH, is_derivable
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
-from spanproof.evaluators.layers.groundedness.derive import iter_columns, list_cues
+from spanproof.evaluators.layers.groundedness.derive import iter_columns
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.relations import find_change
 from spanproof.reading.agreement import Hedge, is_hedged_number
+from spanproof.reading.lexicon import list_cues
 from spanproof.reading.values import NUMERIC, Kind
 
 _TOTAL: Final = frozenset(("total", "altogether", "sum"))

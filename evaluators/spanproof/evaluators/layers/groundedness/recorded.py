@@ -9,11 +9,11 @@ import json
 
 from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.layers.groundedness.doings import Doing
-from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.returned import Returned, format_payload
 from spanproof.evaluators.runs.prompts import find_system_prompt
 from spanproof.evaluators.runs.scope import list_run_spans
+from spanproof.reading.answer_sources import Context
 from spanproof.trace import Language, RecordedCall, SpanKind, Step
 
 _MAX_ARGUMENTS = 60
