@@ -16,7 +16,7 @@ from spanproof.sandbox import (
     Sandbox,
     SandboxBroken,
 )
-from spanproof.sandbox.backends.self_check.promises import PROMISES, Promise, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, Promise, evaluate_promise
 from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.registry import open_sandbox
 
@@ -26,7 +26,7 @@ from .conftest import BACKENDS, PATIENT, SHORT, as_recorded, settings_of
 @pytest.mark.parametrize("sandbox", BACKENDS, indirect=True, scope="module")
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
 def test_each_promise_is_kept(sandbox: Sandbox, promise: Promise) -> None:
-    finding = check_one(promise, sandbox)
+    finding = evaluate_promise(promise, sandbox)
     assert finding.outcome != "broken", finding.detail
     if promise in RECORDED:
         assert finding.outcome == "kept", finding.detail

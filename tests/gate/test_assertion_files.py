@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.gate import GateError, OpenPolicy, parse_assertion, parse_gate, read_assertions, read_gate_file
+from spanproof.gate import GateError, OpenPolicy, parse_assertion, parse_gate, read_gate_file
 
 FIELD = """
 assertions:
@@ -30,7 +30,7 @@ def written(folder: Path, text: str, name: str = "gate.yaml") -> Path:
 
 
 def test_yaml_says_the_same_as_the_grammar(tmp_path):
-    assert read_assertions(written(tmp_path, FIELD)) == [
+    assert list(read_gate_file(written(tmp_path, FIELD)).assertions) == [
         parse_assertion("groundedness.score >= 0.85 for at_least 90% of cases"),
         parse_assertion("correctness.score >= 0.85 for all cases"),
         parse_assertion(
@@ -52,7 +52,7 @@ def test_a_file_says_what_open_counts_as(tmp_path):
 
 def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     path = written(tmp_path, "# release\nboundary.score == pass for all\n", "gate.txt")
-    assert read_assertions(path) == [parse_assertion("boundary.score == pass for all")]
+    assert read_gate_file(path).assertions == (parse_assertion("boundary.score == pass for all"),)
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
 def test_what_cannot_be_read_is_named_with_its_file(tmp_path, text, words):
     path = written(tmp_path, text)
     with pytest.raises(GateError) as caught:
-        read_assertions(path)
+        read_gate_file(path)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
 
 
 def test_a_file_without_an_end_is_refused():
     with pytest.raises(GateError, match=r"/dev/zero has more than .* bytes"):
-        read_assertions(Path("/dev/zero"))
+        read_gate_file(Path("/dev/zero"))
 
 
 RELEASE = {

@@ -25,7 +25,7 @@ from reduced_differences import DIFFERENCES
 from snippets import HOSTILE
 
 from spanproof.sandbox import Fixtures, Limits, Program, Sandbox, SandboxError
-from spanproof.sandbox.backends.self_check.promises import check
+from spanproof.sandbox.backends.self_check.promises import iter_findings
 from spanproof.sandbox.har import read_exchanges
 from spanproof.sandbox.registry import check_availability, open_sandbox
 
@@ -76,7 +76,7 @@ def in_the_machine(part: str, tier: str) -> None:
         for feature in check_availability("jail", settings).features:
             detail = feature.detail if feature.present else "missing"
             print("feature", feature.name, detail, sep=": ", flush=True)
-        for finding in check(sandbox):
+        for finding in iter_findings(sandbox):
             print(finding.outcome, finding.name, finding.detail, sep=": ", flush=True)
 
 

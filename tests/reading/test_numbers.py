@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from spanproof.reading.numbers import scan
 from spanproof.reading.numerals import find_numbers
-from spanproof.reading.units import convert_unit
 from spanproof.reading.values import Kind
 
 
@@ -204,22 +203,6 @@ def test_a_mention_has_its_characters_where_letters_change_their_length():
     text = "İstanbul: 4.5 km"
     (mention,) = scan(text)
     assert text[mention.start : mention.end] == "4.5 km"
-
-
-@pytest.mark.parametrize(
-    ("amount", "unit", "wanted", "converted"),
-    [
-        (5, "km", "mi", 3.106856),
-        (212, "°F", "°C", 100),
-        (1, "bar", "Pa", 100_000),
-        (3, "furlong", "m", 603.504),
-        (1, "kg", "m", None),
-        (1, "blob", "m", None),
-    ],
-)
-def test_units_convert_where_they_measure_the_same(amount, unit, wanted, converted):
-    found = convert_unit(amount, unit, wanted)
-    assert found == (None if converted is None else pytest.approx(converted, rel=1e-5))
 
 
 def test_plain_numbers_are_read_both_ways():

@@ -16,7 +16,7 @@ from spanproof.sandbox import (
     ToolAnswer,
     ToolRequest,
 )
-from spanproof.sandbox.backends.self_check.promises import check_one
+from spanproof.sandbox.backends.self_check.promises import evaluate_promise
 from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.errors import SandboxUnavailable
 from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
@@ -58,7 +58,7 @@ def test_the_promises_of_recorded_calls_find_out_a_backend_that_does_not_keep_th
     }
     for name, kept in executions.items():
         for execution, outcome in ((kept, "kept"), (Execution(OK.failure_class, stdout="live\n"), "broken")):
-            assert check_one(promises[name], ScriptedSandbox(Always(execution))).outcome == outcome
+            assert evaluate_promise(promises[name], ScriptedSandbox(Always(execution))).outcome == outcome
 
 
 def test_a_step_makes_its_calls_first() -> None:

@@ -178,14 +178,15 @@ class AlertLog:
             "at_ns, rule, fingerprint LIMIT {limit:UInt32}",
             100_000,
         )
-        known: dict[tuple[str, str], Delivery] = {
-            (each.notification, each.target): each for each in self.deliveries(since_ns=since_ns)
+        deliveries: dict[tuple[str, str], Delivery] = {
+            (delivery.notification, delivery.target): delivery
+            for delivery in self.deliveries(since_ns=since_ns)
         }
         found: list[tuple[AlertEvent, Mapping[str, int]]] = []
         for event in events:
             open_ones: dict[str, int] = {}
             for target in event.targets:
-                delivery = known.get((event.notification, target))
+                delivery = deliveries.get((event.notification, target))
                 if delivery is None or not delivery.is_settled:
                     open_ones[target] = delivery.attempts if delivery else 0
             if open_ones:
@@ -258,7 +259,7 @@ class AlertLog:
     def _select(
         self, table: Table, kind: type, condition: str, bound: Mapping[str, Any], order: str, limit: int
     ) -> list[dict[str, Any]]:
-        names = [each.name for each in fields(kind)]
+        names = [column.name for column in fields(kind)]
         with self._connections.lease() as client:
             rows = client.query(
                 f"SELECT {', '.join(names)} FROM {self._connections.database}.{table.name} FINAL"  # noqa: S608
@@ -272,7 +273,7 @@ class AlertLog:
             return
         from spanproof.store.inserting import insert_rows  # loads Arrow
 
-        names = [each.name for each in fields(values[0])]
+        names = [column.name for column in fields(values[0])]
         rows = [
             {**{name: to_cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
             for value in values

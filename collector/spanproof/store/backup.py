@@ -88,7 +88,7 @@ def read_manifest(directory: Path) -> Manifest:
     """
     try:
         found = json.loads((directory / _MANIFEST).read_bytes())
-        tables = {name: TableBackup(**each) for name, each in found["tables"].items()}
+        tables = {name: TableBackup(**entry) for name, entry in found["tables"].items()}
         manifest = Manifest(int(found["schema"]), int(found["taken_ns"]), tables)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise StoreError(f"backup {directory}: it has no readable {_MANIFEST}") from problem
@@ -112,8 +112,8 @@ def restore_backup(client: Client, layout: Layout, directory: Path) -> Manifest:
         SchemaTooNew: a newer Spanproof wrote the backup.
     """
     manifest = read_manifest(directory)
-    known = {table.name: table for table in TABLES}
-    if unknown := sorted(manifest.tables.keys() - known.keys()):
+    tables = {table.name: table for table in TABLES}
+    if unknown := sorted(manifest.tables.keys() - tables.keys()):
         raise StoreError(f"backup {directory}: {unknown[0]} is no table of this Spanproof")
     for name in manifest.tables:
         if client.query(f"SELECT 1 FROM {layout.database}.{name} LIMIT 1").result_rows:  # noqa: S608

@@ -428,8 +428,8 @@ class Browse:
         return [
             LabelRow(
                 row["trace_id"], row["run"] or row["span_id"], Layer(row["layer"]), row["source"],
-                _parse_label(row["label"]), row["note"], int(row["given_ns"]),
-                _parse_label(row["ours"]), row["agent"], row["project"],
+                _find_label(row["label"]), row["note"], int(row["given_ns"]),
+                _find_label(row["ours"]), row["agent"], row["project"],
             )
             for row in rows
         ]  # fmt: skip
@@ -588,5 +588,5 @@ def _build_page_terms(start_ns: int, after: Page) -> tuple[list[str], dict[str, 
     return terms, bound
 
 
-def _parse_label(text: str) -> Label | None:
+def _find_label(text: str) -> Label | None:
     return Label(text) if text else None

@@ -151,10 +151,10 @@ class Connections:
                 " a project: serve the console from that process (`spanproof serve`)"
             )
         with self._guard:
-            known = self._limited.get(project)
-            if known is None:
+            limited = self._limited.get(project)
+            if limited is None:
                 settings = {**self._settings, **build_project_settings(self.layout, project)}
-                known = self._limited[project] = Connections(
+                limited = self._limited[project] = Connections(
                     self.name,
                     self.layout,
                     self._open_client,
@@ -162,7 +162,7 @@ class Connections:
                     exclusive=self.exclusive,
                     settings=settings,
                 )
-            return known
+            return limited
 
     def close(self) -> None:
         """Close every idle client and let go of the directory. Safe to call twice."""
@@ -224,7 +224,7 @@ def connect(location: str | Path, *, read_only: bool = False, share: bool = Fals
     if scheme not in SERVER_SCHEMES:
         raise StoreError(
             f"store: unknown scheme {scheme!r}; give a directory, or a DSN that starts with"
-            f" {', '.join(f'{known}://' for known in SERVER_SCHEMES)}"
+            f" {', '.join(f'{scheme}://' for scheme in SERVER_SCHEMES)}"
         )
     return _connect_server(text, scheme)
 

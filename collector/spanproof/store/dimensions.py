@@ -76,12 +76,12 @@ def with_carried(
         keys = f"{{{column}_keys:Array(String)}}"
         values.append(f"{_build_first_value('SpanAttributes', keys, 'ResourceAttributes')} AS {column}_value")
         wanted.append(f"{column}_value != ''")
-        places = ", ".join(f"nullIf({each}, {_NONE})" for each in _list_value_places(column))
+        places = ", ".join(f"nullIf({place}, {_NONE})" for place in _list_value_places(column))
         columns.append(f"coalesce({places}, '') AS {column}")
     grouped = ", ".join(
-        f"mapFromArrays(groupArray(SpanId), groupArray({each}_value)) AS {each}_by_span,"
-        f" argMinIf({each}_value, (Timestamp, SpanId), ParentSpanId = '') AS {each}_root"
-        for each in map(resolve_column, carried)
+        f"mapFromArrays(groupArray(SpanId), groupArray({column}_value)) AS {column}_by_span,"
+        f" argMinIf({column}_value, (Timestamp, SpanId), ParentSpanId = '') AS {column}_root"
+        for column in map(resolve_column, carried)
     )
     spans = (
         f"SELECT SpanproofProject AS carried_project, TraceId AS carried_trace, {grouped}"  # noqa: S608
@@ -108,7 +108,7 @@ def _list_value_places(column: str) -> tuple[str, str, str]:
 
 def _build_first_value(first: str, keys: str, second: str) -> str:
     """Return the first value of these keys in either of two maps."""
-    found = ", ".join(f"arrayMap(key -> {each}[key], {keys})" for each in (first, second))
+    found = ", ".join(f"arrayMap(key -> {attributes}[key], {keys})" for attributes in (first, second))
     return f"arrayFirst(value -> value != '', arrayConcat({found}))"
 
 

@@ -14,7 +14,7 @@ from spanproof.semconv import spanproof as ours
 from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.keys import list_ids
 from spanproof.store.layout import Layout
-from spanproof.store.rollups import find_trace_hours, mark_hours
+from spanproof.store.rollups import list_trace_hours, mark_hours
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -46,7 +46,7 @@ _TABLES = {
 _BATCH = 1000
 
 
-def find_subject_traces(
+def list_subject_traces(
     client: Client, database: str, subject: Subject, value: str, project: str | None = None
 ) -> list[str]:
     """Return the ids of the traces with a span that names this session or user, in order."""
@@ -72,10 +72,10 @@ def erase_traces(client: Client, layout: Layout, trace_ids: Sequence[str], proje
         trace_ids: of the traces.
         project: only what is of this one; None is every project that has a trace with such an id.
     """
-    there = _find_stored(client, layout.database, trace_ids, project)
+    there = _list_stored(client, layout.database, trace_ids, project)
     for first in range(0, len(there), _BATCH):
         batch = there[first : first + _BATCH]
-        hours = find_trace_hours(client, layout.database, batch)
+        hours = list_trace_hours(client, layout.database, batch)
         mark_hours(client, layout.database, hours)
         for statement in build_deletions(layout, project):
             bound = {"ids": list_ids(batch), "project": project or ""}
@@ -105,7 +105,7 @@ def _build_project_condition(column: str, project: str | None) -> str:
     return "1" if project is None else f"{column} = {{project:String}}"
 
 
-def _find_stored(
+def _list_stored(
     client: Client, database: str, trace_ids: Sequence[str], project: str | None
 ) -> list[TraceKey]:
     found: set[TraceKey] = set()

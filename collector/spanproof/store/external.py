@@ -63,21 +63,21 @@ def is_external(score: Score) -> bool:
     return score.evaluator.startswith(EXTERNAL_PREFIX)
 
 
-def build_external_row(given: ExternalScore, written_ns: int) -> Row:
+def build_external_row(score: ExternalScore, written_ns: int) -> Row:
     """Return a score from elsewhere as a row."""
     return {
-        "project": clean_text(given.project),
-        "trace_id": given.trace_id,
-        "span_id": given.span_id or "",
-        "layer": given.layer.value,
-        "name": given.name,
-        "source": given.source,
-        "value": given.value,
-        "label": given.label.value if given.label else "",
-        "explanation": clean_text(given.explanation),
-        "raw": given.raw,
-        "unit": clean_text(given.unit),
-        "given": given.given_ns,
+        "project": clean_text(score.project),
+        "trace_id": score.trace_id,
+        "span_id": score.span_id or "",
+        "layer": score.layer.value,
+        "name": score.name,
+        "source": score.source,
+        "value": score.value,
+        "label": score.label.value if score.label else "",
+        "explanation": clean_text(score.explanation),
+        "raw": score.raw,
+        "unit": clean_text(score.unit),
+        "given": score.given_ns,
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
@@ -118,22 +118,22 @@ def fetch_external_scores(
 
 def _select_given(by_key: Mapping[TraceKey, list[ExternalScore]], key: TraceKey) -> list[ExternalScore]:
     """Return the scores of a trace, those of no project among them, in the order in which they were given."""
-    given = [*by_key.get(key, ()), *by_key.get(TraceKey("", key.trace_id), ())]
-    return sorted(given, key=lambda each: each.given_ns)
+    scores = [*by_key.get(key, ()), *by_key.get(TraceKey("", key.trace_id), ())]
+    return sorted(scores, key=lambda score: score.given_ns)
 
 
-def to_run_scores(evaluation: TraceEvaluation, given: Iterable[ExternalScore]) -> list[Score]:
+def to_run_scores(evaluation: TraceEvaluation, external: Iterable[ExternalScore]) -> list[Score]:
     """Return scores from elsewhere as scores of the runs of their trace; none where it has no run."""
     return [
-        _build_score(each, run, evaluation)
-        for each in given
-        if (run := _find_run(evaluation, each.span_id)) is not None
+        _build_score(score, run, evaluation)
+        for score in external
+        if (run := _find_run(evaluation, score.span_id)) is not None
     ]
 
 
-def join_external(evaluation: TraceEvaluation, given: Sequence[ExternalScore]) -> TraceEvaluation:
+def join_external(evaluation: TraceEvaluation, external: Sequence[ExternalScore]) -> TraceEvaluation:
     """Return the evaluation with scores from elsewhere behind its own."""
-    scores = to_run_scores(evaluation, given)
+    scores = to_run_scores(evaluation, external)
     if not scores:
         return evaluation
     runs = (
@@ -148,7 +148,7 @@ def strip_external(evaluation: TraceEvaluation) -> TraceEvaluation:
     if not any(map(is_external, evaluation.scores)):
         return evaluation
     runs = (
-        replace(run, scores=tuple(each for each in run.scores if not is_external(each)))
+        replace(run, scores=tuple(score for score in run.scores if not is_external(score)))
         for run in evaluation.runs
     )
     return replace(evaluation, runs=tuple(runs))
@@ -167,32 +167,34 @@ def _find_run(evaluation: TraceEvaluation, span_id: str | None) -> RunEvaluation
     return evaluation.runs[0] if evaluation.runs else None
 
 
-def _build_score(given: ExternalScore, of_run: RunEvaluation, evaluation: TraceEvaluation) -> Score:
+def _build_score(external: ExternalScore, of_run: RunEvaluation, evaluation: TraceEvaluation) -> Score:
     run = of_run.run
-    span_id = given.span_id or run.span_id
+    span_id = external.span_id or run.span_id
     span = evaluation.trace.by_id.get(span_id)
-    evaluator = f"{EXTERNAL_PREFIX}{given.source}"
-    judged = digest("external", str(given.given_ns), repr(given.value), given.label or "", given.explanation)
+    evaluator = f"{EXTERNAL_PREFIX}{external.source}"
+    judged = digest(
+        "external", str(external.given_ns), repr(external.value), external.label or "", external.explanation
+    )
     return Score(
         id=score_id(
-            trace_id=given.trace_id,
+            trace_id=external.trace_id,
             span_id=span_id,
             snippet=None,
-            layer=given.layer.value,
-            name=given.name,
+            layer=external.layer.value,
+            name=external.name,
             evaluator=evaluator,
             version=_VERSION,
             input_digest=judged,
         ),
-        trace_id=given.trace_id,
+        trace_id=external.trace_id,
         run_span_id=run.span_id,
         span_id=span_id,
         snippet_id=None,
-        layer=given.layer,
-        name=given.name,
+        layer=external.layer,
+        name=external.name,
         evaluator=evaluator,
         version=_VERSION,
-        outcome=Scored(given.value, given.label, given.explanation, (), given.raw, given.unit),
+        outcome=Scored(external.value, external.label, external.explanation, (), external.raw, external.unit),
         cohort=run.cohort,
         span_time_ns=span.start_ns if span is not None else run.start_ns,
         input_digest=judged,

@@ -140,7 +140,7 @@ def fetch_failure_clusters(
     seen = _read_fingerprints(client, database)
     decided = _read_triage(client, database)
     moved = {subject: row[0] for (subject, action), row in decided.items() if action is TriageAction.MOVE}
-    found = group_signatures({name: each.signature for name, each in seen.items()}, moved)
+    found = group_signatures({name: failure.signature for name, failure in seen.items()}, moved)
     counts = _count_runs(client, database, found, start_ns, end_ns, cohort)
     newest = _find_newest_release(client, database, cohort)
     members: dict[str, list[str]] = {}
@@ -150,8 +150,8 @@ def fetch_failure_clusters(
     for cluster_id, (runs, before) in counts.items():
         fingerprints = members[cluster_id]
         leader = seen.get(cluster_id, seen[fingerprints[0]])
-        first_ns = min(seen[each].first_ns for each in fingerprints)
-        last_ns = max(seen[each].last_ns for each in fingerprints)
+        first_ns = min(seen[fingerprint].first_ns for fingerprint in fingerprints)
+        last_ns = max(seen[fingerprint].last_ns for fingerprint in fingerprints)
         state, note = _derive_state(decided, cluster_id, last_ns)
         judge_fix, judge_model, _ = decided.get((cluster_id, TriageAction.ADVICE), ("", "", 0))
         clusters.append(
@@ -172,7 +172,7 @@ def fetch_failure_clusters(
                 judge_model,
             )
         )
-    return sorted(clusters, key=lambda each: (-each.runs, -each.last_seen_ns, each.id))
+    return sorted(clusters, key=lambda cluster: (-cluster.runs, -cluster.last_seen_ns, cluster.id))
 
 
 def count_failure_shares(
@@ -305,11 +305,11 @@ def _read_triage(client: Client, database: str) -> _Triage:
     rows = client.query(
         f"SELECT subject, action, value, note, changed_ns FROM {database}.failure_triage FINAL"  # noqa: S608
     ).result_rows
-    known = {each.value for each in TriageAction}
+    actions = {action.value for action in TriageAction}
     return {
         (str(row[0]), TriageAction(row[1])): (str(row[2]), str(row[3]), int(row[4]))
         for row in rows
-        if row[1] in known
+        if row[1] in actions
     }
 
 

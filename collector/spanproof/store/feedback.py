@@ -72,16 +72,16 @@ def feedback(client: Client, database: str, key: TraceKey | None) -> list[Feedba
         },
     ).result_rows
     return [
-        Feedback(about, span or None, kind, comment or None, int(given), project)
-        for about, span, kind, comment, given, project in rows
+        Feedback(about, span or None, kind, comment or None, int(given_ns), project)
+        for about, span, kind, comment, given_ns, project in rows
     ]
 
 
-def with_feedback(scores: Iterable[Score], given: Sequence[Feedback]) -> Iterator[Score]:
+def with_feedback(scores: Iterable[Score], feedback: Sequence[Feedback]) -> Iterator[Score]:
     """Yield the scores, then a sub-score `trajectory.feedback` for each rating of their runs."""
     by_trace: dict[TraceKey, list[Feedback]] = {}
-    for each in given:
-        by_trace.setdefault(each.key, []).append(each)
+    for rating in feedback:
+        by_trace.setdefault(rating.key, []).append(rating)
     runs: dict[tuple[TraceKey, str], Score] = {}
     for score in scores:
         yield score
@@ -94,9 +94,9 @@ def _derive_scores(
     runs: Mapping[tuple[TraceKey, str], Score], by_trace: Mapping[TraceKey, Sequence[Feedback]]
 ) -> Iterator[Score]:
     for (key, run_span_id), score in runs.items():
-        for each in by_trace[key]:
-            if each.is_about(run_span_id):
-                yield _build_score(each, score)
+        for rating in by_trace[key]:
+            if rating.is_about(run_span_id):
+                yield _build_score(rating, score)
 
 
 def _build_score(feedback: Feedback, of_run: Score) -> Score:

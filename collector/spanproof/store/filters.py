@@ -43,7 +43,7 @@ class Filter:
         """
         terms: list[str] = [] if self.every_version else ["current = 1"]
         bound: dict[str, Any] = {}
-        for column, value in self._list_equalities():
+        for column, value in self._iter_equalities():
             terms.append(f"{column} = {{{column}:String}}")
             bound[column] = value
         for parameter, comparison, time_ns in (("from_ns", ">=", self.start_ns), ("to_ns", "<", self.end_ns)):
@@ -63,13 +63,13 @@ class Filter:
             table: one of which a row names a trace, a run and a span.
             rows: what is read in place of the table, under its name.
         """
-        known = {name: value for name, value in self.cohort.items() if not is_carried(name)}
-        condition, bound = replace(self, cohort=known).where()
+        stored = {name: value for name, value in self.cohort.items() if not is_carried(name)}
+        condition, bound = replace(self, cohort=stored).where()
         names = (*by, *self.cohort)
         source, keys = with_carried(database, rows or f"{database}.{table} FINAL", table, names, condition)
         return source, bound | keys
 
-    def _list_equalities(self) -> Iterator[tuple[str, str]]:
+    def _iter_equalities(self) -> Iterator[tuple[str, str]]:
         for dimension, value in self.cohort.items():
             yield resolve_column(dimension), value
         if self.layer is not None:

@@ -253,11 +253,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _authenticate(self) -> str | None:
         """Return whose password the request has; None where it has none."""
-        kind, _, given = self.headers.get("Authorization", "").partition(" ")
+        kind, _, credentials = self.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "basic":
             return None
         try:
-            user, _, password = b64decode(given).decode().partition(":")
+            user, _, password = b64decode(credentials).decode().partition(":")
         except ValueError:
             return None
         expected = self.server.passwords.get(user, "")

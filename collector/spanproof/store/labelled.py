@@ -29,8 +29,8 @@ def list_person_labels(
         if row.label is None or (since_ns is not None and row.given_ns < since_ns):
             continue
         passes = row.label is Label.PASS
-        place = (row.trace_id, row.run_span_id, row.layer)
-        found.setdefault(place, PersonLabel(*place, passes))
+        subject = (row.trace_id, row.run_span_id, row.layer)
+        found.setdefault(subject, PersonLabel(*subject, passes))
     return list(found.values())
 
 

@@ -116,7 +116,7 @@ class Layout:
 
     def statements(self, tables: Sequence[Table] = TABLES) -> tuple[str, ...]:
         """Return all statements that make the newest schema, in order."""
-        return (self.create_database(), *(each for table in tables for each in self.create(table)))
+        return (self.create_database(), *(statement for table in tables for statement in self.create(table)))
 
     @property
     def _on_cluster(self) -> str:

@@ -123,12 +123,10 @@ def _add_failing_layers(client: Client, layout: Layout) -> None:
 
 def _add_weaknesses(client: Client, layout: Layout) -> None:
     """Add the CWE number of each finding; earlier rows have that of the rule, where it is one of ours."""
-    known = {name: rule.cwe for name, rule in RULES.items() if rule.cwe is not None}
-    given = (
-        f"transform(replaceRegexpOne(toString(rule), '^(python|shell|sql|javascript)[.]', ''), {list(known)},"
-    )
-    given += f" {list(known.values())}, 0)"
-    column = f"`Findings.Cwe` Array(UInt32) DEFAULT arrayMap(rule -> {given}, `Findings.Rule`)"
+    cwe_numbers = {name: rule.cwe for name, rule in RULES.items() if rule.cwe is not None}
+    rule_name = "replaceRegexpOne(toString(rule), '^(python|shell|sql|javascript)[.]', '')"
+    cwe = f"transform({rule_name}, {list(cwe_numbers)}, {list(cwe_numbers.values())}, 0)"
+    column = f"`Findings.Cwe` Array(UInt32) DEFAULT arrayMap(rule -> {cwe}, `Findings.Rule`)"
     for statement in layout.alter(
         SNIPPETS.name, f"ADD COLUMN IF NOT EXISTS {column} AFTER `Findings.Message`"
     ):
@@ -242,8 +240,8 @@ def _add_project_to_keys(client: Client, layout: Layout) -> None:
         f" (SELECT TraceId, any(SpanproofProject) AS found FROM {database}.{OTEL_TRACES.name}"
         " GROUP BY TraceId) AS spans ON letters.trace_id = spans.TraceId",
     )
-    given = ", ".join(name for name in EXTERNAL_SCORES.names if name != "project")
-    _rebuild(client, layout, EXTERNAL_SCORES, f"SELECT '', {given} FROM {database}.{{former}} FINAL")  # noqa: S608
+    columns = ", ".join(name for name in EXTERNAL_SCORES.names if name != "project")
+    _rebuild(client, layout, EXTERNAL_SCORES, f"SELECT '', {columns} FROM {database}.{{former}} FINAL")  # noqa: S608
 
 
 def _rebuild(client: Client, layout: Layout, table: Table, rows: str) -> None:
@@ -377,7 +375,7 @@ def migrate(client: Client, layout: Layout) -> None:
     found = _read_version(client, database)
     if not found:
         # Migrations lead here from older stores; a new one, also one cut off half made, gets it at once.
-        for statement in (each for table in TABLES for each in layout.create(table)):
+        for statement in (statement for table in TABLES for statement in layout.create(table)):
             client.command(statement)
         _record_version(client, database, MIGRATIONS[-1].version)
     for migration in MIGRATIONS:

@@ -32,7 +32,7 @@ def _build_condition(table: Table, database: str, project: str) -> str:
         # A score of no project is of every trace with its id.
         own = f"SELECT trace_id FROM {database}.{TRACES.name} WHERE project = {project}"  # noqa: S608
         return f"(project = {project} OR project = '' AND trace_id IN ({own}))"
-    column = next((each for each in ("project", "SpanproofProject") if each in table.names), None)
+    column = next((name for name in ("project", "SpanproofProject") if name in table.names), None)
     return f"{column} = {project}" if column is not None else "0"
 
 

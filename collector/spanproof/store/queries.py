@@ -307,7 +307,7 @@ def fetch_parents(
     return parents
 
 
-def find_traces_of_changed_code(
+def list_traces_of_changed_code(
     client: Client, database: str, *, project: str | None, since_ns: int | None, limit: int
 ) -> list[str]:
     """Return traces with code of which not all recorded outcomes are of one class; the newest first.
@@ -417,11 +417,11 @@ def _sort_by_giving(client: Client, database: str, scores: Iterable[Score]) -> l
         (people if is_person_verdict(score) else ours).append(score)
     if not people:
         return ours
-    given = fetch_external_scores(client, database, sorted({get_score_key(score) for score in people}))
+    external = fetch_external_scores(client, database, sorted({get_score_key(score) for score in people}))
     order = {
-        (key, each.layer, f"{EXTERNAL_PREFIX}{each.source}", each.span_id or "", each.name): each
-        for key, of_trace in given.items()
-        for each in of_trace
+        (key, score.layer, f"{EXTERNAL_PREFIX}{score.source}", score.span_id or "", score.name): score
+        for key, of_trace in external.items()
+        for score in of_trace
     }
 
     def get_given_ns(score: Score) -> int:

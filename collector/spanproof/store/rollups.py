@@ -64,7 +64,7 @@ def mark_hours(client: Client, database: str, hours: Iterable[int]) -> None:
     _write_marks(client, database, [(hour * HOUR_S, mark) for hour in sorted(set(hours))], now_ns)
 
 
-def find_trace_hours(client: Client, database: str, keys: Sequence[TraceKey]) -> set[int]:
+def list_trace_hours(client: Client, database: str, keys: Sequence[TraceKey]) -> set[int]:
     """Return the Unix hours in which these traces have scores."""
     if not keys:
         return set()
@@ -134,7 +134,7 @@ def build_verdict_source(
     pieces = _merge([*pieces, (last * _HOUR_NS, end_ns)])
     if len(pieces) > _MOST_RANGES:
         return _build_raw_source(database, chosen, [(start_ns, end_ns)])
-    days = _find_whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
+    days = _list_whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
     ahead, bound = _build_counted_source(database, chosen, (first, last), days, dirty)
     raw, more = _build_raw_source(database, chosen, pieces)
     return f"({ahead} UNION ALL {raw.removeprefix('(').removesuffix(')')})", bound | more
@@ -276,7 +276,7 @@ def _read_dirty_hours(client: Client, database: str, first: int, last: int) -> l
     return [int(row[0]) // HOUR_S for row in rows]
 
 
-def _find_whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
+def _list_whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
     """Return the first whole day of these hours and the one after the last; none is (0, 0)."""
     first, last = -(-first_hour // _DAY_HOURS), last_hour // _DAY_HOURS
     return (first, last) if first < last else (0, 0)
@@ -311,7 +311,7 @@ def _build_range_condition(column: str, first_s: int, last_s: int) -> str:
 
 def _format_times(seconds: Sequence[int]) -> str:
     """Return the elements of a set of times; there is one more that no row has, as a set is never empty."""
-    return ", ".join(f"toDateTime({each}, 'UTC')" for each in (*seconds, 2**32 - 1))
+    return ", ".join(f"toDateTime({second}, 'UTC')" for second in (*seconds, 2**32 - 1))
 
 
 def _get_end_ns(chosen: Filter) -> int:

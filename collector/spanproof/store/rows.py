@@ -67,8 +67,8 @@ def build_rows(
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}
     for run in evaluation.runs:
         rows[SCORES] += [build_score_row(score, written_ns) for score in run.scores]
-        rows[SNIPPETS] += _build_snippet_rows(run, times, written_ns)
-        rows[REPLAYS] += _build_replay_rows(run, times, written_ns)
+        rows[SNIPPETS] += _iter_snippet_rows(run, times, written_ns)
+        rows[REPLAYS] += _iter_replay_rows(run, times, written_ns)
     project = get_stored_key(evaluation).project
     for row in chain.from_iterable(rows.values()):
         row["project"] = project
@@ -189,7 +189,7 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
             }
 
 
-def _build_snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
+def _iter_snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
     for snippet in run.run.snippets:
         scan = run.scans.get(snippet.id)
         yield {
@@ -219,16 +219,16 @@ def _build_finding_columns(scan: Scan | None) -> Row:
     return {name: [read(finding) for finding in found] for name, read in _FINDING_COLUMNS.items()}
 
 
-def _build_replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
+def _iter_replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
     if isinstance(run.replay, NoReplay):
         return
     for snippet in run.run.snippets:
-        found = _build_replay_columns(run.replay, snippet)
+        found = _find_replay_columns(run.replay, snippet)
         if found:
             yield {**_build_place_columns(run, snippet, times, written_ns), **found}
 
 
-def _build_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
+def _find_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
     step = replay.step(snippet.id)
     reason = replay.unreplayed.get(snippet.id)
     if step is None and reason is None:

@@ -323,7 +323,7 @@ def _make_rollup(name: str, at: str) -> Table:
             ("layer", WORD),
             ("name", WORD),
             *((dimension, WORD) for dimension in DIMENSIONS),
-            *((each, SUM if each.endswith("_sum") else COUNT) for each in ROLLUP_SUMS),
+            *((name, SUM if name.endswith("_sum") else COUNT) for name in ROLLUP_SUMS),
             ("unit", WORD),
             *VERSIONED,
         ),

@@ -26,7 +26,7 @@ def insert_value(
         StoreUnavailable: the server does not answer.
         StoreError: the database refused.
     """
-    cells = {each.name: to_cell(getattr(value, each.name)) for each in fields(value)}
+    cells = {column.name: to_cell(getattr(value, column.name)) for column in fields(value)}
     cells["evaluated_ns"] = time.time_ns()
     cells["is_deleted"] = int(removed)
     kinds = {name: "UInt64" if isinstance(cell, int) else "String" for name, cell in cells.items()}

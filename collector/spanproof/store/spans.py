@@ -51,7 +51,7 @@ class SpanColumns:
     def add(self, request: ExportTraceServiceRequest) -> None:
         """Append a row for each span of a request; ids must be valid."""
         for resource_spans in request.resource_spans:
-            resource = _format_attributes(resource_spans.resource.attributes)
+            resource = _list_attributes(resource_spans.resource.attributes)
             of_resource = dict(resource)
             service = of_resource.get("service.name", "")
             project = of_resource.get(COHORT_PROJECT)
@@ -90,7 +90,7 @@ class SpanColumns:
     ) -> None:
         start, end = clamp_time(span.start_time_unix_nano), clamp_time(span.end_time_unix_nano)
         trace_id, parent = span.trace_id.hex(), span.parent_span_id
-        attributes = _format_attributes(span.attributes)
+        attributes = _list_attributes(span.attributes)
         project = of_resource or dict(attributes).get(COHORT_PROJECT) or self._project
         row = (
             start,
@@ -113,12 +113,12 @@ class SpanColumns:
         self._maps["SpanAttributes"].add(attributes)
         self._events.add(
             [
-                (clamp_time(event.time_unix_nano), event.name, _format_attributes(event.attributes))
+                (clamp_time(event.time_unix_nano), event.name, _list_attributes(event.attributes))
                 for event in span.events
             ]
         )
         self._links.add(
-            (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _format_attributes(link.attributes))
+            (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _list_attributes(link.attributes))
             for link in span.links
         )
         key = TraceKey(project, trace_id)
@@ -187,7 +187,7 @@ class _Nested:
         return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
 
 
-def _format_attributes(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
+def _list_attributes(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
     """Return attributes as text, of a repeated key the last; all but strings as JSON."""
     pairs = [(pair.key, pair.value.string_value or _format_value(pair.value)) for pair in attributes]
     return pairs if len({key for key, _ in pairs}) == len(pairs) else list(dict(pairs).items())

@@ -36,10 +36,10 @@ def select(
             found = [tuple(row) for row in islice(rows, limit)]
             return tuple(rows.source.column_names), found
     except DatabaseError as problem:
-        said = _SAID.search(str(problem))
-        if said is None:
+        match = _SAID.search(str(problem))
+        if match is None:
             raise
-        raise QueryRefused(f"the query cannot be run: {said['what']}") from problem
+        raise QueryRefused(f"the query cannot be run: {match['what']}") from problem
 
 
 def prepare_select(sql: str, database: str) -> str:
@@ -49,7 +49,9 @@ def prepare_select(sql: str, database: str) -> str:
         QueryRefused: it is not one SELECT over tables: it writes, or reads files or other servers.
     """
     try:
-        statements = [each for each in sqlglot.parse(sql, dialect="clickhouse") if each is not None]
+        statements = [
+            statement for statement in sqlglot.parse(sql, dialect="clickhouse") if statement is not None
+        ]
     except SqlglotError as problem:
         raise QueryRefused(f"the query cannot be read{_describe_place(problem)}") from problem
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
@@ -62,7 +64,7 @@ def prepare_select(sql: str, database: str) -> str:
         name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
         if name.lower().startswith(tuple(_READERS)):
             raise QueryRefused(f"{name} reads something else than the tables of the store")
-    named = {each.alias for each in query.find_all(exp.CTE)}
+    named = {expression.alias for expression in query.find_all(exp.CTE)}
     for table in query.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             shown = table.sql(dialect="clickhouse")

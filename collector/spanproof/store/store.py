@@ -29,7 +29,7 @@ from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, build_letter_row, fetch_dead_letters
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
-from spanproof.store.erase import erase_traces, find_subject_traces
+from spanproof.store.erase import erase_traces, list_subject_traces
 from spanproof.store.errors import AmbiguousTrace
 from spanproof.store.external import (
     ExternalScore,
@@ -65,7 +65,7 @@ from spanproof.store.schema import (
 from spanproof.store.span_pages import ReceivedSpan, fetch_span_page
 from spanproof.store.supersede import read_known, supersede
 from spanproof.store.table import Table
-from spanproof.store.trace_list import TraceTerms, fetch_traces, find_trace_ids
+from spanproof.store.trace_list import TraceTerms, fetch_traces, list_trace_ids
 from spanproof.store.upkeep import Upkeep
 from spanproof.store.values import TraceRow
 from spanproof.store.verdict_reads import VerdictReads
@@ -154,20 +154,20 @@ class Store(VerdictReads, Upkeep):
         if not latest:
             return
         with self._joining, self._connections.lease() as client:
-            given = fetch_external_scores(client, self._database, list(latest))
-            known = read_known(client, self._database, list(latest))
+            external = fetch_external_scores(client, self._database, list(latest))
+            stored = read_known(client, self._database, list(latest))
             # Later than what is there, also where the clock was set back in between.
-            written_ns = max(time.time_ns(), known.written_ns + 1)
+            written_ns = max(time.time_ns(), stored.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
             for key, evaluation in latest.items():
                 evaluation = strip_external(evaluation)
-                more = to_run_scores(evaluation, given.get(key, ()))
+                more = to_run_scores(evaluation, external.get(key, ()))
                 for table, rows in build_rows(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
-            hours |= rollups.find_trace_hours(client, self._database, known.keys)
+            hours |= rollups.list_trace_hours(client, self._database, stored.keys)
             with self._changing(client, hours):
-                supersede(client, self._database, batch, known, written_ns)
+                supersede(client, self._database, batch, stored, written_ns)
                 # The trace's own row goes last: once it is there, everything about the trace is.
                 for table in sorted(batch, key=lambda table: table is TRACES):
                     self._insert(client, table, batch[table])
@@ -208,7 +208,7 @@ class Store(VerdictReads, Upkeep):
             StoreError: the database refused.
         """
         with self._joining, self._connections.lease() as client:
-            keys = self._find_scored_keys(client, scores)
+            keys = self._list_scored_keys(client, scores)
             latest_ns = read_known(client, self._database, keys).written_ns
             written_ns = max(time.time_ns(), latest_ns + 1)
             self._insert(client, EXTERNAL_SCORES, [build_external_row(score, written_ns) for score in scores])
@@ -251,7 +251,7 @@ class Store(VerdictReads, Upkeep):
         """Return the documents of these traces that this Spanproof can read."""
         with self._connections.lease() as client:
             found = queries.fetch_documents(client, self._database, keys)
-        return {each: text for each, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
+        return {key: text for key, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
 
     def traces(
         self,
@@ -317,7 +317,7 @@ class Store(VerdictReads, Upkeep):
         """
         with self._connections.lease() as client:
             chosen = TraceTerms(project, since_ns)
-            return find_trace_ids(client, self._database, prefix, limit, chosen)
+            return list_trace_ids(client, self._database, prefix, limit, chosen)
 
     def traces_of_changed_code(
         self, *, project: str | None = None, since_ns: int | None = None, limit: int = 100
@@ -330,7 +330,7 @@ class Store(VerdictReads, Upkeep):
             limit: so many pieces of code at most, the newest ones; of each the newest few traces.
         """
         with self._connections.lease() as client:
-            return queries.find_traces_of_changed_code(
+            return queries.list_traces_of_changed_code(
                 client, self._database, project=project, since_ns=since_ns, limit=limit
             )
 
@@ -343,7 +343,7 @@ class Store(VerdictReads, Upkeep):
         """
         found = self.evaluations([trace_id], project)
         if len(found) > 1:
-            raise AmbiguousTrace(trace_id, [each.key.project for each in found])
+            raise AmbiguousTrace(trace_id, [evaluation.key.project for evaluation in found])
         return found[0] if found else None
 
     def evaluations(self, trace_ids: Sequence[str], project: str | None = None) -> list[TraceEvaluation]:
@@ -359,9 +359,9 @@ class Store(VerdictReads, Upkeep):
         with self._connections.lease() as client:
             keys = queries.fetch_keys(client, self._database, trace_ids, project)
             found = queries.fetch_documents(client, self._database, keys)
-            given = fetch_external_scores(client, self._database, keys)
+            external = fetch_external_scores(client, self._database, keys)
         return [
-            join_external(read_document(key.trace_id, *found[key]), given.get(key, ()))
+            join_external(read_document(key.trace_id, *found[key]), external.get(key, ()))
             for key in keys
             if key in found
         ]
@@ -500,7 +500,7 @@ class Store(VerdictReads, Upkeep):
     def traces_of(self, subject: Subject, value: str, project: str | None = None) -> list[str]:
         """Return the ids of traces with a span that names this session or user, of one project or of all."""
         with self._connections.lease() as client:
-            return find_subject_traces(client, self._database, subject, value, project)
+            return list_subject_traces(client, self._database, subject, value, project)
 
     def erase_traces(self, trace_ids: Sequence[str], project: str | None = None) -> int:
         """Delete everything about these traces, for good; returns how many of them were there.
@@ -524,7 +524,7 @@ class Store(VerdictReads, Upkeep):
         yield
         rollups.mark_hours(client, self._database, hours)
 
-    def _find_scored_keys(self, client: Client, scores: Sequence[ExternalScore]) -> list[TraceKey]:
+    def _list_scored_keys(self, client: Client, scores: Sequence[ExternalScore]) -> list[TraceKey]:
         """Return the traces that scores are of; one of no project is of every trace with its id."""
         keys = {score.key for score in scores if score.project}
         shared = sorted({score.trace_id for score in scores if not score.project})

@@ -30,7 +30,7 @@ class Before:
 
 def read_known(client: Client, database: str, keys: Sequence[TraceKey]) -> Before:
     """Return what the store knows of these traces."""
-    known: set[TraceKey] = set()
+    stored: set[TraceKey] = set()
     condition, bound = build_key_condition(keys)
     latest = 0
     # A write that was cut off has left scores without the trace's row: so scores are read too.
@@ -40,22 +40,22 @@ def read_known(client: Client, database: str, keys: Sequence[TraceKey]) -> Befor
             f" WHERE {condition} GROUP BY project, trace_id",
             parameters=bound,
         ).result_rows
-        known.update(TraceKey(row[0], row[1]) for row in rows)
+        stored.update(TraceKey(row[0], row[1]) for row in rows)
         latest = max([latest, *(int(row[2]) for row in rows)])
-    return Before(tuple(sorted(known)), latest)
+    return Before(tuple(sorted(stored)), latest)
 
 
 def supersede(
     client: Client,
     database: str,
     batch: Mapping[Table, Sequence[Row]],
-    known: Before,
+    stored: Before,
     written_ns: int,
 ) -> None:
-    """Withdraw what earlier evaluations of known traces hold and the batch does not."""
-    if known.keys:
+    """Withdraw what earlier evaluations of stored traces hold and the batch does not."""
+    if stored.keys:
         for table in (SCORES, SNIPPETS, REPLAYS, FAILURES, TRACES):
-            _withdraw(client, database, table, batch.get(table, ()), known.keys, written_ns)
+            _withdraw(client, database, table, batch.get(table, ()), stored.keys, written_ns)
 
 
 def _withdraw(
@@ -104,14 +104,14 @@ def _rewrite(
     """Write these rows again with one column changed: ClickHouse then keeps the later of each."""
     if not rows:
         return
-    place = ", ".join([*identity, f"toUnixTimestamp64Nano({time})"])
+    identity_and_time = ", ".join([*identity, f"toUnixTimestamp64Nano({time})"])
     kinds = ", ".join(["String"] * len(identity) + ["Int64"])
     client.command(
         f"INSERT INTO {database}.{table.name}"  # noqa: S608
         f" SELECT * REPLACE ({change}, {{written:UInt64}} AS evaluated_ns)"
         f" FROM {database}.{table.name} FINAL"
         f" WHERE trace_id IN {{ids:Array(String)}}"
-        f" AND ({place}) IN {{rows:Array(Tuple({kinds}))}}",
+        f" AND ({identity_and_time}) IN {{rows:Array(Tuple({kinds}))}}",
         parameters={
             "ids": sorted({str(row[list(identity).index("trace_id")]) for row in rows}),
             "rows": [tuple(row) for row in rows],

@@ -190,7 +190,7 @@ def fetch_traces(
         )
         bound |= {"before": before[0], "before_id": before[1]}
     if order is TraceOrder.NEWEST:
-        newest_ns = _find_newest_ns(client, database, before)
+        newest_ns = _get_newest_ns(client, database, before)
         stretches = [max(0, newest_ns - days * _DAY_NS) for days in _DAYS_LOOKED_AT]
     else:
         stretches = []
@@ -202,7 +202,7 @@ def fetch_traces(
     return _add_runs(client, database, rows)
 
 
-def _find_newest_ns(client: Client, database: str, before: tuple[int, str] | None) -> int:
+def _get_newest_ns(client: Client, database: str, before: tuple[int, str] | None) -> int:
     latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"
     newest = int(client.query(latest).result_rows[0][0])
     return newest if before is None else min(newest, clamp_time(before[0]))
@@ -312,7 +312,7 @@ def count_feedback(client: Client, database: str, keys: Sequence[TraceKey]) -> d
     return found
 
 
-def find_trace_ids(client: Client, database: str, prefix: str, limit: int, chosen: TraceTerms) -> list[str]:
+def list_trace_ids(client: Client, database: str, prefix: str, limit: int, chosen: TraceTerms) -> list[str]:
     """Return ids that start with a prefix, newest first; see `Store.trace_ids`."""
     condition, bound = chosen.where(database)
     if prefix:

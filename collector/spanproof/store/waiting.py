@@ -68,15 +68,15 @@ def fetch_waiting(client: Client, database: str, now_ns: int, project: str | Non
     recent = _fetch_recent_keys(client, database, now_ns, project)
     evaluated_ns = _fetch_evaluated(client, database, recent)
     given_up = _fetch_given_up(client, database, recent) if len(evaluated_ns) < len(recent) else set()
-    open_keys = [each for each in recent if each not in evaluated_ns and each not in given_up]
+    open_keys = [key for key in recent if key not in evaluated_ns and key not in given_up]
     if not open_keys:
         return Waiting()
     traces = _fetch_shapes(client, database, open_keys)
-    latest = sorted(evaluated_ns, key=lambda each: -evaluated_ns[each])[:_MEASURED]
+    latest = sorted(evaluated_ns, key=lambda key: -evaluated_ns[key])[:_MEASURED]
     waits = [
-        (evaluated_ns[each.key] - each.stored_ns) / 1e9
-        for each in _fetch_shapes(client, database, latest)
-        if each.is_whole
+        (evaluated_ns[shape.key] - shape.stored_ns) / 1e9
+        for shape in _fetch_shapes(client, database, latest)
+        if shape.is_whole
     ]
     return Waiting(tuple(traces), median(waits) if waits else None)
 

@@ -196,11 +196,6 @@ class BenchmarkReport:
             },
         }
 
-    def iter_json_answers(self) -> Iterator[dict[str, Any]]:
-        """Yield the answers with their grades."""
-        for answer in self.graded:
-            yield encode_graded(answer)
-
 
 def encode_graded(graded: GradedAnswer) -> dict[str, Any]:
     """Return a graded answer as JSON data."""

@@ -150,7 +150,7 @@ def make_code_action(
         thought=thought,
         error=compute_signature(error) if error is not None else None,
         error_text=_cut_error(error),
-        outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
+        outcome=_digest_outcome(observation),
         result=(observation or "")[:MAX_KEPT_CHARS],
         answers=is_answer_only(source),
         unsafe=_explain_denial(scan),
@@ -181,7 +181,7 @@ def make_call_action(
         thought=thought,
         error=compute_signature(error) if error is not None else None,
         error_text=_cut_error(error),
-        outcome=digest("outcome", result.strip()) if result and result.strip() else None,
+        outcome=_digest_outcome(result),
         result=(result or "")[:MAX_KEPT_CHARS],
         answers=_hands_over(tool, arguments),
         unsafe=_explain_destruction(tool, written),
@@ -229,11 +229,8 @@ def _is_handover(statement: ast.stmt) -> bool:
     call = statement.value
     named = isinstance(call.func, ast.Name) and call.func.id in ANSWER_TOOLS
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return named and all(
-        isinstance(part, _NAMING) or _is_formatting_call(part)
-        for argument in given
-        for part in ast.walk(argument)
-    )
+    parts = [part for argument in given for part in ast.walk(argument)]
+    return named and all(isinstance(part, _NAMING) or _is_formatting_call(part) for part in parts)
 
 
 def _is_formatting_call(node: ast.AST) -> bool:
@@ -243,6 +240,12 @@ def _is_formatting_call(node: ast.AST) -> bool:
     if isinstance(node.func, ast.Name):
         return node.func.id in {"str", "round", "repr", "format"}
     return isinstance(node.func, ast.Attribute) and node.func.attr == "format"
+
+
+def _digest_outcome(text: str | None) -> str | None:
+    """Return the digest of what an action returned; None where it returned nothing but white space."""
+    stripped = (text or "").strip()
+    return digest("outcome", stripped) if stripped else None
 
 
 def _cut_error(error: str | None) -> str:

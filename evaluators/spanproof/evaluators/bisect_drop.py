@@ -143,7 +143,7 @@ class Bisection:
     def suspect(self) -> Change | None:
         """The dimension to look at first: the first cause, else the first of those that changed together."""
         for wanted in (Finding.CAUSE, Finding.TOGETHER):
-            found = next((each for each in self.changes if each.finding is wanted), None)
+            found = next((change for change in self.changes if change.finding is wanted), None)
             if found is not None:
                 return found
         return None
@@ -163,9 +163,13 @@ def observe(trace: Trace, run: Run, *, passed: bool) -> Observation:
 
 def _find_image(trace: Trace, run: Run) -> str:
     """Return the image that ran the code of a run, else the one that its process ran in."""
-    executors = [each.executor for each in run.snippets if each.executed]
+    executors = [snippet.executor for snippet in run.snippets if snippet.executed]
     found = next(
-        (each.image_digest or each.image_name for each in executors if each.image_name or each.image_digest),
+        (
+            executor.image_digest or executor.image_name
+            for executor in executors
+            if executor.image_name or executor.image_digest
+        ),
         None,
     )
     environment = trace.environment(run.span_id)
@@ -179,16 +183,22 @@ def _find_image(trace: Trace, run: Run) -> str:
 
 def bisect(observations: Iterable[Observation]) -> Bisection:
     """Find the drop and what changed at it."""
-    ordered = _with_packages(sorted(observations, key=lambda each: (each.time_ns, each.trace_id)))
+    ordered = _with_packages(
+        sorted(observations, key=lambda observation: (observation.time_ns, observation.trace_id))
+    )
     split = _locate_drop(ordered)
     if split is None:
         return Bisection(len(ordered), None)
     drop = _measure_drop(ordered, split)
     changes = [_summarise_dimension(ordered, split, dimension) for dimension in Dimension]
     changed = {
-        each.dimension: each for each in changes if each.before != each.after and each.before and each.after
+        change.dimension: change
+        for change in changes
+        if change.before != change.after and change.before and change.after
     }
-    judged = [_judge(ordered, each, changed) if each.dimension in changed else each for each in changes]
+    judged = [
+        _judge(ordered, change, changed) if change.dimension in changed else change for change in changes
+    ]
     return Bisection(len(ordered), drop, tuple(judged))
 
 
@@ -198,19 +208,19 @@ def _with_packages(observations: Sequence[Observation]) -> list[Observation]:
     Processes import lazily, so that a package which one run has and another has not is no change.
     """
     versions: dict[str, set[str]] = {}
-    for each in observations:
-        for name, version in each.packages.items():
+    for observation in observations:
+        for name, version in observation.packages.items():
             versions.setdefault(name, set()).add(version)
     varying = {name for name, found in versions.items() if len(found) > 1}
     return [
         Observation(
-            each.trace_id,
-            each.time_ns,
-            each.passed,
-            {**each.values, Dimension.PACKAGES: _describe(each.packages, varying)},
-            each.packages,
+            observation.trace_id,
+            observation.time_ns,
+            observation.passed,
+            {**observation.values, Dimension.PACKAGES: _describe(observation.packages, varying)},
+            observation.packages,
         )
-        for each in observations
+        for observation in observations
     ]
 
 
@@ -223,7 +233,7 @@ def _describe(packages: Mapping[str, str], varying: set[str]) -> str:
 
 def _locate_drop(ordered: Sequence[Observation]) -> int | None:
     """Return the number of runs before the likeliest drop; None where the rate never falls."""
-    return _find_likeliest_split([each.passed for each in ordered])[0]
+    return _find_likeliest_split([observation.passed for observation in ordered])[0]
 
 
 def _find_likeliest_split(passed: Sequence[bool]) -> tuple[int | None, float]:
@@ -259,7 +269,7 @@ def _measure_drop(ordered: Sequence[Observation], split: int) -> Drop:
 
 def _compute_p_value(ordered: Sequence[Observation]) -> float:
     """Return the share of random orders with as likely a drop; the orders are the same in every call."""
-    passed = [each.passed for each in ordered]
+    passed = [observation.passed for observation in ordered]
     seen = _find_likeliest_split(passed)[1]
     draw = random.Random(0)  # noqa: S311 - resampling is no secret
     as_likely = 0
@@ -270,7 +280,7 @@ def _compute_p_value(ordered: Sequence[Observation]) -> float:
 
 
 def _compute_rate(observations: Sequence[Observation]) -> Rate:
-    return Rate(sum(each.passed for each in observations), len(observations))
+    return Rate(sum(observation.passed for observation in observations), len(observations))
 
 
 def _compute_difference(before: Rate, after: Rate) -> Interval:
@@ -281,12 +291,16 @@ def _compute_difference(before: Rate, after: Rate) -> Interval:
 
 def _summarise_dimension(ordered: Sequence[Observation], split: int, dimension: Dimension) -> Change:
     rates: dict[str, Rate] = {}
-    for value in dict.fromkeys(each.values[dimension] for each in ordered):
+    for value in dict.fromkeys(observation.values[dimension] for observation in ordered):
         if value:
-            rates[value] = _compute_rate([each for each in ordered if each.values[dimension] == value])
+            rates[value] = _compute_rate(
+                [observation for observation in ordered if observation.values[dimension] == value]
+            )
     sides = []
     for side in (ordered[:split], ordered[split:]):
-        counted = Counter(each.values[dimension] for each in side if each.values[dimension])
+        counted = Counter(
+            observation.values[dimension] for observation in side if observation.values[dimension]
+        )
         sides.append(counted.most_common(1)[0][0] if counted else "")
     finding = Finding.UNCHANGED if all(sides) else Finding.UNKNOWN
     return Change(dimension, finding, sides[0], sides[1], rates)
@@ -294,10 +308,10 @@ def _summarise_dimension(ordered: Sequence[Observation], split: int, dimension: 
 
 def _judge(ordered: Sequence[Observation], change: Change, changed: Mapping[Dimension, Change]) -> Change:
     """Decide whether a dimension that changed makes the difference, by runs that are alike in the others."""
-    others = [each for each in changed.values() if each.dimension is not change.dimension]
+    others = [other for other in changed.values() if other.dimension is not change.dimension]
     contrast = _contrast(ordered, change, others)
     if contrast is None:
-        together = tuple(each.dimension for each in others)
+        together = tuple(other.dimension for other in others)
         return _with_finding(change, Finding.TOGETHER, None, together)
     finding = Finding.CAUSE if contrast.difference.high < 0 else Finding.NO_EFFECT
     return _with_finding(change, finding, contrast, ())
@@ -312,15 +326,15 @@ def _with_finding(
 def _contrast(ordered: Sequence[Observation], change: Change, others: Sequence[Change]) -> Contrast | None:
     """Return old against new value where most runs are alike in the others; None where none are."""
     groups: dict[tuple[str, ...], tuple[list[Observation], list[Observation]]] = {}
-    for each in ordered:
-        value = each.values[change.dimension]
+    for observation in ordered:
+        value = observation.values[change.dimension]
         if value in (change.before, change.after):
-            key = tuple(each.values[other.dimension] for other in others)
-            groups.setdefault(key, ([], []))[value == change.after].append(each)
+            key = tuple(observation.values[other.dimension] for other in others)
+            groups.setdefault(key, ([], []))[value == change.after].append(observation)
     both = {key: sides for key, sides in groups.items() if all(sides)}
     if not both:
         return None
-    key = max(both, key=lambda each: min(map(len, both[each])))
+    key = max(both, key=lambda group: min(map(len, both[group])))
     old, new = map(_compute_rate, both[key])
     alike = {other.dimension: value for other, value in zip(others, key, strict=True)}
     return Contrast(old, new, _compute_difference(old, new), alike)

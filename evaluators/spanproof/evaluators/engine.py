@@ -107,7 +107,9 @@ class Engine:
             packages_from_trace=packages_from_trace,
             limits=limits,
         )
-        self._evaluators = sort_by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
+        self._evaluators = sort_by_cost(
+            evaluator for evaluator in (*LAYER_RULES, *evaluators) if evaluator.layer in layers
+        )
         self._sampling = sampling or Sampling()
         self._hints = hints or UserHints()
         self._fixtures = fixtures or FixtureBook()
@@ -239,9 +241,9 @@ class Engine:
     def _collect_needs(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
         """Return what the evaluators that judge this run need."""
         needed = Needs.NOTHING
-        for each in self._evaluators:
-            if each.layer not in left_out:
-                needed |= each.needs(run)
+        for evaluator in self._evaluators:
+            if evaluator.layer not in left_out:
+                needed |= evaluator.needs(run)
         return needed
 
     def _judge_run(
@@ -261,7 +263,10 @@ class Engine:
                 ]
             else:
                 said = []
-            found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
+            found |= {
+                (judgement.layer, judgement.name, judgement.span_id, judgement.snippet_id): judgement
+                for judgement in said
+            }
         return list(found.values())
 
 

@@ -75,7 +75,7 @@ class JudgeBounds:
             return
         self._read_at = changed_at
         self._below = frozenset(
-            (each.judge, each.layer) for each in measured if is_below_bound(each, self._least_precision)
+            (fails.judge, fails.layer) for fails in measured if is_below_bound(fails, self._least_precision)
         )
 
 
@@ -89,7 +89,7 @@ def write_bounds(file: Path, measured: Iterable[MeasuredFails]) -> None:
     """Write what was measured, whole or not at all."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = file.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps([asdict(each) for each in measured]), "utf-8")
+    part.write_text(json.dumps([asdict(fails) for fails in measured]), "utf-8")
     part.replace(file)
 
 

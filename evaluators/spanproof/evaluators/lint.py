@@ -58,7 +58,7 @@ class Lint(Evaluator):
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Check every Python snippet of the run with ruff, all at once."""
-        python = [each for each in evidence.run.snippets if each.language is Language.PYTHON]
+        python = [snippet for snippet in evidence.run.snippets if snippet.language is Language.PYTHON]
         if not python:
             return []
         found = self._run_ruff(python) if self._ruff is not None else {}
@@ -132,9 +132,11 @@ class Lint(Evaluator):
 
 def _collect_known_names(run: Run) -> frozenset[str]:
     """Return what some step binds, and the tools."""
-    bound = (read_names(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
+    bound = (
+        read_names(snippet.source).bound for snippet in run.snippets if snippet.language is Language.PYTHON
+    )
     tools = {call.tool for step in run.steps for call in step.calls}
-    tools |= {call.tool for each in run.snippets for call in each.tape}
+    tools |= {call.tool for snippet in run.snippets for call in snippet.tape}
     requested = {call.name for step in run.steps for call in step.requested}
     return frozenset({FINAL_ANSWER} | tools | requested).union(*bound)
 

@@ -107,16 +107,16 @@ def _fill_arguments(
     known = {**row, **more}
     filled: dict[str, Any] = {}
     positional: list[Any] = []
-    for each in signature.parameters.values():
-        if each.kind is each.VAR_KEYWORD:
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
             filled.update({key: value for key, value in known.items() if key not in filled})
-        elif each.kind is each.VAR_POSITIONAL:
+        elif parameter.kind is parameter.VAR_POSITIONAL:
             continue
-        elif each.kind is not each.POSITIONAL_ONLY and each.name in known:
-            filled[each.name] = known[each.name]
-        elif each.default is each.empty and not more and not positional and not filled:
+        elif parameter.kind is not parameter.POSITIONAL_ONLY and parameter.name in known:
+            filled[parameter.name] = known[parameter.name]
+        elif parameter.default is parameter.empty and not more and not positional and not filled:
             positional.append(row.get("input", row))
-        elif each.default is each.empty and each.name == "expected":
+        elif parameter.default is parameter.empty and parameter.name == "expected":
             filled["expected"] = None
     return positional, filled
 

@@ -146,10 +146,10 @@ class Proposal:
 def observe_evaluation(evaluation: TraceEvaluation) -> list[ObservedRun]:
     """Return the runs of a stored evaluation, with the attempts of their replays."""
     found = []
-    for each in evaluation.runs:
-        steps = each.replay.steps if isinstance(each.replay, Replay) else ()
+    for run in evaluation.runs:
+        steps = run.replay.steps if isinstance(run.replay, Replay) else ()
         attempts = {step.snippet.id: step.execution.attempts for step in steps}
-        found.append(_observe_run(each.run, attempts))
+        found.append(_observe_run(run.run, attempts))
     return found
 
 

@@ -64,10 +64,10 @@ def _score_run(run: Run) -> Outcome:
 
 def _find_facts(run: Run) -> Iterator[tuple[str, Evidence]]:
     """Yield the language and the place of each program in the answer, and in words on the way to it."""
-    said = [each for each in run.snippets if not each.executed and each.language in PROGRAMS]
-    for each in said:
-        yield each.language.value, Evidence(f"{each.language.value} at {each.path}", each.span_id)
-    known = {each.source.strip() for each in said}
+    said = [snippet for snippet in run.snippets if not snippet.executed and snippet.language in PROGRAMS]
+    for snippet in said:
+        yield snippet.language.value, Evidence(f"{snippet.language.value} at {snippet.path}", snippet.span_id)
+    known = {snippet.source.strip() for snippet in said}
     for found in find_answer_code(run.answer) if run.answer is not None else ():
         if found.language in PROGRAMS and found.source.strip() not in known:
             # The answer repeats code that ran.

@@ -25,18 +25,23 @@ _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTA
 
 def is_silent(run: Run) -> bool:
     """Whether the trace lacks the outcome of some program that ran, so that a replay is needed."""
-    return any(
-        read_record(snippet).failure_class is None or not shows_outcome(step, snippet)
+    executed = [
+        (step, snippet)
         for step in run.steps
         for snippet in step.snippets
         if snippet.executed and snippet.language in PROGRAMS
+    ]
+    return any(
+        read_record(snippet).failure_class is None or not shows_outcome(step, snippet)
+        for step, snippet in executed
     )
 
 
 def shows_outcome(step: Step, snippet: Snippet, *, own: bool = False) -> bool:
     """Whether the trace shows anything of a snippet's outcome; with `own`, on the snippet itself."""
-    shown = snippet.logs or snippet.output or snippet.observation or (None if own else step.observation)
-    return bool(shown or snippet.error)
+    if snippet.logs or snippet.output or snippet.observation or snippet.error:
+        return True
+    return not own and bool(step.observation)
 
 
 def read_unseen_output(step: Step) -> str:
@@ -57,23 +62,33 @@ def records_calls(spans: Sequence[Span], run: Run) -> bool:
         return False
     if any(_is_missing_calls(step) for step in run.steps) or _is_missing_execution(run):
         return False
-    if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):
-        return True
-    if any(snippet.executed for snippet in run.snippets):
+    if _has_execution(spans, run):
         return True
     turns = [span for span in spans if span.kind is SpanKind.LLM]
     if any(message.role == "tool" for span in turns for message in span.input_messages):
         return True
-    if any(call.name not in ANSWER_TOOLS for step in run.steps for call in step.requested):
+    if any(map(_requests_tool, run.steps)):
         return False
     return any(span.input_messages or span.output_messages for span in turns)
 
 
+def _has_execution(spans: Sequence[Span], run: Run) -> bool:
+    """Whether a call of a tool or an executed snippet is on the trace."""
+    if any(span.kind is SpanKind.TOOL for span in spans):
+        return True
+    return any(step.calls for step in run.steps) or any(snippet.executed for snippet in run.snippets)
+
+
 def _is_missing_calls(step: Step) -> bool:
     """Whether a model requested calls in this step of which the trace shows neither one nor its failure."""
-    requested = any(call.name not in ANSWER_TOOLS for call in step.requested)
     ran = step.calls or any(snippet.executed for snippet in step.snippets)
-    return requested and not ran and step.error is None and step.refusal is None
+    failed = step.error is not None or step.refusal is not None
+    return _requests_tool(step) and not ran and not failed
+
+
+def _requests_tool(step: Step) -> bool:
+    """Whether a model requested a tool in this step that does not only take the answer."""
+    return any(call.name not in ANSWER_TOOLS for call in step.requested)
 
 
 def _is_missing_execution(run: Run) -> bool:
@@ -82,12 +97,7 @@ def _is_missing_execution(run: Run) -> bool:
     It went on where another turn follows, or where the answer is not in the model's own words. A program that
     was refused did not run. That one failed says nothing of the others, where theirs are not recorded.
     """
-    writing = [
-        step
-        for step in run.steps
-        if step.refusal is None
-        and any(program.language in PROGRAMS and program.refusal is None for program in step.snippets)
-    ]
+    writing = [step for step in run.steps if step.refusal is None and any(map(_is_program, step.snippets))]
     if not writing:
         return False
     executed = [snippet for snippet in run.snippets if snippet.executed]
@@ -100,6 +110,11 @@ def _is_missing_execution(run: Run) -> bool:
     return run.answer is not None and run.answer.text.strip() not in writing[0].text
 
 
+def _is_program(snippet: Snippet) -> bool:
+    """Whether a snippet is a program that was not refused."""
+    return snippet.language in PROGRAMS and snippet.refusal is None
+
+
 def _is_outcome_unknown(step: Step) -> bool:
     """Whether nothing says what became of the programs of a step."""
     return step.error is None and not any(snippet.executed for snippet in step.snippets)
@@ -107,10 +122,11 @@ def _is_outcome_unknown(step: Step) -> bool:
 
 def shows_pictures(spans: Sequence[Span]) -> bool:
     """Whether the model was given what is not text: what it holds cannot be seen."""
-    return any(
-        isinstance(value, str) and _PICTURES.search(value[:_MAX_TEXT]) is not None
+    inputs = (
+        value
         for span in spans
         if span.kind in (SpanKind.LLM, SpanKind.AGENT)
         for key, value in span.attributes.items()
         if "message" in key or "input" in key
     )
+    return any(isinstance(value, str) and _PICTURES.search(value[:_MAX_TEXT]) for value in inputs)

@@ -33,12 +33,14 @@ def mask_formats(text: str) -> str:
 
 def find_values(snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> list[str]:
     """Return the secrets in the snippets, read at the places that the scanners' findings name."""
-    return [
-        value
+    values = [
+        _extract_text(snippet.source, finding)
         for snippet in snippets
-        for finding in (scans[snippet.id].findings if snippet.id in scans else ())
-        if finding.rule.startswith(_FAMILY) and (value := _extract_text(snippet.source, finding))
+        if snippet.id in scans
+        for finding in scans[snippet.id].findings
+        if finding.rule.startswith(_FAMILY)
     ]
+    return [value for value in values if value]
 
 
 class Redactor:

@@ -36,7 +36,7 @@ def _make_snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
             "language": snippet.language.value,
             "executed": snippet.executed,
             "source": redactor.mask(snippet.source),
-            "findings": [_make_finding_row(each) for each in run.scans[snippet.id].findings],
+            "findings": [_make_finding_row(finding) for finding in run.scans[snippet.id].findings],
         }
         for number, snippet in enumerate(run.run.snippets, start=1)
     ]

@@ -26,7 +26,7 @@ from spanproof.gate.errors import (
     GateError,
     NoBaseline,
 )
-from spanproof.gate.files import GateFile, parse_gate, read_assertions, read_gate_file
+from spanproof.gate.files import GateFile, parse_gate, read_gate_file
 from spanproof.gate.grammar import parse_assertion, parse_lines, parse_query, parse_score
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall
 from spanproof.gate.open_policy import OpenPolicy, describe_gravest_cause, parse_open_policy
@@ -79,6 +79,5 @@ __all__ = [
     "parse_open_policy",
     "parse_query",
     "parse_score",
-    "read_assertions",
     "read_gate_file",
 ]

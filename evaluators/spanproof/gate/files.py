@@ -73,11 +73,6 @@ class GateFile:
     failure_fields: tuple[str, ...] = FAILURE_FIELDS
 
 
-def read_assertions(path: Path) -> list[Assertion]:
-    """Return the assertions of a file; see `read_gate_file`."""
-    return list(read_gate_file(path).assertions)
-
-
 def read_gate_file(path: Path, *, has_baseline: bool = False) -> GateFile:
     """Return what a file says; its suffix `.yaml`, `.yml` or `.json` says that it holds a mapping.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
 from spanproof.reading.words import base_forms_of
@@ -30,7 +30,7 @@ _POLAR: Final = re.compile(
     r"(?:(?:is|are|was|were|am|do|does|did|has|have|had|should|must|may|might)\b"
     r"|(?:can|could|will|would)\b(?!\s+you\b))[^.!?\n]*\?"
     r"|\bwhether\b|\b(?:verify|confirm|check|make sure|ensure) that\b"
-    r"|\b(?:tell|say|know|check|see|find out|verify|determine|confirm|ask)\b[^.!?\n]*\bif\b",
+    rf"|\b(?:{'|'.join(sorted(load_texts('inquiring')))}|find out)\b[^.!?\n]*\bif\b",
     re.IGNORECASE,
 )
 _OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
@@ -175,7 +175,7 @@ def is_polar(task: str) -> bool:
 
 
 def is_question_of_subject(task: str) -> bool:
-    """Return whether a task asks of whom something is so: "Who sent it?", but not "How much did it cost?"."""
+    """Return whether a task is about who did something: "Who sent it?", but not "How much did it cost?"."""
     return _OF_SUBJECT.search(task) is not None
 
 

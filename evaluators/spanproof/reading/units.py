@@ -1,15 +1,13 @@
-"""Units, currencies and scale words, and their conversion.
+"""Units, currencies and scale words.
 
 In: names as people and programs write them, folded to lower case. Out: the dimension of a unit with its
 factor to the dimension's base, the code of a currency, the number of a scale word. `units.txt` has the units.
-Conversions that the table cannot do are pint's, which is loaded with the first of them: it takes 0.4 s.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spanproof.reading.words import base_form
 
@@ -77,29 +75,6 @@ SCALES = {
     "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9, "trillion": 1e12, "tn": 1e12, "crore": 1e7, "lakh": 1e5,  # noqa: E501
     "dozen": 12.0, "hundred": 100.0, "千": 1e3, "万": 1e4, "萬": 1e4, "億": 1e8, "亿": 1e8,
 }  # fmt: skip
-
-
-def convert_unit(amount: float, unit: str, wanted: str) -> float | None:
-    """Return an amount in another unit; None where one of them is unknown or measures something else."""
-    one, other = UNITS.get(unit.lower()), UNITS.get(wanted.lower())
-    if one is not None and other is not None:
-        if one.dimension != other.dimension:
-            return None
-        return (amount - one.offset) * one.factor / other.factor + other.offset
-    import pint
-
-    try:
-        return float(_load_registry().Quantity(amount, unit).to(wanted).magnitude)
-    except (pint.errors.PintError, AttributeError, ValueError, TypeError, AssertionError):
-        return None
-
-
-@lru_cache(maxsize=1)
-def _load_registry() -> Any:
-    """Return pint's units; where a file of them is read, this process alone writes it."""
-    import pint
-
-    return pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
 
 
 # Units by the base forms of their names, as the words of a task are.

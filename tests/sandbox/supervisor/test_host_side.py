@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
-from spanproof.sandbox.supervisor.namespaces.root import list_regular_files
+from spanproof.sandbox.supervisor.namespaces.root import read_regular_files
 from spanproof.sandbox.supervisor.reduced.box import Directory
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
 from spanproof.sandbox.supervisor.reduced.watcher import GuardedWatcher
@@ -326,4 +326,4 @@ def test_any_directory_can_be_listed_and_no_link_is_followed(
             wanted[str(path.relative_to(work))] = 2
         if kind == "directory":
             place = path
-    assert list_regular_files(str(work)) == wanted
+    assert read_regular_files(str(work)) == wanted

@@ -128,7 +128,7 @@ def test_threads_are_listed_again_where_one_of_them_has_ended(
     lists = iter([cut])
     complete = [MAIN, FIRST, LATER]
     monkeypatch.setattr(lineage.os, "listdir", lambda _path: [str(task) for task in next(lists, complete)])
-    assert set(lineage._list_threads(MAIN)) == {MAIN, FIRST, LATER}
+    assert set(lineage._read_threads(MAIN)) == {MAIN, FIRST, LATER}
     assert session.has_acting(0.4, 0.0)
 
 

@@ -76,7 +76,7 @@ def ipv6(host: str, port: int) -> bytes:
     ],
 )
 def test_an_address_is_read_as_the_kernel_reads_it(raw: bytes, text: str, loopback: bool) -> None:
-    target = addresses.parse(raw)
+    target = addresses.find_address(raw)
     assert target is not None
     assert (target.text, target.loopback) == (text, loopback)
 
@@ -85,7 +85,7 @@ def test_a_dns_query_gives_its_name() -> None:
     query = (
         struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + b"\x06secret\x07example\x00" + struct.pack("!HH", 1, 1)
     )
-    assert addresses.parse_queried_name(query) == addresses.read_sought_name(query) == "secret.example"
+    assert addresses.find_queried_name(query) == addresses.read_sought_name(query) == "secret.example"
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_a_dns_query_gives_its_name() -> None:
     ],
 )
 def test_what_is_no_query_is_named_by_what_can_be_read_of_it(raw: bytes, text: str) -> None:
-    assert addresses.parse_queried_name(raw) is None
+    assert addresses.find_queried_name(raw) is None
     assert addresses.read_sought_name(raw) == text
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_address_or_a_query_or_neither(raw: bytes) -> None:
-    addresses.parse(raw)
-    addresses.parse_queried_name(raw)
+    addresses.find_address(raw)
+    addresses.find_queried_name(raw)
     assert addresses.read_sought_name(raw)
 
 

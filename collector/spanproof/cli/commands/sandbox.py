@@ -32,8 +32,7 @@ from spanproof.cli.output.listing import build_listing, build_pairs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
-from spanproof.sandbox.backends.self_check.promises import Finding
-from spanproof.sandbox.backends.self_check.promises import check as check_promises
+from spanproof.sandbox.backends.self_check.promises import Finding, iter_findings
 from spanproof.sandbox.environments import read_packages
 from spanproof.sandbox.scanners.source import normalise_language
 
@@ -124,7 +123,7 @@ def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Check each guarantee of a backend; exit code 1 if one does not hold."""
     with open_backend(backend, settings, 2) as sandbox:
         _start_sandbox(sandbox)
-        findings = list(check_promises(sandbox))
+        findings = list(iter_findings(sandbox))
     broken = [finding for finding in findings if finding.outcome == "broken"]
     if as_json:
         write_json({"backend": backend, "kept": not broken, "promises": [asdict(one) for one in findings]})

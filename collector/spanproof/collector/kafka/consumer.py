@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 _POLL_S = 0.1
 _COMMIT_EVERY_S = 1.0
+# A paused consumer resumes below this share of `max_pending_traces`, so that it does not pause again at once.
+_RESUME_SHARE = 0.8
 
 
 class SpanConsumer:
@@ -155,13 +157,9 @@ class SpanConsumer:
         self._spool.append(Encoding.PROTOBUF, payload).add_done_callback(hand_on)
 
     def _pause_or_resume(self) -> None:
-        waiting = self._pipeline.pending_traces
-        overloaded = (
-            self._stopping.is_set()
-            or self._backlog.full
-            or self._spool.full
-            or waiting >= self._rules.max_pending_traces * (0.8 if self._paused else 1.0)
-        )
+        max_pending = self._rules.max_pending_traces * (_RESUME_SHARE if self._paused else 1.0)
+        has_no_room = self._backlog.full or self._spool.full
+        overloaded = has_no_room or self._stopping.is_set() or self._pipeline.pending_traces >= max_pending
         if overloaded == self._paused:
             return
         assigned = self._consumer.assignment()

@@ -127,16 +127,18 @@ def _add_score(
         )
         return
     explanation = attributes.get(genai.EVALUATION_EXPLANATION)
+    shown_explanation = explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else ""
+    span_id = place.span_id if _is_id(place.span_id, 8) else None
     found.scores.append(
         ExternalScore(
             trace_id=place.trace_id,
-            span_id=place.span_id if _is_id(place.span_id, 8) else None,
+            span_id=span_id,
             layer=Layer.TRAJECTORY,
             name=name if name not in BUILT_IN else f"{_SOURCE}_{name}"[:64],
             source=_SOURCE,
             value=value,
             label=label,
-            explanation=explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else "",
+            explanation=shown_explanation,
             raw=number if number != value else None,
             unit="",
             given_ns=given_ns or time.time_ns(),

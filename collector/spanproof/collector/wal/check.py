@@ -64,12 +64,13 @@ def check_log(directory: Path) -> list[SegmentReport]:
                 torn += gap.end - gap.start
             else:
                 damaged.append((gap.start, gap.end))
+        first_number, last_number = (records[0].number, records[-1].number) if records else (None, None)
         missing = range(max(expected, checkpoint.below), first) if expected is not None else range(0)
         reports.append(
             SegmentReport(
                 path=path,
-                first=records[0].number if records else None,
-                last=records[-1].number if records else None,
+                first=first_number,
+                last=last_number,
                 records=len(records),
                 undone=sum(not checkpoint.has_done(each.number) for each in records),
                 torn_bytes=torn,
@@ -77,7 +78,7 @@ def check_log(directory: Path) -> list[SegmentReport]:
                 skipped=sum(number not in checkpoint.done for number in missing),
             )
         )
-        expected = records[-1].number + 1 if records else first
+        expected = first if last_number is None else last_number + 1
     return reports
 
 

@@ -42,19 +42,22 @@ class Attach:
         kinds = {span.kind, SpanKind.AGENT} if span.span_id == run.span_id else {span.kind} - {SpanKind.AGENT}
         if self.kind is not None and self.kind not in kinds:
             return False
-        known = {**span.resource, **span.attributes}
-        if self.tags and not set(self.tags) & set(_parse_tags(known.get(EVAL_TAGS))):
+        attributes = {**span.resource, **span.attributes}
+        if self.tags and not set(self.tags) & set(_parse_tags(attributes.get(EVAL_TAGS))):
             return False
-        return any(fnmatchcase(name, self.name) for name in _list_names(span, run)) and all(
-            key in known and fnmatchcase(str(known[key]), wanted) for key, wanted in self.attributes.items()
+        if not any(fnmatchcase(name, self.name) for name in _list_names(span, run)):
+            return False
+        return all(
+            key in attributes and fnmatchcase(str(attributes[key]), pattern)
+            for key, pattern in self.attributes.items()
         )
 
 
-def _parse_tags(given: object) -> list[str]:
+def _parse_tags(value: object) -> list[str]:
     """Return the tags of a span: a list, or a text with commas."""
-    if isinstance(given, str):
-        return [each.strip() for each in given.split(",")]
-    return [str(each) for each in given] if isinstance(given, list | tuple) else []
+    if isinstance(value, str):
+        return [tag.strip() for tag in value.split(",")]
+    return [str(tag) for tag in value] if isinstance(value, list | tuple) else []
 
 
 def _list_names(span: Span, run: Run) -> list[str]:

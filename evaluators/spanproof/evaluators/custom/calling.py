@@ -24,11 +24,13 @@ def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Colle
     by_position = [*takes.posonlyargs, *takes.args]
     if len(by_position) < _GIVEN_APART and takes.vararg is None:
         return "main does not take completion and target"
-    by_name = {each.arg for each in (*by_position[_GIVEN_APART:], *takes.kwonlyargs)}
-    by_name -= {each.arg for each in takes.posonlyargs}
+    by_name = {parameter.arg for parameter in (*by_position[_GIVEN_APART:], *takes.kwonlyargs)}
+    by_name -= {parameter.arg for parameter in takes.posonlyargs}
     without_default = by_position[: len(by_position) - len(takes.defaults)][_GIVEN_APART:]
     pairs = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-    wanted = {each.arg for each in (*without_default, *(arg for arg, default in pairs if default is None))}
+    wanted = {
+        parameter.arg for parameter in (*without_default, *(arg for arg, default in pairs if default is None))
+    }
     if lacking := sorted(wanted - (set(given) & by_name)):
         return f"main wants {', '.join(lacking)}, which nothing gives it"
     return None

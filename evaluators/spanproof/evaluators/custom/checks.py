@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -103,12 +103,7 @@ class BuiltIn:
                 holds = self._fold_case(text).strip() == self._fold_case(to_text(target)).strip()
                 return holds, f"{shown} is{'' if holds else ' not'} {_shorten(to_text(target))}"
             case Check.CONTAINS:
-                wanted = target if isinstance(target, list) else [target]
-                missing = [
-                    each for each in wanted if self._fold_case(to_text(each)) not in self._fold_case(text)
-                ]
-                lacks = ", ".join(_shorten(to_text(each)) for each in missing)
-                return not missing, f"{shown} lacks {lacks}" if missing else f"{shown} has all of it"
+                return self._check_contains(text, target if isinstance(target, list) else [target])
             case Check.REGEX:
                 pattern = f"(?i){to_text(target)}" if self.ignore_case else to_text(target)
                 holds = compile_pattern(pattern).search(text) is not None
@@ -119,15 +114,23 @@ class BuiltIn:
             case Check.JSON_SCHEMA:
                 return _fit(completion, _parse_schema(target))
             case Check.NUMERIC:
-                wanted_number = _parse_number(target)
-                found = [completion] if is_number(completion) else extract_numbers(text)
-                holds = any(is_near(each, wanted_number, self.tolerance) for each in found)
-                return (
-                    holds,
-                    f"{shown} {'has' if holds else 'has not'} {wanted_number:g} ± {self.tolerance:g}",
-                )
+                return self._check_number(completion, _parse_number(target))
             case Check.EXPRESSION | Check.CEL:
                 raise AssertionError("an expression compares nothing")
+
+    def _check_contains(self, text: str, parts: Sequence[JsonValue]) -> tuple[bool, str]:
+        folded = self._fold_case(text)
+        missing = [part for part in map(to_text, parts) if self._fold_case(part) not in folded]
+        if missing:
+            return False, f"{_shorten(text)} lacks {', '.join(map(_shorten, missing))}"
+        return True, f"{_shorten(text)} has all of it"
+
+    def _check_number(self, completion: JsonValue, expected: float) -> tuple[bool, str]:
+        text = to_text(completion)
+        numbers = [completion] if is_number(completion) else extract_numbers(text)
+        holds = any(is_near(number, expected, self.tolerance) for number in numbers)
+        verb = "has" if holds else "has not"
+        return holds, f"{_shorten(text)} {verb} {expected:g} ± {self.tolerance:g}"
 
     def _fold_case(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text

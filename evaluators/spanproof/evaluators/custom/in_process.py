@@ -53,11 +53,14 @@ class InProcess:
             EvaluatorError: it wants a value that there is not.
         """
         known = _GIVEN | set(given)
-        for each in inspect.signature(self.function).parameters.values():
-            is_filled = each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.default is not each.empty
-            if not is_filled and each.name not in known:
+        for parameter in inspect.signature(self.function).parameters.values():
+            is_filled = (
+                parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+                or parameter.default is not parameter.empty
+            )
+            if not is_filled and parameter.name not in known:
                 raise EvaluatorError(
-                    f"evaluator {self.name!r}: {self.target} wants {each.name!r}, and is given"
+                    f"evaluator {self.name!r}: {self.target} wants {parameter.name!r}, and is given"
                     f" {', '.join(sorted(known))}; further values are `variables`"
                 )
 

@@ -66,9 +66,13 @@ class JudgeCascade(Evaluator):
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Settle what is open; see `Evaluator.judge`."""
-        own = [each for each in so_far if each.layer is self.layer and each.name == self._rubric.score]
-        left_open = [each for each in own if is_open(each)]
-        settled = next((each for each in own if not is_open(each)), None)
+        own = [
+            judgement
+            for judgement in so_far
+            if judgement.layer is self.layer and judgement.name == self._rubric.score
+        ]
+        left_open = [judgement for judgement in own if is_open(judgement)]
+        settled = next((judgement for judgement in own if not is_open(judgement)), None)
         is_advised = (
             settled is not None and isinstance(settled.outcome, Scored) and self._is_sampled(evidence)
         )
@@ -76,7 +80,7 @@ class JudgeCascade(Evaluator):
             return []
         # One prompt is about the whole run, whatever the number of scores that it settles.
         outcome, dollars = self._query_outcome(evidence)
-        found = [self._settle_judgement(each, outcome) for each in left_open]
+        found = [self._settle_judgement(judgement, outcome) for judgement in left_open]
         if settled is not None and is_advised:
             advice = replace(outcome, label=None) if isinstance(outcome, Scored) else outcome
             found.append(self._make_judgement(settled, advice, BESIDE))

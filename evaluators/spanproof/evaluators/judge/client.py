@@ -72,12 +72,10 @@ class Answered(Generic[T]):
 
     Attributes:
         dollars: what it cost, with a first try that failed; 0 where the reply was kept.
-        price_known: whether the model's price is known, so that `dollars` says anything.
     """
 
     reply: T
     dollars: float
-    price_known: bool = True
 
 
 class Judge:
@@ -136,17 +134,16 @@ class Judge:
             JudgeFailed: no usable reply after a second try.
             JudgeUnavailable: the client is not installed, or has no key.
         """
-        is_known = self._price is not None
         key = prompt.key(self.model)
         kept = self._recordings.reply(key) if self._recordings else None
         if kept is not None:
             try:
-                return Answered(prompt.parse_reply(kept), 0.0, is_known)
+                return Answered(prompt.parse_reply(kept), 0.0)
             except JudgeFailed:
                 log.warning("the reply kept as %s is not usable, the judge is called again", key)
         try:
             reply, dollars = self._query_once(prompt, payer, key)
-            return Answered(reply, dollars, is_known)
+            return Answered(reply, dollars)
         except JudgeFailed as failure:
             if failure.wait_s > self._settings.timeout_s:
                 raise
@@ -158,7 +155,7 @@ class Judge:
         except JudgeFailed as failure:
             failure.dollars += first_dollars
             raise
-        return Answered(reply, first_dollars + dollars, is_known)
+        return Answered(reply, first_dollars + dollars)
 
     def _query_once(self, prompt: Prompt[T], payer: Payer, key: str) -> tuple[T, float]:
         text, dollars = self._query_within_budget(prompt, payer)

@@ -62,6 +62,11 @@ class JudgedAnswer:
     dollars: float = 0.0
     error: str = ""
 
+    @property
+    def was_queried(self) -> bool:
+        """Whether the judge was queried about the answer."""
+        return self.ruling is not None or bool(self.error)
+
     def is_right(self, passes: bool) -> bool:
         """Whether it says what the person says; what it does not decide is not right."""
         return self.ruling is (Ruling.TRUE if passes else Ruling.FALSE)
@@ -127,8 +132,8 @@ def judge_answers(
     def judge_one(answer: LabelledAnswer) -> JudgedAnswer:
         evaluation = engine.evaluate(answer.trace)
         run = next(each for each in evaluation.runs if each.run.span_id == answer.run_span_id)
-        own = next((each for each in run.scores if each.name == Layer.GROUNDEDNESS.value), None)
-        cost = next((each.outcome for each in run.scores if each.name == COST_NAME), None)
+        own = next((score for score in run.scores if score.name == Layer.GROUNDEDNESS.value), None)
+        cost = next((score.outcome for score in run.scores if score.name == COST_NAME), None)
         dollars = (cost.raw or 0.0) if isinstance(cost, Scored) else 0.0
         answered()
         if own is None:
@@ -154,7 +159,7 @@ def compare_judges(
     queried = [
         (answer.passes, one, other)
         for answer, one, other in zip(answers, first, second, strict=True)
-        if one.ruling is not None or one.error or other.ruling is not None or other.error
+        if one.was_queried or other.was_queried
     ]
     rights = [(one.is_right(passes), other.is_right(passes)) for passes, one, other in queried]
     only_first, only_second = rights.count((True, False)), rights.count((False, True))
@@ -183,17 +188,19 @@ def compute_sign_test(one: int, other: int) -> float:
 
 
 def _measure_figures(name: str, judged: Sequence[tuple[bool, JudgedAnswer]]) -> JudgeFigures:
-    decided = [each for each in judged if each[1].ruling in (Ruling.TRUE, Ruling.FALSE)]
-    fails = [passes for passes, each in judged if each.ruling is Ruling.FALSE]
+    decided = [answer for _, answer in judged if answer.ruling in (Ruling.TRUE, Ruling.FALSE)]
+    fails = [passes for passes, answer in judged if answer.ruling is Ruling.FALSE]
     right_fails = sum(not passes for passes in fails)
+    right = sum(answer.is_right(passes) for passes, answer in judged)
+    wrong_answers = sum(not passes for passes, _ in judged)
     return JudgeFigures(
         name,
         Share(len(decided), len(judged)),
-        Share(sum(each.is_right(passes) for passes, each in judged), len(judged)),
+        Share(right, len(judged)),
         Share(right_fails, len(fails)),
-        Share(right_fails, sum(not passes for passes, _ in judged)),
-        sum(each.dollars for _, each in judged),
-        sum(bool(each.error) for _, each in judged),
+        Share(right_fails, wrong_answers),
+        sum(answer.dollars for _, answer in judged),
+        sum(bool(answer.error) for _, answer in judged),
     )
 
 

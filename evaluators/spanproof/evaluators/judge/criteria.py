@@ -131,7 +131,7 @@ def _collect_material(evidence: RunEvidence, span: Span) -> list[tuple[str, str]
     output = span.output.text if span.output else str(span.observation or "")
     if span.span_id == run.span_id and run.answer is not None:
         output = run.answer.text
-    code = "\n\n".join(each.source for each in run.snippets if each.span_id == span.span_id)
+    code = "\n\n".join(snippet.source for snippet in run.snippets if snippet.span_id == span.span_id)
     return [
         ("task", run.task or ""),
         ("input", span.input.text if span.input else ""),

@@ -40,7 +40,7 @@ def estimate_tokens(run: Run, layer: Layer, outcome: Scored) -> TokenEstimate:
     tokens_out = _TOKENS_OF_A_SCORE
     if layer is Layer.GROUNDEDNESS:
         sentences = list_open_sentences(answer, outcome)
-        characters += sum(len(each.text) + sum(map(len, each.bindings)) for each in sentences)
+        characters += sum(len(sentence.text) + sum(map(len, sentence.bindings)) for sentence in sentences)
         tokens_out = _TOKENS_PER_SENTENCE * len(sentences)
     return TokenEstimate(characters // _CHARACTERS_PER_TOKEN, tokens_out)
 

@@ -194,16 +194,16 @@ def _select_deciding(
         (mark.start, mark.end) for mark in _list_marks(outcome) if mark.verdict is SentenceState.CHECKED
     }
     found = [
-        each
-        for each in ruled
-        if (each[0].start, each[0].end) not in checked or each[1].ruling is Ruling.FALSE
+        pair
+        for pair in ruled
+        if (pair[0].start, pair[0].end) not in checked or pair[1].ruling is Ruling.FALSE
     ]
-    return found if any((each[0].start, each[0].end) not in checked for each in ruled) else list(ruled)
+    return found if any((pair[0].start, pair[0].end) not in checked for pair in ruled) else list(ruled)
 
 
 def _explain_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
     """Return why a verdict stays open that a judge was queried about."""
-    sentence, ruling = next(each for each in ruled if each[1].ruling is not Ruling.TRUE)
+    sentence, ruling = next(pair for pair in ruled if pair[1].ruling is not Ruling.TRUE)
     if ruling.ruling is Ruling.FALSE:
         return f"{judge.title} calls {_shorten(sentence.text)!r} false, and is below its bound"
     return f"{judge.title} does not decide {_shorten(sentence.text)!r}: {ruling.reason or 'no reason given'}"

@@ -52,7 +52,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.boundary"
-VERSION = "3"
+VERSION = "4"
 
 _DNS = "53"
 

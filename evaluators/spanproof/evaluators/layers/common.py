@@ -180,7 +180,9 @@ def describe_executor(executor: Executor) -> str:
     if executor.image_digest and executor.image_name and executor.image_digest not in executor.image_name:
         image = f"{executor.image_name}@{executor.image_digest}"
     kind = " ".join(part for part in (executor.type, executor.version) if part)
-    return f"{kind} ({image})" if kind and image else kind or image or "an executor that is not on the trace"
+    if kind and image:
+        return f"{kind} ({image})"
+    return kind or image or "an executor that is not on the trace"
 
 
 def format_count(number: int, noun: str) -> str:

@@ -52,7 +52,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.execution"
-VERSION = "5"
+VERSION = "6"
 
 MAX_FAILED_SHARE = 0.5
 """A run fails when more than this share of its steps failed, even if the last one worked."""

@@ -89,7 +89,7 @@ class Classifier:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._session = _load_session(directory / MODEL_FILE)
-        self._inputs = [each.name for each in self._session.get_inputs()]
+        self._inputs = [tensor.name for tensor in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - _INPUTS):
             raise EvaluatorError(
                 f"{directory / MODEL_FILE} wants the input {unknown[0]!r}; export an encoder with a"
@@ -102,7 +102,7 @@ class Classifier:
         self._fixed_length = shape[1] if len(shape) > 1 and isinstance(shape[1], int) else None
         if self._fixed_length is not None:
             self.max_tokens = min(self.max_tokens, self._fixed_length)
-        self._output = _choose_output([each.name for each in self._session.get_outputs()])
+        self._output = _choose_output([output.name for output in self._session.get_outputs()])
 
     def predict(self, pairs: Sequence[TextPair]) -> list[Prediction]:
         """Return the probabilities of each pair.
@@ -158,17 +158,17 @@ class Classifier:
 
     def _predict_batch(self, pairs: Sequence[TextPair]) -> list[Prediction]:
         encoded = [self._encode(pair) for pair in pairs]
-        length = self._fixed_length or max(len(each.ids) for each in encoded)
+        length = self._fixed_length or max(len(encoding.ids) for encoding in encoded)
         pad = self._find_pad_id()
         columns = {
-            "input_ids": [_pad(each.ids, length, pad) for each in encoded],
-            "attention_mask": [_pad(each.attention_mask, length, 0) for each in encoded],
-            "token_type_ids": [_pad(each.type_ids, length, 0) for each in encoded],
+            "input_ids": [_pad(encoding.ids, length, pad) for encoding in encoded],
+            "attention_mask": [_pad(encoding.attention_mask, length, 0) for encoding in encoded],
+            "token_type_ids": [_pad(encoding.type_ids, length, 0) for encoding in encoded],
         }
         probabilities = self._to_probabilities(self._run_session(columns), len(pairs))
         return [
-            self._build_prediction(row, each, pair)
-            for row, each, pair in zip(probabilities, encoded, pairs, strict=True)
+            self._build_prediction(row, encoding, pair)
+            for row, encoding, pair in zip(probabilities, encoded, pairs, strict=True)
         ]
 
     def _encode(self, pair: TextPair) -> Any:
@@ -231,7 +231,7 @@ class Classifier:
 
     def _find_pad_id(self) -> int:
         ids = (self._tokenizer.token_to_id(token) for token in _PAD_TOKENS)
-        return next((each for each in ids if each is not None), 0)
+        return next((token_id for token_id in ids if token_id is not None), 0)
 
 
 def _pad(values: Sequence[int], length: int, filler: int) -> list[int]:

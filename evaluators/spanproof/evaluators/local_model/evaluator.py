@@ -87,7 +87,7 @@ class LocalModel(Evaluator):
             return []
         support = self.compute_support(evidence.run.task or "", "\n".join(outputs), answer.text, sentences)
         rulings = [self.rule_on_support(each) for each in support]
-        if all(each.ruling is Ruling.UNKNOWN for each in rulings):
+        if all(ruling.ruling is Ruling.UNKNOWN for ruling in rulings):
             return []
         may_fail = self._bounds.may_fail(self.name, self.layer)
         judge = JudgeName(self.name, self._title)
@@ -116,7 +116,7 @@ class LocalModel(Evaluator):
             raw = self._read_tokens(TextPair(source, answer, task), sentences)
         else:
             raw = [self._read_best(TextPair(source, sentence.text, task)) for sentence in sentences]
-        return [self.probed.calibration.calibrate(each) for each in raw]
+        return [self.probed.calibration.calibrate(probability) for probability in raw]
 
     def _read_best(self, pair: TextPair) -> float:
         """Return the support in the window of the source that supports a sentence most."""
@@ -143,7 +143,9 @@ class LocalModel(Evaluator):
 
     def _iter_tokens(self, prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
         support = prediction.rows[:, self.probed.supported]
-        return [(place, float(each)) for place, each in zip(prediction.places, support, strict=True)]
+        return [
+            (place, float(probability)) for place, probability in zip(prediction.places, support, strict=True)
+        ]
 
     def _select_windows(self, pair: TextPair) -> list[TextPair]:
         windows = list(self._classifier.iter_windows(pair))

@@ -71,14 +71,7 @@ def find_broader_numbers(
             number = _find_own_number(answer, broad.result, elsewhere)
             if number is not None:
                 left_out = f"{broad.source[:120]} leaves out {values[0]}"
-                yield Origin(
-                    number,
-                    OriginKind.BROADER,
-                    fabricated=True,
-                    step=broad.step,
-                    span_id=broad.span_id,
-                    source=f"more than the task is about ({left_out})",
-                )
+                yield _build_origin(number, broad, f"more than the task is about ({left_out})")
                 return
 
 
@@ -108,15 +101,15 @@ def find_swapped_numbers(
             elsewhere = [call.result for call in calls if call is not other] + [task]
             number = _find_own_number(answer, other.result, elsewhere)
             if number is not None:
-                yield Origin(
-                    number,
-                    OriginKind.BROADER,
-                    fabricated=True,
-                    step=other.step,
-                    span_id=other.span_id,
-                    source=f"{swapped[1]}, where the task is about {swapped[0]}",
-                )
+                source = f"{swapped[1]}, where the task is about {swapped[0]}"
+                yield _build_origin(number, other, source)
                 return
+
+
+def _build_origin(number: str, cause: Query | MadeCall, source: str) -> Origin:
+    return Origin(
+        number, OriginKind.BROADER, fabricated=True, step=cause.step, span_id=cause.span_id, source=source
+    )
 
 
 def _find_own_number(answer: str, result: str, elsewhere: Sequence[str]) -> str | None:

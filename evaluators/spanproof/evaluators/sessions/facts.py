@@ -33,7 +33,9 @@ def extract_facts(text: str) -> Mapping[str, str]:
 
 def is_identifier(fact: str) -> bool:
     """Return whether a fact in normal form names one thing: letters and digits together, or an address."""
-    return "@" in fact or (any(each.isalpha() for each in fact) and any(each.isdigit() for each in fact))
+    has_letter = any(character.isalpha() for character in fact)
+    has_digit = any(character.isdigit() for character in fact)
+    return "@" in fact or (has_letter and has_digit)
 
 
 def derive_shape(fact: str) -> str:

@@ -21,13 +21,13 @@ _NO_ANSWER = {
 
 def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
     """Return the verdict on the traces of one session."""
-    in_order = sorted(evaluations, key=lambda each: _find_start_ns(each))
+    in_order = sorted(evaluations, key=lambda evaluation: _find_start_ns(evaluation))
     turns: list[Turn] = []
     hand_overs: list[HandOver] = []
     mistakes: list[tuple[int, FirstMistake]] = []
     texts: list[str] = []
     for evaluation in in_order:
-        runs = [each.run for each in evaluation.runs]
+        runs = [judged.run for judged in evaluation.runs]
         numbers = _number_turns(runs, len(turns) + 1)
         passed_on = find_hand_overs(evaluation.trace, runs, numbers, texts)
         for run in evaluation.runs:
@@ -37,7 +37,7 @@ def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
         mistakes += _find_mistakes(evaluation, numbers)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
     mistakes += (_to_mistake(hand_over) for hand_over in hand_overs if hand_over.replaced)
-    first = min(mistakes, key=lambda each: each[0], default=None)
+    first = min(mistakes, key=lambda mistake: mistake[0], default=None)
     return _conclude(in_order, turns, hand_overs, first[1] if first else None)
 
 
@@ -74,9 +74,9 @@ def _judge_turn(
     if state is State.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
         state, why = State.OPEN, f"{answering.run.name} {_describe_unread(unread[0])}"
     if state is not State.FAIL:
-        for each in evaluation.runs:
-            if _breaks_boundary(each):
-                state, why = State.FAIL, f"{each.run.name} fails the boundary"
+        for judged in evaluation.runs:
+            if _breaks_boundary(judged):
+                state, why = State.FAIL, f"{judged.run.name} fails the boundary"
         for hand_over in hand_overs:
             if hand_over.replaced:
                 state, why = State.FAIL, f"{hand_over.giver} {_describe_replaced(hand_over)}"
@@ -101,17 +101,19 @@ def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEv
     and its answer is that of another run: a graph around its agents passes their answer on.
     """
     answer = root.run.answer
-    if answer is not None and any(get_state(each).is_judged for each in root.layers.values()):
+    if answer is not None and any(get_state(layer).is_judged for layer in root.layers.values()):
         return root
-    within = [each for each in _find_descendants(root, runs) if each.run.answer is not None]
+    within = [descendant for descendant in _find_descendants(root, runs) if descendant.run.answer is not None]
     answered = [
-        each for each in within if answer is None or _normalise_answer(each) == _normalise_answer(root)
+        descendant
+        for descendant in within
+        if answer is None or _normalise_answer(descendant) == _normalise_answer(root)
     ]
-    return max(answered, key=lambda each: each.run.end_ns, default=root)
+    return max(answered, key=lambda descendant: descendant.run.end_ns, default=root)
 
 
 def _find_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
-    parents = {each.run.span_id: each.run.parent_span_id for each in runs}
+    parents = {judged.run.span_id: judged.run.parent_span_id for judged in runs}
 
     def is_within(run: RunEvaluation) -> bool:
         above, left = run.run.parent_span_id, len(parents)
@@ -119,7 +121,7 @@ def _find_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> lis
             above, left = parents.get(above), left - 1
         return above == root.run.span_id
 
-    return [each for each in runs if is_within(each)]
+    return [judged for judged in runs if is_within(judged)]
 
 
 def _normalise_answer(run: RunEvaluation) -> str:
@@ -197,7 +199,7 @@ def _conclude(
 ) -> SessionVerdict:
     last = _keep_last_attempts(turns)
     passed = sum(turn.state is State.PASS for turn in last)
-    broken = any(_breaks_boundary(run) for each in evaluations for run in each.runs)
+    broken = any(_breaks_boundary(run) for evaluation in evaluations for run in evaluation.runs)
     state = State.FAIL if broken else fold_states(turn.state for turn in last)
     if state is State.PASS and passed < len(last):
         # A request whose answer no layer judged is not known to have ended well.

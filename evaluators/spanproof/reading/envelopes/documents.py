@@ -146,17 +146,15 @@ def has_error(value: JsonValue) -> bool:
 
 
 def _build_document_envelope(form: DocumentForm, fields: Mapping[str, JsonValue]) -> Envelope:
-    status = next((parse_whole_number(fields[name]) for name in _EXIT_FIELDS if name in fields), None)
     if form.status is EnvelopeStatus.WORKED:
-        return replace(WORKED, producer=form.producer, exit_status=status)
+        return replace(WORKED, producer=form.producer)
+    status = next((parse_whole_number(fields[name]) for name in _EXIT_FIELDS if name in fields), None)
     if status is not None and form.status is EnvelopeStatus.FAILED:
         first = ("stderr", "error", "output", "stdout")
         quote = find_message(fields, first) or f"exit status {status}"
-        return Envelope(form.status, EnvelopeForm.EXIT_STATUS, quote, None, status, form.producer)
+        return Envelope(form.status, EnvelopeForm.EXIT_STATUS, quote, None, form.producer)
     quote = find_message(fields) or str(fields.get("status") or fields.get("code") or form.status.value)
-    return Envelope(
-        form.status, EnvelopeForm.STRUCTURED, quote, _find_error_type(fields), None, form.producer
-    )
+    return Envelope(form.status, EnvelopeForm.STRUCTURED, quote, _find_error_type(fields), form.producer)
 
 
 def find_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAGE_FIELDS) -> str:

@@ -54,7 +54,6 @@ class Envelope:
     form: EnvelopeForm = EnvelopeForm.TEXT
     quote: str = ""
     error_type: str | None = None
-    exit_status: int | None = None
     producer: str = ""
     items: tuple[ItemOutcome, ...] = ()
     done_count: int | None = None

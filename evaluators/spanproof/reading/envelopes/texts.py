@@ -84,7 +84,7 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
     if status == 0:
         return None
     if status is not None:
-        return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, other_lines[-1], None, status)
+        return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, other_lines[-1])
     framework = _match("framework", head, lines[0])
     if framework is not None:
         return framework
@@ -107,7 +107,7 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
 
 
 def _make_text_failure(quote: str, error_type: str | None = None, producer: str = "") -> Envelope:
-    return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.TEXT, quote, error_type, None, producer)
+    return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.TEXT, quote, error_type, producer)
 
 
 def _match(section: str, text: str, quote: str) -> Envelope | None:

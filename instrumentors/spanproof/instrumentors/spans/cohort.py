@@ -19,7 +19,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.fast_span import set_attributes
 from spanproof.semconv import openinference
-from spanproof.semconv.spanproof import COHORT_PREFIX, EVAL_TAGS, SCOPE_PREFIX
+from spanproof.semconv import spanproof as ours
 
 COHORT_KEY: Final = create_key("spanproof-cohort")
 """Under which a context holds its cohort."""
@@ -53,11 +53,11 @@ def set_cohort(
         tags: words of your own; those of an inner block take the place of the outer block's.
     """
     values = {
-        COHORT_PREFIX + "prompt_version": prompt_version,
-        COHORT_PREFIX + "task": task,
-        COHORT_PREFIX + "release": release,
-        COHORT_PREFIX + "fixture_set": fixture_set,
-        COHORT_PREFIX + "project": project,
+        ours.COHORT_PROMPT_VERSION: prompt_version,
+        ours.COHORT_TASK: task,
+        ours.COHORT_RELEASE: release,
+        ours.COHORT_FIXTURE_SET: fixture_set,
+        ours.COHORT_PROJECT: project,
         openinference.SESSION_ID: session,
         openinference.USER_ID: user,
     }
@@ -87,11 +87,11 @@ class CohortProcessor(SpanProcessor):
 
     def set_default(self, dimension: str, value: str) -> None:
         """Set a dimension's value for spans whose cohort has no other."""
-        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _format_value(value)}
+        self._defaults = {**self._defaults, ours.COHORT_PREFIX + dimension: _format_value(value)}
 
     def set_tags(self, tags: tuple[str, ...]) -> None:
         """Set what spans are to be judged for."""
-        self._defaults = {**self._defaults, EVAL_TAGS: tuple(map(_format_value, tags))}
+        self._defaults = {**self._defaults, ours.EVAL_TAGS: tuple(map(_format_value, tags))}
 
     @shielded("cohort.on_start")
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
@@ -114,4 +114,4 @@ def _format_value(value: object) -> str:
 
 def _is_ours(span: Span) -> bool:
     scope = span.instrumentation_scope
-    return scope is not None and scope.name.startswith(SCOPE_PREFIX)
+    return scope is not None and scope.name.startswith(ours.SCOPE_PREFIX)

@@ -68,15 +68,15 @@ class Marked:
         data = self._held + data
         at = 0
         for mark in _MARK.finditer(data):
-            yield from self._decode_piece(data[at : mark.start()])
+            yield from self._iter_pieces(data[at : mark.start()])
             self._stream = mark[0]
             at = mark.end()
         begun = _BEGUN.search(data, at)
         end = begun.start() if begun else len(data)
-        yield from self._decode_piece(data[at:end])
+        yield from self._iter_pieces(data[at:end])
         self._held = data[end:]
 
-    def _decode_piece(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
+    def _iter_pieces(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
         if data:
             # What is ours is ASCII.
             text = data.decode("utf-8", "replace")
@@ -167,8 +167,8 @@ class DaytonaService(Service):
             "snapshot": self.settings.snapshot,
             "target": self.settings.target,
         }
-        given = {name: value for name, value in wanted.items() if value is not None}
-        made = self.request("POST", "/sandbox", json=given).json()
+        request = {name: value for name, value in wanted.items() if value is not None}
+        made = self.request("POST", "/sandbox", json=request).json()
         host = SandboxHost(self, str(made["id"]))
         try:
             host.wait_until_started(self.settings.start_s)
@@ -247,10 +247,10 @@ class SandboxHost:
         )
 
     def _fetch_proxy_url(self, found: dict[str, Any]) -> str:
-        given = found.get("toolboxProxyUrl")
-        if not given:
-            given = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
-        return str(given).rstrip("/")
+        url = found.get("toolboxProxyUrl")
+        if not url:
+            url = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
+        return str(url).rstrip("/")
 
     def write(self, path: str, data: bytes) -> None:
         """See `Host.write`."""
@@ -309,7 +309,7 @@ class DaytonaSandbox(RemoteSandbox):
     """Runs programs in sandboxes of Daytona; `workers` of them at once."""
 
     name = "daytona"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         super().__init__(DaytonaService(Settings.parse(self.name, settings)), workers=workers)

@@ -89,12 +89,12 @@ class E2BService(Service):
             "request_timeout": min(_PROBE_S, self.settings.request_timeout_s),
         }
         Remote.list(limit=1, retries=0, **options).next_items()
-        known = bool(_AN_ID.fullmatch(name)) or Template.exists(name, **options)
-        detail = name if known else f"the service does not know the template {name!r}"
+        exists = bool(_AN_ID.fullmatch(name)) or Template.exists(name, **options)
+        detail = name if exists else f"the service does not know the template {name!r}"
         remedy = "set `template` to the ID or name of one that was built with this account"
         return (
             Feature("service", present=True, required=True),
-            Feature("template", known, required=True, detail=detail, remedy=remedy),
+            Feature("template", exists, required=True, detail=detail, remedy=remedy),
             _probe_pinned_template(name),
         )
 
@@ -186,7 +186,7 @@ class E2BSandbox(RemoteSandbox):
     """Runs programs on machines of E2B; `workers` of them at once."""
 
     name = "e2b"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         super().__init__(E2BService(Settings.parse(self.name, settings)), workers=workers)

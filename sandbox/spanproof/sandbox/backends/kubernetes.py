@@ -86,9 +86,9 @@ class Settings(RemoteSettings):
         return self.rights == "namespaces"
 
     @classmethod
-    def parse(cls, backend: str, given: Mapping[str, str]) -> Self:
+    def parse(cls, backend: str, settings: Mapping[str, str]) -> Self:
         """See `RemoteSettings.parse`; amounts are quantities of Kubernetes."""
-        parsed = super(Settings, cls).parse(backend, given)
+        parsed = super(Settings, cls).parse(backend, settings)
         for name in ("cpu", "memory"):
             text = getattr(parsed, name)
             if not _QUANTITY.fullmatch(text):
@@ -397,8 +397,8 @@ class ExecStream:
 
 def _explain_pod(pod: Any) -> tuple[str, bool]:
     """Return why a pod does not run, and whether waiting is of no use."""
-    for each in pod.status.container_statuses or ():
-        waiting = each.state.waiting if each.state is not None else None
+    for status in pod.status.container_statuses or ():
+        waiting = status.state.waiting if status.state is not None else None
         if waiting is not None:
             return f"{waiting.reason}: {waiting.message or ''}".strip(": "), waiting.reason in _HOPELESS
     for condition in pod.status.conditions or ():
@@ -417,7 +417,7 @@ class KubernetesSandbox(RemoteSandbox):
     """Runs programs in Jobs; `workers` of them at once."""
 
     name = "kubernetes"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         chosen = Settings.parse(self.name, settings)

@@ -92,14 +92,14 @@ class ModalService(Service):
 
     def probe_service(self) -> tuple[Feature, ...]:
         """See `Service.probe_service`; looks the app up."""
-        self._open()
+        self._connect_app()
         return (Feature("service", present=True, required=True, detail=f"app {self.settings.app!r}"),)
 
     def create(self, lifetime_s: int) -> Host:
         """See `Service.create`."""
         from modal import Sandbox as Remote
 
-        client, app = self._open()
+        client, app = self._connect_app()
         settings = self.settings
         choices: dict[str, Any] = {"runtime": settings.runtime, "region": settings.region}
         remote = Remote.create(
@@ -117,7 +117,7 @@ class ModalService(Service):
         self._hosts.add(host)
         return host
 
-    def _open(self) -> tuple[Client, App]:
+    def _connect_app(self) -> tuple[Client, App]:
         from modal import App, Client
         from modal.config import config
 
@@ -230,7 +230,7 @@ class ModalSandbox(RemoteSandbox):
     """Runs programs in sandboxes of Modal; `workers` of them at once."""
 
     name = "modal"
-    settings = Settings.describe()
+    settings = Settings.read_descriptions()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         super().__init__(ModalService(Settings.parse(self.name, settings)), workers=workers)

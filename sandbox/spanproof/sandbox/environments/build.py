@@ -74,12 +74,12 @@ class Environments:
             found = self.store.lease(lock) if lock is not None else None
             if found is not None:
                 return found
-            with self.store.building(key) as place:
+            with self.store.building(key) as directory:
                 lock = self._find_lock(wish, key)  # another process may have been faster
                 found = self.store.lease(lock) if lock is not None else None
                 if found is None and wish is not wanted:
                     self._refuse_early_retry(key)
-                return found or self._build(wish, lock, place)
+                return found or self._build(wish, lock, directory)
         except EnvironmentUnavailable as problem:
             if key not in self._failed:
                 self._failed[key] = time.monotonic(), problem
@@ -107,40 +107,40 @@ class Environments:
             pip.check_hashes(kept, wish.hashes)
         return kept
 
-    def _build(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
+    def _build(self, wish: Wanted, earlier: Lock | None, directory: Path) -> Lease:
         started = time.monotonic()
         pins = wish.packages.pins
         more = " …" if len(pins) > 5 else ""
         _logger.info("building an environment, once: %s%s", ", ".join(pins[:5]), more)
         outcome = "no environment was built"
         try:
-            leased = self._build_image(wish, known, place)
+            leased = self._build_image(wish, earlier, directory)
             outcome = "environment built"
         finally:
             _logger.info("%s (%.1f s)", outcome, time.monotonic() - started, extra={"done": True})
         self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
         return leased
 
-    def _build_image(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
-        archives, image = place / "archives", place / "image"
+    def _build_image(self, wish: Wanted, earlier: Lock | None, directory: Path) -> Lease:
+        archives, image = directory / "archives", directory / "image"
         archives.mkdir()
         image.mkdir()
         _logger.info("downloading")
-        lock = self._fetch(wish, known, archives)
+        lock = self._fetch(wish, earlier, archives)
         _logger.info("unpacking %d packages in the sandbox", len(lock.packages))
         self._unpack(lock, archives, image)
         leased = self.store.add(image, lock)
         self.store.keep_lock(compute_wish_key(wish.packages), lock)
         return leased
 
-    def _fetch(self, wish: Wanted, known: Lock | None, archives: Path) -> Lock:
+    def _fetch(self, wish: Wanted, earlier: Lock | None, archives: Path) -> Lock:
         if wish.packages.ecosystem is Ecosystem.NPM:
-            lock = known or npm.lock_by_resolving(wish.packages, archives)
+            lock = earlier or npm.lock_by_resolving(wish.packages, archives)
             npm.fetch_packages(lock, archives)
             return lock
-        if known is not None:
-            pip.fetch_packages(known, archives)
-        lock = known or pip.lock_by_download(wish.packages, archives)
+        if earlier is not None:
+            pip.fetch_packages(earlier, archives)
+        lock = earlier or pip.lock_by_download(wish.packages, archives)
         pip.check_hashes(lock, wish.hashes)
         pip.write_requirements(lock, archives)
         return lock

@@ -57,7 +57,7 @@ def raise_machine_error(output: str, client: str) -> None:
         raise make_space_error()
     if _NO_NETWORK.search(output):
         raise EnvironmentUnavailable(
-            f"the package index cannot be reached ({_find_last_line(output)});"
+            f"the package index cannot be reached ({_get_last_line(output)});"
             f" check the network and {client}'s"
             f" configuration ({client} config list), or build the environment where there is one"
         )
@@ -73,7 +73,7 @@ def make_space_error() -> EnvironmentUnavailable:
 
 def make_client_error(client: str, output: str) -> EnvironmentUnavailable:
     """Return the error of a client's failure that has no class of its own."""
-    return EnvironmentUnavailable(f"{client} could not get the packages: {_find_last_line(output)}")
+    return EnvironmentUnavailable(f"{client} could not get the packages: {_get_last_line(output)}")
 
 
 def compute_digest(path: Path, algorithm: str) -> bytes:
@@ -87,6 +87,6 @@ def compute_integrity(path: Path, algorithm: str) -> str:
     return f"{algorithm}-{base64.b64encode(compute_digest(path, algorithm)).decode()}"
 
 
-def _find_last_line(output: str) -> str:
+def _get_last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:500] if lines else "it gave no reason"

@@ -84,10 +84,10 @@ def fetch_packages(lock: Lock, directory: Path) -> None:
 
 
 def _select_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
-    for place, entry in entries.items():
-        if not place or entry.get("inBundle"):
+    for path, entry in entries.items():
+        if not path or entry.get("inBundle"):
             continue
-        name = entry.get("name") or place.rpartition("node_modules/")[2]
+        name = entry.get("name") or path.rpartition("node_modules/")[2]
         if not _fits(entry):
             if entry.get("optional") or entry.get("devOptional"):
                 continue
@@ -96,13 +96,13 @@ def _select_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
             )
         if entry.get("dev"):
             continue
-        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PLACE.fullmatch(place)
+        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PLACE.fullmatch(path)
         if entry.get("link") or "integrity" not in entry or not ours:
             raise EnvironmentUnavailable(
-                f"{name} is no package of a registry ({entry.get('resolved', place)}); pin one that is"
+                f"{name} is no package of a registry ({entry.get('resolved', path)}); pin one that is"
             )
         strongest = max(entry["integrity"].split(), key=lambda one: one.partition("-")[0])
-        yield Locked(name, entry["version"], f"{name}-{entry['version']}.tgz", strongest, place)
+        yield Locked(name, entry["version"], f"{name}-{entry['version']}.tgz", strongest, path)
 
 
 def _fits(entry: Mapping[str, Any]) -> bool:
@@ -121,13 +121,13 @@ def _fits(entry: Mapping[str, Any]) -> bool:
 
 
 def _run_npm(arguments: list[str], directory: Path) -> None:
-    code, out, errors = run_client([*_find_npm(), *arguments], directory, _QUIET)
+    code, out, errors = run_client([*_list_npm_command(), *arguments], directory, _QUIET)
     if code != 0:
         raise _explain_failure(out, errors)
 
 
 @cache
-def _find_npm() -> tuple[str, ...]:
+def _list_npm_command() -> tuple[str, ...]:
     found = shutil.which("npm")
     if found is not None:
         return (found,)

@@ -71,8 +71,8 @@ def check_hashes(lock: Lock, hashes: Mapping[str, frozenset[str]]) -> None:
         EnvironmentUnavailable: a wheel has none of its own.
     """
     for one in lock.packages:
-        known = hashes.get(one.name)
-        if known is not None and one.integrity.removeprefix("sha256-") not in known:
+        accepted = hashes.get(one.name)
+        if accepted is not None and one.integrity.removeprefix("sha256-") not in accepted:
             raise EnvironmentUnavailable(
                 f"{one.file} has none of the hashes that are given for {one.name};"
                 " make them anew (pip hash), or leave them out"
@@ -154,9 +154,9 @@ def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
     """Check that what came is what was requested."""
     by_name = {one.name: one for one in locked}
     for pin in pins:
-        came = by_name.get(pin.name)
-        if came is None or not is_same_version(came.version, pin.version):
-            got = came.version if came is not None else "nothing"
+        fetched = by_name.get(pin.name)
+        if fetched is None or not is_same_version(fetched.version, pin.version):
+            got = fetched.version if fetched is not None else "nothing"
             raise EnvironmentUnavailable(
                 f"{pin.name}=={pin.version} was requested, and {got} came; try again"
             )

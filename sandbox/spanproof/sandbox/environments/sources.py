@@ -68,7 +68,7 @@ def _from_requirements(text: str) -> Wanted:
         bare = re.sub(r"(^|\s)#.*$", "", line).strip()
         if not bare:
             continue
-        known = frozenset(_HASH.findall(bare))
+        found = frozenset(_HASH.findall(bare))
         pin = _HASH.sub("", bare).strip()
         if pin.startswith("-") or ";" in pin:
             raise EnvironmentUnavailable(
@@ -76,8 +76,8 @@ def _from_requirements(text: str) -> Wanted:
             )
         (parsed,) = parse_pins(PackageSet(Ecosystem.PIP, (pin,)))
         pins.append(pin)
-        if known:
-            hashes[parsed.name] = known
+        if found:
+            hashes[parsed.name] = found
     wanted = PackageSet(Ecosystem.PIP, tuple(pins))
     parse_pins(wanted)
     return Wanted(wanted, hashes)

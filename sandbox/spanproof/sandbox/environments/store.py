@@ -60,9 +60,9 @@ class Lease:
 
 def choose_default_directory() -> Path:
     """Return `$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
-    given = os.environ.get(DIRECTORY_VARIABLE)
-    if given:
-        return Path(given).absolute()
+    configured = os.environ.get(DIRECTORY_VARIABLE)
+    if configured:
+        return Path(configured).absolute()
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache).absolute() / "spanproof" / "environments"
 
@@ -115,15 +115,15 @@ class Store:
         Raises:
             EnvironmentUnavailable: the directory cannot be written to.
         """
-        place = self._make_directory("building") / wish
-        with open(place.with_suffix(".lock"), "w") as file:  # noqa: PTH123
+        directory = self._make_directory("building") / wish
+        with open(directory.with_suffix(".lock"), "w") as file:  # noqa: PTH123
             flock(file, LOCK_EX)
-            _remove(place)
-            place.mkdir(mode=0o755)
+            _remove(directory)
+            directory.mkdir(mode=0o755)
             try:
-                yield place
+                yield directory
             finally:
-                _remove(place)
+                _remove(directory)
 
     def add(self, built: Path, lock: Lock) -> Lease:
         """Make a finished directory the image of a lock, at once and whole.

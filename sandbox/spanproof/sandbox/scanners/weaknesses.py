@@ -283,15 +283,14 @@ def _judge_guessable(names: Names, name: str, value: ast.expr) -> Iterator[tuple
 
 
 def _is_credential(name: str, value: ast.expr) -> bool:
-    return (
-        bool(_CREDENTIAL.search(name))
-        and isinstance(value, ast.Constant)
-        and isinstance(value.value, str)
-        and not _PLACEHOLDER.match(value.value)
-        and not value.value.endswith(("/", "_", ":"))
-        and " " not in value.value
-        and value.value.lower() != name.lower()
-    )
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+        return False
+    text = value.value
+    is_prefix = text.endswith(("/", "_", ":"))
+    is_own_name = text.lower() == name.lower()
+    if is_prefix or is_own_name or " " in text or _PLACEHOLDER.match(text):
+        return False
+    return bool(_CREDENTIAL.search(name))
 
 
 def _read_name(node: ast.expr) -> str:

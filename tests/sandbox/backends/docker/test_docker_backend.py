@@ -31,7 +31,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backends.docker import daemon
 from spanproof.sandbox.backends.docker.daemon import LABEL
-from spanproof.sandbox.backends.self_check.promises import check
+from spanproof.sandbox.backends.self_check.promises import iter_findings
 from spanproof.sandbox.backends.self_check.quiet import QUIET
 from spanproof.sandbox.model import FailureClass
 from spanproof.sandbox.registry import check_availability, open_sandbox
@@ -352,7 +352,7 @@ def test_every_promise_that_applies_is_kept_otherwise_too(
     docker_daemon: DockerDaemon, settings: dict[str, str]
 ) -> None:
     with opened_at(docker_daemon, **settings) as sandbox:
-        findings = list(check(sandbox))
+        findings = list(iter_findings(sandbox))
     broken = {one.name: one.detail for one in findings if one.outcome == "broken"}
     if "runtime" in settings:
         # gVisor gives a terabyte page by page until the container's limit: that takes longer than its second.

@@ -14,7 +14,7 @@ from waiting import wait_until
 from spanproof.sandbox import Clock, Execution, FailureClass, Fixtures, Limits, Program, Sandbox
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.run.ahead import plan_ahead
-from spanproof.sandbox.supervisor.run.job import build_job, find_runtimes
+from spanproof.sandbox.supervisor.run.job import build_job, read_runtimes
 
 _LIMITS = Limits(wall_s=120.0, cpu_s=120.0)
 # When its own process was started, in seconds since 1970; bash takes the boot from the kernel's clock of now.
@@ -162,7 +162,7 @@ def test_other_languages_are_not_kept_waiting_by_an_interpreter_of_another(sandb
 
 
 def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
-    found = find_runtimes()
+    found = read_runtimes()
 
     def planned(language: str, **how: object) -> bool:
         header, _parts = build_job(Program(language, "1", **how), found)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.daytona import DaytonaSandbox, Marked
-from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, evaluate_promise
 
 from .daytona_service import DaytonaService, on_loopback
 
@@ -165,5 +165,5 @@ def test_a_setting_that_cannot_be_is_refused_with_its_name() -> None:
 @pytest.mark.skipif("DAYTONA_API_KEY" not in os.environ, reason="DAYTONA_API_KEY is not set")
 def test_each_promise_is_kept_by_the_real_service() -> None:
     with DaytonaSandbox(workers=4) as real:
-        findings = [check_one(promise, real) for promise in PROMISES]
+        findings = [evaluate_promise(promise, real) for promise in PROMISES]
     assert [finding for finding in findings if finding.outcome == "broken"] == []

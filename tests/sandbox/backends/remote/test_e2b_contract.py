@@ -7,7 +7,7 @@ import os
 import pytest
 
 from spanproof.sandbox.backends.e2b import E2BSandbox
-from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, evaluate_promise
 from spanproof.sandbox.backends.self_check.quiet import QUIET
 
 
@@ -29,5 +29,5 @@ def test_only_promises_about_attempts_do_not_apply() -> None:
 )
 def test_each_promise_is_kept_by_the_real_service() -> None:
     with E2BSandbox(workers=4) as real:
-        findings = [check_one(promise, real) for promise in PROMISES]
+        findings = [evaluate_promise(promise, real) for promise in PROMISES]
     assert [finding for finding in findings if finding.outcome == "broken"] == []

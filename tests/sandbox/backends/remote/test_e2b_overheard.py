@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.sandbox.backends.remote.guest.overheard import parse_target
+from spanproof.sandbox.backends.remote.guest.overheard import find_target
 
 SYN, SYN_ACK, ACK = 0x02, 0x12, 0x10
 
@@ -43,10 +43,10 @@ def ipv6(address: str, protocol: int, inner: bytes) -> bytes:
     ],
 )
 def test_a_packet_that_begins_something_names_its_target(packet: bytes, text: str | None) -> None:
-    found = parse_target(packet)
+    found = find_target(packet)
     assert (None if found is None else found.text) == text
 
 
 @given(st.binary(max_size=128))
 def test_any_bytes_are_read_or_left(packet: bytes) -> None:
-    parse_target(packet)
+    find_target(packet)

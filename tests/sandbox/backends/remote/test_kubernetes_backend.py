@@ -22,7 +22,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.kubernetes import KubernetesSandbox
-from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, evaluate_promise
 
 from .kubernetes_service import NAMESPACE, Cluster, on_loopback
 
@@ -178,5 +178,5 @@ def test_doctor_names_the_cluster_and_that_pods_share_a_kernel(service: Cluster,
 def test_each_promise_is_kept_by_a_real_cluster() -> None:
     kubeconfig = os.environ["SPANPROOF_TEST_KUBECONFIG"]
     with KubernetesSandbox(workers=4, kubeconfig=kubeconfig, rights="namespaces") as real:
-        findings = [check_one(promise, real) for promise in PROMISES]
+        findings = [evaluate_promise(promise, real) for promise in PROMISES]
     assert [finding for finding in findings if finding.outcome == "broken"] == []

@@ -22,7 +22,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.modal import ModalSandbox
-from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, evaluate_promise
 
 from .modal_service import ModalService, on_loopback
 
@@ -230,5 +230,5 @@ def test_a_setting_that_cannot_be_is_refused_with_its_name(given: Settings, word
 )
 def test_each_promise_is_kept_by_the_real_service() -> None:
     with ModalSandbox(workers=4) as real:
-        findings = [check_one(promise, real) for promise in PROMISES]
+        findings = [evaluate_promise(promise, real) for promise in PROMISES]
     assert [finding for finding in findings if finding.outcome == "broken"] == []

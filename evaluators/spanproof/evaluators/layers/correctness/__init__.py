@@ -50,7 +50,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.correctness"
-VERSION = "4"
+VERSION = "5"
 
 RECOVERED = 0.5
 """What a snippet counts that failed and that a later one recovered from."""

@@ -7,7 +7,7 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_contradicting_claim,
 )
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import (
     Hedge,
@@ -51,6 +51,7 @@ OF_REACH: Final = 3
 """A part is at most so many words before its whole: "12 of the 80"."""
 # A date by another clock than that of the run is further away than a wrong day is.
 _CLOCK_DAYS: Final = 31
+_MEANING_PARTS: Final = frozenset(("NOUN", "PROPN", "ADJ", "VERB", "ADV", ""))
 _LISTING: Final = frozenset((",", "and", "or", ";", "/", "&", "then"))
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
@@ -60,6 +61,8 @@ _LONGEST_IDENTIFIER: Final = 40
 _SPAN_STEP: Final = 60.0
 # Characters of a unit that a cell may have beside its number.
 _LONGEST_UNIT: Final = 4
+# "About 90" may be off by so much of the amount.
+_ABOUT_SHARE: Final = 0.2
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -75,19 +78,26 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if len(rivals) != 1 or is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
-    if value.kind is Kind.DATE and _may_have_other_clock(stated, rival, binder):
-        return None
-    if value.kind in NUMERIC and is_of_other_scale(value, rival):
-        return None
-    if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
-        return None
-    if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
-        # The number is there in another unit than the one that could be read.
+    if _is_of_other_measure(stated, rival, reading, binder):
         return None
     is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
-    if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
+    is_near = abs(value.number - rival.value.number) < _ABOUT_SHARE * abs(rival.value.number)
+    if is_about and is_near:
         return None
     return make_contradicting_claim(stated, reading, binder, rival, GroundednessRule.MISQUOTE)
+
+
+def _is_of_other_measure(stated: Stated, rival: Fact, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a value may be of another clock, time zone, scale or unit than a fact."""
+    value = stated.mention.value
+    if value.kind is Kind.DATE and _may_have_other_clock(stated, rival, binder):
+        return True
+    if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
+        return True
+    if value.kind in NUMERIC and is_of_other_scale(value, rival):
+        return True
+    # The number may be there in another unit than the one that could be read.
+    return any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric)
 
 
 def _may_have_other_clock(stated: Stated, rival: Fact, binder: ValueBinder) -> bool:
@@ -109,33 +119,43 @@ def find_named_field(
     That is the field whose whole name is beside the value; where none does, the only one of its unit.
     """
     world = binder.world
-    if reading.passage.cells or stated.hedge is not Hedge.NONE:
+    value = stated.mention.value
+    is_bare = stated.hedge is Hedge.NONE and not reading.passage.cells and not _is_item_of_list(reading)
+    if world.base.cut or not is_bare or value.kind not in NUMERIC or not _is_quotable(value, stated):
         return None
-    if not _is_quotable(stated.mention.value, stated) or _is_item_of_list(reading):
-        return None
-    said = {word.text.lower() for word in reading.words}
-    # "Was" may say of an earlier time only where the sentence says what is now.
-    is_comparing = bool(said & (_COMPARING - _PAST)) or bool(said & _PAST and said & _PRESENT)
-    low, high = reading.get_clause(stated.start)
-    is_result = bool(list_cues(reading.words_between(low, high)) - {"sum", "mean", "share"})
-    is_comparing = is_comparing or _is_of_other_quantity(stated, reading, binder)
-    if is_comparing or is_result or world.base.cut or stated.mention.value.kind not in NUMERIC:
+    if _compares_quantities(stated, reading, binder):
         return None
     facts = _list_named(stated, reading, binder) or _list_of_unit(stated, binder)
     fields = {world.get_field(fact) for fact in facts}
     is_other_field = bool(matches) and not _are_of_one_record(matches, facts, world)
-    if any(_is_adjoined(stated, reading, world.words_of(fact)) for fact in facts[:1]):
-        return None
     if len(fields) != 1 or is_other_field or _has_other_words(stated, reading, binder):
         return None
-    if _is_whole_of_part(stated, reading) or _may_be_total(stated, facts, reading, binder):
-        return None
-    if any(
-        not are_comparable(stated.mention.value, fact) or is_of_other_scale(stated.mention.value, fact)
-        for fact in facts
-    ):
+    if not _can_only_be_of(facts, stated, reading, binder):
         return None
     return make_contradicting_claim(stated, reading, binder, facts[-1], GroundednessRule.MISQUOTE)
+
+
+def _compares_quantities(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a sentence calculates, compares, or says what was before beside what is now."""
+    clause = reading.words_between(*reading.get_clause(stated.start))
+    if list_cues(clause) - {"sum", "mean", "share"}:
+        return True
+    texts = {word.text.lower() for word in reading.words}
+    # "Was" may say of an earlier time only where the sentence says what is now.
+    is_comparing = bool(texts & (_COMPARING - _PAST)) or bool(texts & _PAST and texts & _PRESENT)
+    return is_comparing or _is_of_other_quantity(stated, reading, binder)
+
+
+def _can_only_be_of(facts: Sequence[Fact], stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a value is of the scale of a field, and neither a part, a whole nor a total of it."""
+    value, field_words = stated.mention.value, binder.world.words_of(facts[0])
+    if _is_adjoined(stated, reading, field_words) or _is_whole_of_part(stated, reading):
+        return False
+    if any(not are_comparable(value, fact) or is_of_other_scale(value, fact) for fact in facts):
+        return False
+    # Two charges may have a total.
+    is_several = len({fact.value.number for fact in facts}) > 1
+    return not is_several or not is_derivable(stated, binder, reading)
 
 
 def _are_of_one_record(matches: Sequence[Fact], facts: Sequence[Fact], world: World) -> bool:
@@ -163,12 +183,6 @@ def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
     )
 
 
-def _may_be_total(stated: Stated, facts: Sequence[Fact], reading: Reading, binder: ValueBinder) -> bool:
-    """Return whether a value may be made of several amounts of a field: two charges, and their total."""
-    is_several = len({fact.value.number for fact in facts}) > 1
-    return is_several and is_derivable(stated, binder, reading)
-
-
 def _is_item_of_list(reading: Reading) -> bool:
     """Return whether what is above an item says what its amount is of: "You still need: - 200 ml milk"."""
     passage = reading.passage
@@ -178,18 +192,14 @@ def _is_item_of_list(reading: Reading) -> bool:
 def _list_named(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
     """Return the amounts of lone rows with the longest name that is as a whole beside a value."""
     low, _ = reading.get_clause(stated.start)
-    labels = [name for name in reading.names if low <= name.start < stated.start and _is_label(name)]
+    before = (name for name in reading.names if low <= name.start < stated.start)
+    labels = (name for name in before if any(fact.role is Role.KEY for fact in name.facts))
     near = next(binder.iter_context(stated, reading)).union(
         *(base_forms_of(reading.text[name.start : name.end]) for name in labels)
     )
     named = [(binder.world.words_of(fact) - UNITS.keys(), fact) for fact in _iter_lone(binder)]
     longest = max((len(words) for words, _ in named if words <= near), default=0)
     return [fact for words, fact in named if words <= near and len(words) == longest > 0]
-
-
-def _is_label(name: Named) -> bool:
-    """Return whether a name is the label of a value in an output: `mean fare: 34.65`."""
-    return any(fact.role is Role.KEY for fact in name.facts)
 
 
 def _list_of_unit(stated: Stated, binder: ValueBinder) -> list[Fact]:
@@ -224,17 +234,11 @@ def _is_cell(fact: Fact, world: World) -> bool:
 def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a clause has words that no field has: they may say of another quantity."""
     low, high = reading.get_clause(stated.start)
-    named = {at for name in reading.names for at in name.words} | reading.covered
-    return any(
-        low <= word.start < high
-        and at not in stated.words
-        and at not in named
-        and word.part in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "")
-        and word.text[:1].isalpha()
-        and word.form not in binder.world.field_words
-        and not is_of(word, "carrier")
-        for at, word in enumerate(reading.words)
-    )
+    named = {at for name in reading.names for at in name.words} | reading.covered.union(stated.words)
+    others = [word for at, word in enumerate(reading.words) if at not in named and low <= word.start < high]
+    meaning = [word for word in others if word.part in _MEANING_PARTS and word.text[:1].isalpha()]
+    field_words = binder.world.field_words
+    return any(word.form not in field_words and not is_of(word, "carrier") for word in meaning)
 
 
 def _is_quotable(value: Value, stated: Stated) -> bool:
@@ -246,40 +250,14 @@ def _is_quotable(value: Value, stated: Stated) -> bool:
 
 def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
     """Return the facts that the sentence names as those that the value is of."""
-    world = binder.world
-    subjects = binder.find_subjects(stated, reading)
-    if not subjects and (reading.passage.lead is not None or reading.names):
-        return []
-    if subjects:
-        if not is_subject_beside(stated, reading):
-            return []
-        rows = subjects[0]
-        if len(rows) != 1 or len(subjects) > 1:
-            return []
-    else:
-        lone = {
-            world.get_row(fact.record)
-            for fact in world.base.facts
-            if world.is_output(fact) and len(world.list_siblings(world.get_row(fact.record))) == 1
-        }
-        rows = frozenset(lone) if len(lone) == 1 else frozenset()
-    value = stated.mention.value
-    facts = [
-        fact
-        for row in rows
-        for fact in world.list_facts(row)
-        if are_comparable(value, fact)
-        and fact.role is Role.CELL
-        and fact.value.kind is not Kind.TEXT
-        and fact.path
-        and (fact.value.kind not in NUMERIC or _is_cell(fact, world))
-        and not (value.unit and value.kind is Kind.QUANTITY and not fact.value.unit)
-    ]
-    said = {word.text.lower() for word in reading.words}
-    if world.base.cut or said & _COMPARING or _is_of_other_quantity(stated, reading, binder):
+    world, value = binder.world, stated.mention.value
+    texts = {word.text.lower() for word in reading.words}
+    if world.base.cut or texts & _COMPARING or _is_of_other_quantity(stated, reading, binder):
         return []
     if list_cues(reading.list_clause_words(stated)) - {"sum", "share"}:
         return []
+    row = _find_subject_row(stated, reading, binder)
+    facts = [] if row is None else [fact for fact in world.list_facts(row) if _is_rival(value, fact, world)]
     near = next(binder.iter_context(stated, reading))
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
     best = max((score for score, _ in scores), default=0)
@@ -287,6 +265,32 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     if len(named) != 1 or _is_adjoined(stated, reading, world.words_of(named[0])):
         return []
     return named if _is_whole_header(stated, reading, named[0], binder) else []
+
+
+def _find_subject_row(stated: Stated, reading: Reading, binder: ValueBinder) -> int | None:
+    """Return the row that is surely a value's subject: the one named beside it, else the only lone row."""
+    if reading.passage.lead is not None or reading.names or binder.find_subjects(stated, reading):
+        return _find_named_row(stated, reading, binder)
+    world = binder.world
+    rows = {world.get_row(fact.record) for fact in world.base.facts if world.is_output(fact)}
+    lone = [row for row in rows if len(world.list_siblings(row)) == 1]
+    return lone[0] if len(lone) == 1 else None
+
+
+def _find_named_row(stated: Stated, reading: Reading, binder: ValueBinder) -> int | None:
+    """Return the only row that is named beside a value."""
+    subjects = binder.find_subjects(stated, reading)
+    is_certain = len(subjects) == 1 == len(subjects[0]) and is_subject_beside(stated, reading)
+    return next(iter(subjects[0])) if is_certain else None
+
+
+def _is_rival(value: Value, fact: Fact, world: World) -> bool:
+    """Return whether a cell with a name could be what a value quotes."""
+    if fact.role is not Role.CELL or not fact.path or not are_comparable(value, fact):
+        return False
+    if fact.value.kind is Kind.TEXT or (fact.value.kind in NUMERIC and not _is_cell(fact, world)):
+        return False
+    return value.kind is not Kind.QUANTITY or not value.unit or bool(fact.value.unit)
 
 
 def _is_of_other_quantity(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
@@ -312,8 +316,7 @@ def _is_adjoined(stated: Stated, reading: Reading, field_words: frozenset[str]) 
 
 def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
     """Return whether the header of a cell names a field and no more: "with bonus" is another than `bonus`."""
-    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
-    return base_forms_of(header) <= binder.world.words_of(fact)
+    return base_forms_of(reading.get_header(stated)) <= binder.world.words_of(fact)
 
 
 def find_other_record(
@@ -322,37 +325,44 @@ def find_other_record(
     """Return the claim that a value is that of another row than the one that the sentence names."""
     world = binder.world
     value = stated.mention.value
-    if not matches or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or stated.mention.spelled:
+    if value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or stated.mention.spelled:
         return None
-    subjects = binder.find_subjects(stated, reading)
-    if len(subjects) != 1 or len(subjects[0]) != 1:
+    row = _find_named_row(stated, reading, binder)
+    field, rows = (None, set[int]()) if row is None else _find_field_of_others(row, matches, world)
+    # An item of a list is of no row.
+    if row is None or field is None or _is_among_others(stated, reading):
         return None
-    if not is_subject_beside(stated, reading):
+    if not _may_be_exchanged(row, rows, field, reading, binder):
         return None
-    (row,) = subjects[0]
-    group = set(world.list_siblings(row))
-    source = world.base.records[row].source
-    matches = [fact for fact in matches if fact.source == source or not world.is_of_many(fact)]
-    rows = {world.get_row(fact.record) for fact in matches}
-    fields = {world.get_field(fact) for fact in matches}
-    if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
+    if _compares_or_derives(reading.list_clause_words(stated)):
         return None
-    if _is_among_others(stated, reading) or any(world.list_facts(each)[0] in matches for each in rows):
-        # An item of a list is of no row, and the label of a row is its name.
-        return None
-    named = [name for name in (*reading.names, *reading.scope) if rows & name.rows]
-    if named and not _is_exchanged(row, rows, fields, reading, binder):
-        return None
-    clause = reading.list_clause_words(stated)
-    if any(word.text.lower() in _COMPARING for word in clause) or list_cues(clause) - {"sum", "share"}:
-        return None
-    field = fields.pop()
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
     if is_agreeing(value, stated.hedge, own[0], stated.text) or is_derivable(stated, binder, reading):
         return None
     return make_contradicting_claim(stated, reading, binder, own[0], GroundednessRule.OTHER_RECORD)
+
+
+def _find_field_of_others(
+    row: int, matches: Sequence[Fact], world: World
+) -> tuple[FieldName | None, set[int]]:
+    """Return the one field that all matches are of, in other rows of a row's table, and those rows."""
+    source = world.base.records[row].source
+    matches = [fact for fact in matches if fact.source == source or not world.is_of_many(fact)]
+    rows = {world.get_row(fact.record) for fact in matches}
+    fields = {world.get_field(fact) for fact in matches}
+    is_of_others = rows <= set(world.list_siblings(row)) - {row}
+    # The label of a row is its name.
+    has_label = any(world.list_facts(other)[0] in matches for other in rows)
+    if len(fields) != 1 or not is_of_others or has_label:
+        return None, rows
+    return fields.pop() or None, rows
+
+
+def _compares_or_derives(clause: Sequence[Word]) -> bool:
+    is_comparing = any(word.text.lower() in _COMPARING for word in clause)
+    return is_comparing or bool(list_cues(clause) - {"sum", "share"})
 
 
 def _is_among_others(stated: Stated, reading: Reading) -> bool:
@@ -366,16 +376,18 @@ def _is_among_others(stated: Stated, reading: Reading) -> bool:
     )
 
 
-def _is_exchanged(
-    row: int, others: set[int], fields: set[FieldName], reading: Reading, binder: ValueBinder
+def _may_be_exchanged(
+    row: int, others: set[int], field: FieldName, reading: Reading, binder: ValueBinder
 ) -> bool:
-    """Return whether another row is named beside this row's value: "A has 56, B has 41" for 41 and 56."""
+    """Return whether no other row is named, or one beside this value: "A has 56, B has 41" for 41 and 56."""
+    if all(name.rows.isdisjoint(others) for name in (*reading.names, *reading.scope)):
+        return True
     for stated in reading.stated:
         subjects = binder.find_subjects(stated, reading)
         if len(subjects) == 1 and subjects[0] <= others and is_subject_beside(stated, reading):
             facts = binder.list_matches(stated)
             found = {(binder.world.get_row(fact.record), binder.world.get_field(fact)) for fact in facts}
-            if found == {(row, field) for field in fields}:
+            if found == {(row, field)}:
                 return True
     return False
 
@@ -403,30 +415,33 @@ def _names_another(words: Sequence[Word]) -> bool:
 def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
     """Return the claim that a later output has another value of the same field of the same row."""
     world = binder.world
-    if (
-        not fact.path
-        or stated.hedge is not Hedge.NONE
-        or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
-        or any(word.text.lower() in ("were", "was", "had") for word in reading.words)
+    if not fact.path or stated.hedge is not Hedge.NONE or any(map(_is_of_past, reading.words)):
+        return None
+    later = _list_later(fact, binder)
+    if not later or any(
+        is_agreeing(stated.mention.value, stated.hedge, other, stated.text) for other in later
     ):
         return None
-    later = [
-        other
-        for other in world.base.by_kind[fact.value.kind]
-        if world.outputs > other.source > fact.source
-        and other.path == fact.path
-        and _identify(other, binder) == _identify(fact, binder)
-    ]
     row, own_words = world.get_row(fact.record), world.words_of(fact)
+    rows = {world.get_row(other.record) for other in later}
     for name in reading.names:
         # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
         is_field = {reading.words[at].form for at in name.words} <= own_words
-        is_of_later = any(world.get_row(each.record) in name.rows for each in later)
-        if row in name.rows and not is_of_later and not is_field:
+        if row in name.rows and rows.isdisjoint(name.rows) and not is_field:
             return None
-    if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
-        return None
     return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+
+
+def _list_later(fact: Fact, binder: ValueBinder) -> list[Fact]:
+    """Return what later outputs have in the same field of the same row."""
+    world = binder.world
+    alike = [other for other in world.base.by_kind[fact.value.kind] if other.path == fact.path]
+    later = [other for other in alike if world.outputs > other.source > fact.source]
+    return [other for other in later if _identify(other, binder) == _identify(fact, binder)]
+
+
+def _is_of_past(word: Word) -> bool:
+    return is_of(word, "past") or is_of(word, "time") or word.text.lower() in ("were", "was", "had")
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
@@ -434,12 +449,11 @@ def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...
     world = binder.world
     row = world.get_row(fact.record)
     has_siblings = len(world.list_siblings(row)) > 1
+    kinds = (Kind.ID, Kind.TEXT) if has_siblings else (Kind.ID,)
     own = [
         (world.get_field(other), other.value.text or str(other.value.number))
         for other in world.list_facts(row)
-        if other.value.kind is Kind.ID
-        or (has_siblings and other.value.kind is Kind.TEXT)
-        or other.field.lower() in ("id", "name")
+        if other.value.kind in kinds or other.field.lower() in ("id", "name")
     ]
     return frozenset([*own, ((world.sources[fact.source].arguments,), "")])
 
@@ -497,28 +511,21 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
         return True
     others = (each.mention.value for each in reading.stated if each is not stated)
     stated_factors = [other.number for other in others if other.kind is Kind.NUMBER and other.number]
-    if any(fits(sum(row)) for row in _group_amounts(facts, binder.world, _get_fact_row)):
+    if any(map(fits, _iter_totals(facts, binder.world))):
         return True
-    if is_result(fits, amounts, (*_RATES, *stated_factors)):
-        return True
-    grouped = _group_amounts(facts, binder.world, _get_table_column)
-    columns = [column for column in grouped if len(column) > 1]
-    return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in columns)
+    return is_result(fits, amounts, (*_RATES, *stated_factors))
 
 
-def _group_amounts(
-    facts: Sequence[Fact], world: World, get_key: Callable[[World, Fact], tuple[object, ...]]
-) -> Iterable[list[float]]:
-    """Return amounts by what they share."""
-    found: dict[tuple[object, ...], list[float]] = {}
+def _iter_totals(facts: Sequence[Fact], world: World) -> Iterator[float]:
+    """Yield the sum of each row, then the sum and the mean of each column of several amounts."""
+    rows: dict[int, list[float]] = {}
+    columns: dict[tuple[object, ...], list[float]] = {}
     for fact in facts:
-        found.setdefault(get_key(world, fact), []).append(fact.value.number * fact.factor)
-    return found.values()
-
-
-def _get_fact_row(world: World, fact: Fact) -> tuple[object, ...]:
-    return (world.get_row(fact.record),)
-
-
-def _get_table_column(world: World, fact: Fact) -> tuple[object, ...]:
-    return world.base.records[world.get_row(fact.record)].group, world.get_field(fact)
+        row, amount = world.get_row(fact.record), fact.value.number * fact.factor
+        rows.setdefault(row, []).append(amount)
+        columns.setdefault((world.base.records[row].group, world.get_field(fact)), []).append(amount)
+    yield from map(sum, rows.values())
+    for column in columns.values():
+        if len(column) > 1:
+            yield sum(column)
+            yield sum(column) / len(column)

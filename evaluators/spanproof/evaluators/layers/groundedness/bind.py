@@ -263,12 +263,9 @@ class ValueBinder:
     def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
         between = reading.words_between(stated.end, name.start)
         has_other = any(stated.end <= other.start < name.start for other in reading.stated)
-        return (
-            len(between) <= _ATTACHED_REACH
-            and not has_other
-            and any(word.text.lower() in _ATTACHING for word in between)
-            and not any(word.text == "," for word in between)
-        )
+        texts = {word.text.lower() for word in between}
+        is_tied = "," not in texts and not texts.isdisjoint(_ATTACHING)
+        return is_tied and not has_other and len(between) <= _ATTACHED_REACH
 
     def _is_of_subject(
         self, fact: Fact, subjects: Sequence[frozenset[int]], reading: Reading, stated: Stated

@@ -8,14 +8,14 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.lexicon import list_cues
@@ -26,6 +26,7 @@ from spanproof.reading.words import base_form, expand
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
+_SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
 _TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
 
 
@@ -54,21 +55,11 @@ def _iter_derived(
     value = stated.mention.value
     is_percent = value.kind is Kind.PERCENT
     pairs = list(iter_pairs(stated, reading, binder))
-    # "+3,767" and "−0.2" are changes, whatever the words beside them.
-    is_signed = stated.text[:1] in "+-−–"
-    if is_signed:
-        cues = cues - {"up", "down"} | {"difference"}
-    sign = 1 if "up" in cues and "down" not in cues else -1 if "down" in cues and "up" not in cues else 0
     if is_percent or "share" in cues:
         for one, two in pairs:
             yield from _iter_shares(one, two, is_percent)
         yield from _iter_shares_of_columns(reading, binder, is_percent)
-    if cues & {"difference", "up", "down"}:
-        for one, two in pairs:
-            yield from _iter_differences(one, two, value, sign, is_signed=is_signed)
-        for one, two in _iter_row_pairs(stated, reading, binder):
-            # Two fields of one row are in no order: "short of" says no direction in time.
-            yield from _iter_differences(one, two, value, 0, is_signed=is_signed)
+    yield from _iter_changes(stated, pairs, reading, binder, cues)
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
@@ -82,6 +73,27 @@ def _iter_derived(
             for above, below in ((one, two), (two, one)):
                 if _compute_amount(below):
                     yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+
+
+def _iter_changes(
+    stated: Stated,
+    pairs: Sequence[tuple[Fact, Fact]],
+    reading: Reading,
+    binder: ValueBinder,
+    cues: frozenset[str],
+) -> Iterator[Derived]:
+    """Yield the changes between facts, where the words or the sign of a value say that it is one."""
+    value, directions = stated.mention.value, cues & {"up", "down"}
+    # "+3,767" and "−0.2" are changes, whatever the words beside them.
+    is_signed = stated.text[:1] in "+-−–"
+    if not is_signed and not directions and "difference" not in cues:
+        return
+    sign = 0 if is_signed else _SIGNS.get(directions, 0)
+    for one, two in pairs:
+        yield from _iter_differences(one, two, value, sign, is_signed=is_signed)
+    for one, two in _iter_row_pairs(stated, reading, binder):
+        # Two fields of one row are in no order: "short of" says no direction in time.
+        yield from _iter_differences(one, two, value, 0, is_signed=is_signed)
 
 
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
@@ -119,7 +131,7 @@ def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signe
     change = _compute_amount(two) - _compute_amount(one)
     if change * sign < 0:
         return
-    if value.kind is not Kind.PERCENT or _is_percent(one):
+    if value.kind is not Kind.PERCENT or one.value.kind is Kind.PERCENT:
         yield Derived(
             change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
         )
@@ -162,12 +174,8 @@ def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
 
 def _read_header(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words of the header above a cell of the answer's table."""
-    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
-    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
-
-
-def _is_percent(fact: Fact) -> bool:
-    return fact.value.kind is Kind.PERCENT
+    header = reading.get_header(stated).split()
+    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
 
 
 def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
@@ -227,14 +235,7 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
     for group in world.base.groups.values():
         if not 2 <= len(group) <= _MAX_ROWS or not world.list_facts(group[0]):
             continue
-        columns: dict[tuple[str, ...], list[Fact]] = {}
-        for row in group:
-            facts = world.list_facts(row)
-            if is_total_row(facts) or not facts or not world.is_output(facts[0]):
-                continue
-            for fact in facts:
-                if fact.value.kind in NUMERIC and fact.path:
-                    columns.setdefault(world.get_field(fact), []).append(fact)
+        columns = _group_amounts(_iter_facts(group, world), world)
         usable = {
             name: facts
             for name, facts in columns.items()
@@ -251,6 +252,21 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
             is_sure = len(usable) == 1 or (stated is not None and is_precise(stated))
             if is_sure:
                 yield from usable.values()
+
+
+def _iter_facts(rows: Sequence[int], world: World) -> Iterator[Fact]:
+    """Yield the facts of the rows of outputs, but of those that sum the others up."""
+    for facts in map(world.list_facts, rows):
+        if facts and world.is_output(facts[0]) and not is_total_row(facts):
+            yield from facts
+
+
+def _group_amounts(facts: Iterable[Fact], world: World) -> dict[FieldName, list[Fact]]:
+    columns: dict[FieldName, list[Fact]] = {}
+    for fact in facts:
+        if fact.value.kind in NUMERIC and fact.path:
+            columns.setdefault(world.get_field(fact), []).append(fact)
+    return columns
 
 
 def is_total_row(facts: Sequence[Fact]) -> bool:
@@ -282,24 +298,15 @@ def _iter_named_columns(
 ) -> Iterator[list[Fact]]:
     """Yield, for each field that the rows named by a sentence share, its facts in the order of the names."""
     world = binder.world
-    rows = [
-        next(iter(name.rows))
-        for name in sorted((*reading.names, *reading.scope), key=lambda name: name.start)
-        if len(name.rows) == 1
-    ]
-    rows = list(dict.fromkeys(rows))
+    names = sorted((*reading.names, *reading.scope), key=lambda name: name.start)
+    rows = list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
     if len(rows) < 2:
         return
     words = frozenset(word.form for word in reading.words) | reading.scope_words
-    columns: dict[tuple[str, ...], list[Fact]] = {}
-    for row in rows:
-        for fact in world.list_facts(row):
-            if (
-                fact.value.kind in NUMERIC
-                and fact.path
-                and (value is None or are_comparable(value, fact) or value.kind is Kind.PERCENT)
-            ):
-                columns.setdefault(world.get_field(fact), []).append(fact)
+    facts = [fact for row in rows for fact in world.list_facts(row)]
+    if value is not None and value.kind is not Kind.PERCENT:
+        facts = [fact for fact in facts if are_comparable(value, fact)]
+    columns = _group_amounts(facts, world)
     shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
     bound = {world.get_field(fact) for fact in reading.by_stated.values()}
     for context in (fields, words, binder.task_words):

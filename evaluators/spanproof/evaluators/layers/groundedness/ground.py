@@ -45,6 +45,7 @@ _OWN_PLAN: Final = re.compile(r"(?:i['’](?:d|ll)|i (?:would|will|suggest|recom
 # A day or a month, as arguments of calls have them.
 _DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _FEWEST_WORDS_TO_PARSE: Final = 2
+_PLAIN_PARTS: Final = frozenset(("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ"))
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
 
@@ -368,12 +369,8 @@ def _is_amount(stated: Stated) -> bool:
 
 def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
     """Return whether a passage has only words of the task or without content: "Here are the numbers:"."""
-    return all(
-        is_of(word, "carrier")
-        or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
-        or (word.form in task_words and not is_of(word, "negation"))
-        for word in reading.words
-    )
+    meaning = [word for word in reading.words if word.part not in _PLAIN_PARTS and not is_of(word, "carrier")]
+    return all(word.form in task_words and not is_of(word, "negation") for word in meaning)
 
 
 def _decide(claims: Sequence[Claim], unread: Sequence[Part]) -> SentenceVerdict:

@@ -44,7 +44,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "claim-binding"
-VERSION = "6"
+VERSION = "7"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )

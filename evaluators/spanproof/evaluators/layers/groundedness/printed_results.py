@@ -47,7 +47,7 @@ def find_printed_result(
     if amounts != [stated] or not _is_in_words_of_task(reading, binder):
         return None
     printed = _list_printed_amounts(reading, binder) or _list_named_field(reading, binder)
-    if not printed or _is_of_other_unit(stated, printed[-1]):
+    if not printed or len({stated.mention.value.unit, printed[-1].value.unit} - {""}) == 2:
         return None
     if _may_sum_up(stated, binder) or _may_follow(stated, reading, binder, printed):
         return None
@@ -57,18 +57,13 @@ def find_printed_result(
 def _is_in_words_of_task(reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a passage has no other words than its values, those of the task and words of sums."""
     values = {at for each in reading.stated for at in each.words}
+    others = [word for at, word in enumerate(reading.words) if at not in values and word.text[:1].isalpha()]
     return all(
-        at in values
-        or is_of(word, "sum")
+        is_of(word, "sum")
         or is_of(word, "carrier")
-        or not word.text[:1].isalpha()
         or not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
-        for at, word in enumerate(reading.words)
+        for word in others
     )
-
-
-def _is_of_other_unit(stated: Stated, fact: Fact) -> bool:
-    return len({stated.mention.value.unit, fact.value.unit} - {""}) == 2
 
 
 def _may_be_of(stated: Stated, fact: Fact) -> bool:

@@ -23,6 +23,7 @@ from spanproof.reading.values import Kind, Mention
 from spanproof.reading.words import STOP, base_form, split_name
 
 _LONGEST_NAME: Final = 8
+_PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
 _ORDINALS: Final = load_texts("ordinal")
 
 
@@ -91,6 +92,11 @@ class Reading:
         low = max((start for start in self.clauses if start <= at), default=0)
         high = min((start for start in self.clauses if start > at), default=len(self.text))
         return low, high
+
+    def get_header(self, stated: Stated) -> str:
+        """Return the header above a value that is a cell of the answer's table; empty where there is none."""
+        cells = self.passage.cells
+        return next((name for name, low, high in cells if low <= stated.start < high), "")
 
     def words_between(self, low: int, high: int) -> list[Word]:
         """Return the words of a stretch of characters."""
@@ -252,16 +258,10 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
 
 def _is_plain(word: Word) -> bool:
     """Return whether a word means something by itself, whatever cell has it."""
-    return (
-        word.form in STOP
-        or any(
-            is_of(word, kind)
-            for kind in ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
-        )
-        or word.text.lower() in load_degrees("superlative")
-        or word.text.lower() in load_words("on") | load_words("off")
-        or word.text.lower() in _ORDINALS
-    )
+    text = word.text.lower()
+    if word.form in STOP or text in _ORDINALS or text in load_degrees("superlative"):
+        return True
+    return text in load_words("on") | load_words("off") or any(is_of(word, kind) for kind in _PLAIN_KINDS)
 
 
 def _make_name(

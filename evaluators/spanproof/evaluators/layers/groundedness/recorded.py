@@ -46,19 +46,18 @@ def _is_of_data(call: RecordedCall, step: Step) -> bool:
 
 def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
     """Return the calls of a run with their outcomes, for what the answer says was done."""
-    places = {output.span_id: place for place, output in enumerate(returned.outputs)}
-    return [
-        Doing(
-            call.tool,
-            _format_arguments(call) if call.args or call.kwargs else "",
-            call.error is None and evidence.account.of_call(step, position).ok is not False,
-            places.get(call.span_id or step.span_id),
-            format_payload(call.result) if call.result is not None else "",
-        )
-        for step in evidence.run.steps
-        for position, call in enumerate(step.calls)
-        if not is_answer(call)
-    ]
+    positions = {output.span_id: position for position, output in enumerate(returned.outputs)}
+    doings = []
+    for step in evidence.run.steps:
+        for position, call in enumerate(step.calls):
+            if is_answer(call):
+                continue
+            arguments = _format_arguments(call) if call.args or call.kwargs else ""
+            worked = call.error is None and evidence.account.of_call(step, position).ok is not False
+            result = format_payload(call.result) if call.result is not None else ""
+            output = positions.get(call.span_id or step.span_id)
+            doings.append(Doing(call.tool, arguments, worked, output, result))
+    return doings
 
 
 def _format_arguments(call: RecordedCall) -> str:

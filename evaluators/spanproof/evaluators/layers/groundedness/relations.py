@@ -7,7 +7,7 @@ left unread, and the sentence with it open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
-from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.agreement import rank_amount
@@ -136,21 +136,15 @@ def _has_more_words(reading: Reading, at: int, length: int, column: Column, worl
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
-    known = _list_column_words(column, world)
-    others = [
-        word
-        for index, word in enumerate(reading.words)
-        if low <= word.start < high
-        and not at <= index < at + length
-        and index not in named
-        and word.text[:1].isalnum()
-        and word.form not in known
-        and not is_of(word, "carrier")
+    column_words = _list_column_words(column, world)
+    named |= set(range(at, at + length))
+    rest = [
+        word for index, word in enumerate(reading.words) if index not in named and low <= word.start < high
     ]
-    is_type = (
-        len(others) == 1 and others[0].relation in ("nsubj", "attr", "pobj") and others[0].part == "NOUN"
-    )
-    return bool(others) and not is_type
+    worded = [word for word in rest if word.text[:1].isalnum() and word.form not in column_words]
+    others = [word for word in worded if not is_of(word, "carrier")]
+    types = [word for word in others if word.relation in ("nsubj", "attr", "pobj") and word.part == "NOUN"]
+    return bool(others) and not len(others) == len(types) == 1
 
 
 def _list_column_words(column: Column, world: World) -> frozenset[str]:
@@ -164,12 +158,9 @@ def _is_modified(reading: Reading, at: int, column: Column, world: World) -> boo
     following = reading.words[at : at + 2]
     if following and following[0].text.lower() == "of":
         return True
-    return (
-        len(following) == 2
-        and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
-        and following[1].part == "NOUN"
-        and not {word.form for word in following} <= _list_column_words(column, world)
-    )
+    if len(following) < 2 or {word.form for word in following} <= _list_column_words(column, world):
+        return False
+    return following[0].part in ("ADJ", "NOUN", "VERB", "PROPN") and following[1].part == "NOUN"
 
 
 def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
@@ -189,7 +180,8 @@ def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
 def _find_row(reading: Reading, world: World, start: int) -> int | None:
     """Return the one row that a clause is about."""
     low, high = reading.get_clause(start)
-    inside = [name for name in reading.names if low <= name.start < high and _is_row_name(name, world)]
+    names = [name for name in reading.names if low <= name.start < high]
+    inside = [name for name in names if any(len(world.list_siblings(row)) > 1 for row in name.rows)]
     rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
     if len(rows) > 1:
         # Each of several outputs has the row; one that printed it alone ranks nothing.
@@ -199,10 +191,6 @@ def _find_row(reading: Reading, world: World, start: int) -> int | None:
     if not inside:
         rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
     return rows.pop() if len(rows) == 1 else None
-
-
-def _is_row_name(name: Named, world: World) -> bool:
-    return any(len(world.list_siblings(row)) > 1 for row in name.rows)
 
 
 def _find_column(
@@ -245,6 +233,29 @@ def _find_column(
     return None
 
 
+def _is_doubled(reading: Reading, at: int) -> bool:
+    """Return whether a comparative is a hedge ("more than 12"), or a verb is two words behind it."""
+    following = reading.words[at + 1 : at + 3]
+    if len(following) == 2 and following[1].part == "VERB":
+        return True
+    is_than = bool(following) and following[0].text.lower() == "than"
+    return is_than and any(at + 2 in stated.words for stated in reading.stated)
+
+
+def _list_compared(degree: Degree, reading: Reading, binder: ValueBinder) -> list[tuple[Fact, Fact]]:
+    """Return the pairs of amounts of one field that a comparative may be about."""
+    world, fields = binder.world, degree.fields
+    pairs = iter_pairs(None, reading, binder, fields)
+    if fields:
+        pairs = (pair for pair in pairs if fields & world.words_of(pair[0]))
+    compared = {
+        (one.start, two.start): (one, two)
+        for one, two in pairs
+        if are_alike(one, two) and world.get_field(one) == world.get_field(two)
+    }
+    return list(compared.values())
+
+
 def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     """Yield claims that one row has more of a field than another: "A is cheaper than B"."""
     degrees = load_degrees("comparative")
@@ -253,21 +264,12 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         return
     for at, word in enumerate(reading.words):
         degree = degrees.get(word.text.lower())
-        is_hedge = at + 1 < len(reading.words) and reading.words[at + 1].text.lower() == "than"
-        is_hedge = is_hedge and any(at + 2 in each.words for each in reading.stated)
-        is_doubled = is_hedge or (at + 2 < len(reading.words) and reading.words[at + 2].part == "VERB")
-        if degree is None or at in reading.covered or word.start > than.start() or is_doubled:
+        if degree is None or at in reading.covered or word.start > than.start() or _is_doubled(reading, at):
             continue
-        pairs = {
-            (one.start, two.start): (one, two)
-            for one, two in iter_pairs(None, reading, binder, degree.fields)
-            if are_alike(one, two)
-            and binder.world.get_field(one) == binder.world.get_field(two)
-            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
-        }
+        pairs = _list_compared(degree, reading, binder)
         if len(pairs) != 1:
             continue
-        ((one, two),) = pairs.values()
+        ((one, two),) = pairs
         first = _order_by_mention(reading, binder.world, one, two, than.start())
         if first is None:
             continue
@@ -278,12 +280,8 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
         evidence = bind.make_evidence(greater, binder.world, program)
         has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
-        if (
-            not holds
-            and has_names
-            and not _is_aside(reading, greater, lesser)
-            and greater.value.number != lesser.value.number
-        ):
+        is_other = greater.value.number != lesser.value.number and not _is_aside(reading, greater, lesser)
+        if not holds and has_names and is_other:
             yield _make_wrong_direction(reading, word, evidence)
         if holds:
             reading.cover(at, *reading.find_words(*than.span()))
@@ -402,31 +400,21 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
     """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
     world = binder.world
     for at, word in enumerate(reading.words):
-        is_hedged = at > 0 and (
-            is_of(reading.words[at - 1], "about") or is_of(reading.words[at - 1], "under")
-        )
-        is_most = word.text.lower() == "most" and reading.words[at + 1 : at + 2] != []
-        if not (is_most or is_of(word, "all")) or at in reading.covered or is_hedged:
+        is_most = word.text.lower() == "most" and at + 1 < len(reading.words)
+        if at in reading.covered or not (is_most or is_of(word, "all")) or _is_hedged(reading, at):
             continue
         found = states.find_said(reading, at + 1)
         if found is None:
             continue
         said, facts = found
-        columns = {
-            (world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts
-        }
-        if len(columns) != 1:
-            continue
-        ((group, field),) = columns
-        rows = world.base.groups[group] if group is not None else []
-        cells = [fact for row in rows for fact in world.list_facts(row) if world.get_field(fact) == field]
+        cells = _list_column(facts, world)
         negations = [index for index, other in enumerate(reading.words) if is_of(other, "negation")]
-        if len(rows) < 2 or len(cells) != len(rows) or negations not in ([], [at - 1]):
+        if not cells or negations not in ([], [at - 1]):
             continue
         having = [cell for cell in cells if cell in facts]
-        has_all = len(having) > len(rows) / 2 if is_most else len(having) == len(rows)
+        has_all = len(having) > len(cells) / 2 if is_most else len(having) == len(cells)
         holds = has_all != bool(negations)
-        program = f"{len(having)} of {len(rows)} rows have it"
+        program = f"{len(having)} of {len(cells)} rows have it"
         place = (word.start, word.end)
         if holds:
             reading.cover(at, *said, *negations)
@@ -438,17 +426,28 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
             yield bind.make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
+def _is_hedged(reading: Reading, at: int) -> bool:
+    """Return whether a word follows a hedge: "almost all"."""
+    return at > 0 and any(is_of(reading.words[at - 1], kind) for kind in ("about", "under"))
+
+
+def _list_column(facts: Iterable[Fact], world: World) -> list[Fact]:
+    """Return all cells of the one column that facts are of; none where a row of its table has no cell."""
+    records = world.base.records
+    columns = {(records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts}
+    if len(columns) != 1:
+        return []
+    ((group, field),) = columns
+    rows = world.base.groups[group] if group is not None else []
+    cells = [fact for row in rows for fact in world.list_facts(row) if world.get_field(fact) == field]
+    return cells if len(cells) == len(rows) > 1 else []
+
+
 def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
     """Return whether nothing in a sentence picks rows out: "all products are available"."""
-    picking = [
-        word
-        for index, word in enumerate(reading.words)
-        if index != at
-        and index not in said
-        and word.text[:1].isalnum()
-        and not is_of(word, "carrier")
-        and not is_of(word, "negation")
-    ]
+    others = [word for index, word in enumerate(reading.words) if index not in (at, *said)]
+    worded = [word for word in others if word.text[:1].isalnum()]
+    picking = [word for word in worded if not is_of(word, "carrier") and not is_of(word, "negation")]
     is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
     return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 

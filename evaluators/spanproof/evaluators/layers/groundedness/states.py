@@ -117,21 +117,22 @@ class StateBinder:
             reading.cover(*index, *negations)
             reading.bound.append(excluding[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
-        is_certain = (
-            len(own) == 1
-            and len(rows) == 1
-            and self._is_predicate(reading, at, length)
-            and self._is_own_subject(reading, start, rows)
-            and self._is_state_field(own[0], reading, start)
-            and not self._is_elsewhere(usual, rows)
-            and not self._is_counted(reading, at)
-            and not self._may_be_earlier(reading, at, own[0])
-        )
-        if is_certain and ((excluding and not is_negated) or (having and is_negated)):
+        is_contrary = bool(having) if is_negated else bool(excluding)
+        is_lone = len(own) == len(rows) == 1 and not self._is_elsewhere(usual, rows)
+        if is_contrary and is_lone and self._is_surely_of(own[0], rows, reading, at, length):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
             evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
             return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
         return None
+
+    def _is_surely_of(self, fact: Fact, rows: frozenset[int], reading: Reading, at: int, length: int) -> bool:
+        """Return whether a sentence says a state of a fact's row and field, and of the output's time."""
+        start = reading.words[at].start
+        if not self._is_own_subject(reading, start, rows) or not self._is_predicate(reading, at, length):
+            return False
+        if self._is_counted(reading, at) or self._may_be_earlier(reading, at, fact):
+            return False
+        return self._is_state_field(fact, reading, start)
 
     def _is_state_field(self, fact: Fact, reading: Reading, start: int) -> bool:
         """Return whether the name of a field says that it is a state, or the clause names the field."""
@@ -254,13 +255,12 @@ class StateBinder:
         # "A is running, B is not" denies B's.
         verbs = (other.start for other in words[at + 1 :] if other.part in ("VERB", "AUX"))
         later = min(high, next(verbs, high))
-        return [
+        negations = [
             index
             for index, other in enumerate(words)
-            if low <= other.start < later
-            and is_of(other, "negation")
-            and (other.head in heads or at - 3 <= index < at)
+            if low <= other.start < later and is_of(other, "negation")
         ]
+        return [index for index in negations if words[index].head in heads or at - 3 <= index < at]
 
     def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
         words = reading.words

@@ -7,7 +7,7 @@ the task has the noun, or where it says nothing that could be false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -32,6 +32,8 @@ _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "ex
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
 _SIDES: Final = load_texts("side")
+# A hedge is at most so many words before its value: "a little more than 12".
+_HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
@@ -101,7 +103,7 @@ def _cover_hedges(stated: Stated, reading: Reading) -> None:
     if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
         # "Only 19%" says that this is little; "only one failed" says that no other did.
         reading.cover(first - 1)
-    for at in range(max(0, first - 4), first) if stated.hedge is not Hedge.NONE else ():
+    for at in range(max(0, first - _HEDGE_REACH), first) if stated.hedge is not Hedge.NONE else ():
         word = reading.words[at]
         if word.text.lower() == "than" or any(is_of(word, kind) for kind in ("about", "under", "over")):
             reading.cover(at)
@@ -198,6 +200,7 @@ def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
 
 
 _TYING: Final = load_texts("tying")
+_SEPARATING: Final = frozenset((",", "and", "or", ";", "/", "&"))
 _MOST_BETWEEN: Final = 4
 
 
@@ -212,23 +215,22 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     key = before[-1]
     (row,) = key.rows
     between = reading.words_between(key.end, name.start)
-    is_tied = len(between) <= _MOST_BETWEEN and any(
-        word.text.lower() in _TYING or word.text == ":" for word in between
-    )
-    is_apart = any(
-        word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
-    )
-    if not is_tied or is_apart or not key.is_whole or _get_common_field(key, binder) == field:
+    if not _are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
         return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
-    own = [
-        fact for fact in world.list_facts(row) if world.get_field(fact) == field and fact.role is Role.CELL
-    ]
-    is_cell = len(own) == 1 and own[0].value.kind in (Kind.TEXT, Kind.ID)
-    siblings = set(world.list_siblings(row))
-    if is_other or not is_cell or not name.rows <= siblings or row in name.rows or len(siblings) < 2:
+    cells = [fact for fact in world.list_facts(row) if fact.role is Role.CELL]
+    own = [fact for fact in cells if world.get_field(fact) == field]
+    is_of_sibling = name.rows <= set(world.list_siblings(row)) - {row}
+    if is_other or not is_of_sibling or len(own) != 1:
         return None
-    return own[0]
+    return own[0] if own[0].value.kind in (Kind.TEXT, Kind.ID) else None
+
+
+def _are_tying(words: Sequence[Word]) -> bool:
+    """Return whether the words between two names say that the second is a value of the first."""
+    is_tied = any(word.text.lower() in _TYING or word.text == ":" for word in words)
+    is_apart = any(word.text in _SEPARATING or is_of(word, "negation") for word in words)
+    return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
 
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:

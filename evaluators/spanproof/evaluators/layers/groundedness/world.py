@@ -169,16 +169,12 @@ class World:
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for rows in self.base.groups.values():
             labels = [self.list_facts(row)[0] for row in rows if self.list_facts(row)]
-            months = [self._find_month(fact) for fact in labels]
+            months = [read_month_label(self.base.texts[fact.source][slice(*fact.cell)]) for fact in labels]
             for fact, month in zip(labels, months, strict=True):
                 if month and months.count(month) == 1:
                     for name in list_month_forms(month):
                         found[name][self.get_row(fact.record)].append(fact)
         return found
-
-    def _find_month(self, fact: Fact) -> int:
-        low, high = fact.cell
-        return read_month_label(self.base.texts[fact.source][low:high])
 
     @cached_property
     def numeric(self) -> list[Fact]:

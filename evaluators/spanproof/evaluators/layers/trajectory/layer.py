@@ -34,7 +34,7 @@ from spanproof.trace import (
 from spanproof.trace import State as Verdict
 
 EVALUATOR = "trajectory-rules"
-VERSION = "7"
+VERSION = "8"
 _HIDDEN = Skipped(
     "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
 )

@@ -85,8 +85,12 @@ class Container:
     def evidence(self) -> frozenset[Evidence]:
         """What is known of its runs: attempts only where no other filter refuses before ours reports."""
         attempts = self.watched and self._daemon.has_own_profile
-        known = {Evidence.ATTEMPTS: attempts, Evidence.CALLS: self.serves_calls, Evidence.PEAK_MEMORY: True}
-        return frozenset(one for one, is_known in known.items() if is_known)
+        observed = {
+            Evidence.ATTEMPTS: attempts,
+            Evidence.CALLS: self.serves_calls,
+            Evidence.PEAK_MEMORY: True,
+        }
+        return frozenset(one for one, is_known in observed.items() if is_known)
 
     @property
     def runtimes(self) -> Runtimes:
@@ -134,7 +138,7 @@ class Container:
         while True:
             try:
                 while (frame := self._decoder.next()) is None:
-                    self._read(deadline - time.monotonic())
+                    self._handle_output(deadline - time.monotonic())
             except BadFrame as failure:
                 raise SandboxBroken(f"a container sent no frame: {failure}") from failure
             if frame.header.get("kind") == "broken":
@@ -149,7 +153,7 @@ class Container:
         try:
             while self._dirty:
                 while (frame := self._decoder.next()) is None:
-                    self._read(deadline - time.monotonic())
+                    self._handle_output(deadline - time.monotonic())
                 if not self._answered or frame.header.get("kind") != "clean":
                     return False
                 self._dirty = False
@@ -176,7 +180,7 @@ class Container:
         except OSError as failure:
             raise self._build_end_error(str(failure)) from failure
 
-    def _read(self, timeout_s: float) -> None:
+    def _handle_output(self, timeout_s: float) -> None:
         """Take what the daemon passes on, and put each piece where it belongs."""
         self._stream.settimeout(max(0.001, timeout_s))
         try:
@@ -217,8 +221,8 @@ class Container:
         except SandboxUnavailable:
             state = {}
         words = bytes(self._errors).decode(errors="replace").strip().rpartition("\n")[2]
-        said = f": {words}" if words else ""
+        quote = f": {words}" if words else ""
         return ContainerEnded(
-            f"a container ended with exit code {state.get('ExitCode', '?')} ({how}){said}",
+            f"a container ended with exit code {state.get('ExitCode', '?')} ({how}){quote}",
             out_of_memory=state.get("OOMKilled") is True,
         )

@@ -109,11 +109,11 @@ class Daemon:
         if not self._settings.runtime:
             return None
         with self._translate_errors("the container daemon does not report its runtimes"):
-            known = sorted(self._client.info().get("Runtimes") or {})
-        if self._settings.runtime in known:
+            runtimes = sorted(self._client.info().get("Runtimes") or {})
+        if self._settings.runtime in runtimes:
             return None
         return (
-            f"the daemon knows no runtime {self._settings.runtime!r}, only {', '.join(known)}",
+            f"the daemon knows no runtime {self._settings.runtime!r}, only {', '.join(runtimes)}",
             'Install it, add it to "runtimes" in /etc/docker/daemon.json, and restart the daemon.',
         )
 
@@ -261,13 +261,13 @@ def _connect(host: str) -> APIClient:
             f"the docker backend needs the package docker ({problem}); install it with:"
             " pip install 'spanproof[docker]'"
         ) from problem
-    given = {"base_url": host} if host else kwargs_from_env()
-    address = given.get("base_url") or "unix:///var/run/docker.sock"
+    options = {"base_url": host} if host else kwargs_from_env()
+    address = options.get("base_url") or "unix:///var/run/docker.sock"
     with _translate_errors(
         f"no container daemon answers at {address}",
         "Start one (systemctl start docker), or name another: host=unix:///run/podman/podman.sock",
     ):
-        return APIClient(version="auto", timeout=_CALL_S, **given)
+        return APIClient(version="auto", timeout=_CALL_S, **options)
 
 
 @contextlib.contextmanager

@@ -135,9 +135,9 @@ class Wiped:
         if queues.is_dir() and any(queues.iterdir()):
             raise RuntimeError("a message queue outlived the program")
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
-        return root.list_regular_files(self.work)
+        return root.read_regular_files(self.work)
 
     def memory_bytes(self) -> int:
         """See `Box`."""
@@ -220,7 +220,7 @@ def main() -> None:
         watched = _can_notify()
         isolation = _build_isolation(watched, user if apart else None)
         channel.sendall(encode(_build_hello(watched, isolation)))
-        supervisor = ContainerSupervisor(isolation, channel, _open_own_group())
+        supervisor = ContainerSupervisor(isolation, channel, _find_own_group())
         supervisor.serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another container
@@ -258,7 +258,7 @@ def _build_isolation(watched: bool, apart: User | None) -> Isolation:
     arch = detect_arch()
     if arch is None:
         raise OSError(f"there is no system call table for {os.uname().machine}")
-    visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.find_interpreter_directories())
+    visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.list_interpreter_directories())
     if not watched:
         return _build_unwatched_isolation(arch, visible, apart)
     arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN | ENDS))
@@ -298,6 +298,6 @@ def _find_oom_events() -> str | None:
     return next((path for path in _OOM_EVENTS if os.access(path, os.R_OK)), None)
 
 
-def _open_own_group() -> OwnGroup | None:
+def _find_own_group() -> OwnGroup | None:
     events = _find_oom_events()
     return None if events is None else OwnGroup(-1, -1, os.open(events, os.O_RDONLY | os.O_CLOEXEC))

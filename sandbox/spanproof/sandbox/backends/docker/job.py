@@ -23,12 +23,12 @@ def check_fixtures(fixtures: Fixtures, container: Container) -> None:
         check_fits(container, fixtures.packages.ecosystem)
     if container.watched:
         return
-    given = {
+    needed = {
         "fixtures.seed": fixtures.seed is not None,
         "fixtures.clock": fixtures.clock is not None,
         "fixtures.http": bool(fixtures.http) and not container.serves_calls,
     }
-    for name, wanted in given.items():
+    for name, wanted in needed.items():
         if wanted:
             raise UnsupportedFixtures(_format_refusal(f"{name} under a runtime that does not notify"))
 

@@ -18,9 +18,9 @@ from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
 from spanproof.sandbox.backends.jail.pool import (
     Kind,
     Pool,
-    select_environment_kind,
-    select_kind,
-    select_session_kind,
+    get_environment_kind,
+    get_kind,
+    get_session_kind,
 )
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -32,7 +32,7 @@ from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec,
 from spanproof.sandbox.supervisor.forkserver.host import JobNotBegun
 from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.supervisor.run.ahead import plan_ahead
-from spanproof.sandbox.supervisor.run.job import build_job, check_database, check_language, find_runtimes
+from spanproof.sandbox.supervisor.run.job import build_job, check_database, check_language, read_runtimes
 from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession, build_session_job
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
@@ -50,7 +50,7 @@ class JailSandbox(Sandbox):
 
     def __init__(self, *, workers: int = 1, tier: str = Tier.FULL) -> None:
         self._demanded = _parse_tier(tier)
-        self._runtimes = find_runtimes()
+        self._runtimes = read_runtimes()
         self.languages = self._runtimes.languages
         self._turns: SimpleQueue[None] = SimpleQueue()  # does what a semaphore does for a tenth of its time
         for _ in range(max(1, workers)):
@@ -76,7 +76,7 @@ class JailSandbox(Sandbox):
         plan = plan_ahead(header) if self._pool.tier() is Tier.FULL else None
         if plan is not None:
             header["ahead"] = plan
-        kind = self._select_package_kind(program.fixtures.packages) or select_kind(program)
+        kind = self._find_package_kind(program.fixtures.packages) or get_kind(program)
         self._turns.get()
         try:
             answer = _retry_job_not_begun(lambda: self._run_job(header, parts, program, kind))
@@ -110,7 +110,7 @@ class JailSandbox(Sandbox):
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
         job = build_session_job(spec)
-        kind = select_session_kind(spec, self._select_package_kind(spec.fixtures.packages))
+        kind = get_session_kind(spec, self._find_package_kind(spec.fixtures.packages))
         return _retry_job_not_begun(lambda: self._start_session(job, kind, spec, answer))
 
     def _start_session(
@@ -129,11 +129,11 @@ class JailSandbox(Sandbox):
         self._pool.close()
         self._leases.close()
 
-    def _select_package_kind(self, packages: PackageSet | None) -> Kind | None:
+    def _find_package_kind(self, packages: PackageSet | None) -> Kind | None:
         """Return the interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
-        return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
+        return get_environment_kind(self._leases.of(packages).path, packages.ecosystem)
 
 
 def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
@@ -154,7 +154,7 @@ def _parse_tier(value: str) -> Tier:
     try:
         return Tier(value)
     except ValueError:
-        known = " or ".join(Tier)
+        tiers = " or ".join(Tier)
         raise BadSetting(
-            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {known}"
+            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {tiers}"
         ) from None

@@ -15,7 +15,7 @@ from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, Program, Tier
 from spanproof.sandbox.supervisor.namespaces.root import Bind
 from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
-from spanproof.sandbox.supervisor.run.job import build_job, find_runtimes
+from spanproof.sandbox.supervisor.run.job import build_job, read_runtimes
 
 _GRACE_S = 15.0
 
@@ -37,7 +37,7 @@ def run_in_build_sandbox(
     try:
         bound = pool.tier() is Tier.FULL
         places = ("/archives", "/image") if bound else (str(archives), str(image))
-        header, parts = build_job(replace(program, stdin="\n".join(places).encode()), find_runtimes())
+        header, parts = build_job(replace(program, stdin="\n".join(places).encode()), read_runtimes())
         supervisor = pool.take(kind)
         supervisor.send(header, parts)
         answer = supervisor.receive(program.limits.wall_s + _GRACE_S)

@@ -29,9 +29,9 @@ def remove_leftovers(base: Path | None = None) -> list[str]:
     """
     base = Path(tempfile.gettempdir()) if base is None else base
     with contextlib.ExitStack() as locks:
-        groups = _lock_unheld(locks, cgroup.find_jail_groups(), cgroup.locked)
-        homes = _lock_unheld(locks, home.find_homes(base), home.locked)
-        removed = [f"process {pid}" for pid in _kill(_find_processes(groups, homes))]
+        groups = _lock_unheld(locks, cgroup.list_jail_groups(), cgroup.locked)
+        homes = _lock_unheld(locks, home.list_homes(base), home.locked)
+        removed = [f"process {pid}" for pid in _kill(_iter_processes(groups, homes))]
         for path in groups:
             cgroup.sweep((str(path),))
         for path in homes:
@@ -53,7 +53,7 @@ def _lock_unheld(
     return held
 
 
-def _find_processes(groups: Iterable[Path], homes: Iterable[Path]) -> Iterator[int]:
+def _iter_processes(groups: Iterable[Path], homes: Iterable[Path]) -> Iterator[int]:
     """Yield the processes in these groups, and the filtered ones that these directories are open to.
 
     They have one open, or are of the user that a supervisor became, which is no account's: root of a

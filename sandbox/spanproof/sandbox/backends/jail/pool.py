@@ -50,7 +50,7 @@ _IMPORTS_NUMPY = re.compile(
 _READ_CHARACTERS = 65_536
 
 
-def select_kind(program: Program) -> Kind:
+def get_kind(program: Program) -> Kind:
     """Select a program's interpreter by what the start of its source and of its tests import."""
     if program.language == "sql":
         return _ENGINES[program.fixtures.database.engine]
@@ -61,14 +61,14 @@ def select_kind(program: Program) -> Kind:
     return DATA if imports_numpy else PLAIN
 
 
-def select_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
+def get_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
     """Select the interpreter for a session's programs: that of their packages, else by what they import."""
     by_imports = DATA if _NUMPY_USERS.intersection(spec.imports) else PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
 
-def select_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
+def get_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
     """Select the interpreter of a package set; loaded ahead, its code would run outside the jail."""
     site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
     return Kind(binds=(Bind(str(image), ENVIRONMENT),), site=site)
@@ -130,7 +130,7 @@ class Pool:
 
     def _take(self, family: _Family, ahead: str) -> SupervisorLink:
         with family.lock:
-            supervisor = self._find_or_start(family, ahead)
+            supervisor = self._get_supervisor(family, ahead)
             supervisor.ahead = ahead
             family.lent.add(supervisor)
         if family.kind.binds:
@@ -146,7 +146,7 @@ class Pool:
                 if not any(supervisor.open for supervisor in family.lent):
                     _end(family)
 
-    def _find_or_start(self, family: _Family, ahead: str) -> SupervisorLink:
+    def _get_supervisor(self, family: _Family, ahead: str) -> SupervisorLink:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
         while (supervisor := _find_fitting(family.idle, ahead)) is not None:
@@ -162,14 +162,14 @@ class Pool:
                     raise
             family.master.close()  # it has ended: another takes its place
             family.master = None
-        family.master, supervisor = _start(family.kind, self.tier())
+        family.master, supervisor = _make_supervisor(family.kind, self.tier())
         return supervisor
 
     def tier(self) -> Tier:
         """Return the wall of its supervisors: the strongest this machine gives, found by building it."""
         with self._deciding:
             if self._tier is None:
-                self._tier = _find_strongest_tier()
+                self._tier = _get_strongest_tier()
             return self._tier
 
     def give_back(self, kind: Kind, supervisor: SupervisorLink) -> None:
@@ -213,9 +213,9 @@ def _end(family: _Family) -> None:
         master.close()
 
 
-def _find_strongest_tier() -> Tier:
+def _get_strongest_tier() -> Tier:
     try:
-        master, supervisor = _start(PLAIN, Tier.FULL)
+        master, supervisor = _make_supervisor(PLAIN, Tier.FULL)
     except SandboxUnavailable:
         return Tier.REDUCED
     supervisor.close()
@@ -223,7 +223,7 @@ def _find_strongest_tier() -> Tier:
     return Tier.FULL
 
 
-def _start(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
+def _make_supervisor(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
     """Start a master, and its first supervisor as the proof that it can build them."""
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)

@@ -79,8 +79,16 @@ def probe_availability(demanded: Tier = Tier.FULL) -> Availability:
     features = (
         platform_,
         *shared,
-        *(replace(each, required=needed is Tier.FULL) for each in (*full, whole) if each is not None),
-        *(replace(each, required=needed is Tier.REDUCED) for each in (*reduced, smaller) if each is not None),
+        *(
+            replace(feature, required=needed is Tier.FULL)
+            for feature in (*full, whole)
+            if feature is not None
+        ),
+        *(
+            replace(feature, required=needed is Tier.REDUCED)
+            for feature in (*reduced, smaller)
+            if feature is not None
+        ),
         _probe_control_groups(),
         _probe_node(),
         *_probe_toolchains(),
@@ -103,10 +111,12 @@ def probe_minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
 def _probe_platform() -> Feature:
     if sys.platform == "linux" and detect_arch() is not None:
         return _make_feature("platform", f"Linux {platform.release()} on {platform.machine()}")
-    known = ", ".join(ARCHES)
+    architectures = ", ".join(ARCHES)
     here = f"this is {platform.system()} on {platform.machine()}"
     remedy = "Configure another backend."
-    return _make_feature("platform", f"the jail runs on Linux ({known}); {here}", remedy, present=False)
+    return _make_feature(
+        "platform", f"the jail runs on Linux ({architectures}); {here}", remedy, present=False
+    )
 
 
 def _probe_shared_features() -> tuple[Feature, ...]:
@@ -257,10 +267,10 @@ def _probe_node() -> Feature:
 def _probe_toolchains() -> Iterator[Feature]:
     """Yield the languages that a toolchain of this machine runs, each with what it needs if not here."""
     found = find_toolchains()
-    for name, each in sorted(TOOLCHAINS.items()):
-        tools = " and ".join(each.tools)
+    for name, toolchain in sorted(TOOLCHAINS.items()):
+        tools = " and ".join(toolchain.tools)
         if name in found:
             yield _make_feature(name, f"by {tools}", required=False)
         else:
-            remedy = f"Put {tools} under /usr; Debian has it in {each.package}."
+            remedy = f"Put {tools} under /usr; Debian has it in {toolchain.package}."
             yield _make_feature(name, f"no {tools}", remedy, present=False, required=False)

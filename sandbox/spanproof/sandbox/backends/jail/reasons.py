@@ -40,9 +40,9 @@ class Sysctls:
     def read(cls, root: Path = Path("/proc/sys")) -> Sysctls:
         """Read the sysctls of this machine."""
         return cls(
-            _read_number(root / "user/max_user_namespaces"),
-            _read_number(root / "kernel/unprivileged_userns_clone"),
-            _read_number(root / "kernel/apparmor_restrict_unprivileged_userns"),
+            _find_number(root / "user/max_user_namespaces"),
+            _find_number(root / "kernel/unprivileged_userns_clone"),
+            _find_number(root / "kernel/apparmor_restrict_unprivileged_userns"),
         )
 
 
@@ -95,7 +95,7 @@ def is_filtered(status: str) -> bool:
     return any(line.split()[1:] == ["2"] for line in status.splitlines() if line.startswith("Seccomp:"))
 
 
-def _read_number(path: Path) -> int | None:
+def _find_number(path: Path) -> int | None:
     try:
         return int(path.read_text())
     except (OSError, ValueError):

@@ -91,8 +91,8 @@ class RemoteSandbox(Sandbox):
         if has_javascript_tests(program):
             return run_javascript_tests(program, self.run)
         if program.language not in self.languages:
-            known = ", ".join(sorted(self.languages))
-            raise UnsupportedLanguage(f"the {self.name} backend runs {known}, not {program.language!r}")
+            languages = ", ".join(sorted(self.languages))
+            raise UnsupportedLanguage(f"the {self.name} backend runs {languages}, not {program.language!r}")
         check_fixtures(program.fixtures, program.language, self.name)
         job = encode_program(program)
         with self._workers:
@@ -130,7 +130,7 @@ class RemoteSandbox(Sandbox):
             needed_s = wall_s + _START_S + _GRACE_S
             try:
                 machine = self._take(needed_s)
-                machine.outlasts(needed_s)
+                machine.ensure_lifetime(needed_s)
                 conversation = machine.start(*job)
                 return machine, conversation, self._await_start(machine, conversation)
             except SandboxBroken as problem:
@@ -147,7 +147,7 @@ class RemoteSandbox(Sandbox):
     def _await_start(self, machine: Machine, conversation: Conversation) -> bool:
         """Wait until the program is about to run; whether the machine keeps it apart from all else."""
         try:
-            said = conversation.next(_START_S).header
+            header = conversation.next(_START_S).header
         except TimeoutError:
             raise SandboxBroken(
                 f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
@@ -159,23 +159,23 @@ class RemoteSandbox(Sandbox):
                     f" set `{self._image_setting}` to one that has"
                 ) from problem
             raise
-        if said.get("kind") == "lacking":
+        if header.get("kind") == "lacking":
             raise UnsupportedLanguage(
                 f"the {self._service.image} lacks what runs this language; python and sql "
                 "always run, javascript needs Node.js, typescript Node.js 22.18 or newer, bash /bin/bash"
             )
         lacks = f"machines of the {self._service.image} give no root with namespaces, so"
-        if said.get("kind") == "in_reach":
+        if header.get("kind") == "in_reach":
             raise SandboxUnavailable(
                 f"{lacks} a program there could read its tests and forge their results:"
                 f" {self._service.separating}, or another backend for programs with tests"
             )
-        if said.get("kind") == "unserved":
+        if header.get("kind") == "unserved":
             raise UnsupportedFixtures(
                 f"{lacks} recorded HTTP calls cannot be answered there: {self._service.separating},"
                 " or the jail"
             )
-        return said.get("separated") is True
+        return header.get("separated") is True
 
     def _is_without_python(self, machine: Machine) -> bool:
         """Return whether a machine, whose first command failed, answers that it has none."""

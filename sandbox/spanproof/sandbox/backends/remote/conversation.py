@@ -40,7 +40,7 @@ class Conversation:
         self._budget = _SMALLEST_BUDGET
         self._decoder = Decoder(FROM_SUPERVISOR)
         self._frames: queue.SimpleQueue[Frame | Exception] = queue.SimpleQueue()
-        threading.Thread(target=self._read, name=f"{service}-stream", daemon=True).start()
+        threading.Thread(target=self._handle_stream, name=f"{service}-stream", daemon=True).start()
 
     def close(self) -> None:
         """Listen no more; the command goes on until its machine ends it."""
@@ -58,13 +58,13 @@ class Conversation:
             SandboxBroken: the command ended, or the stream did, or what came is not ours.
         """
         try:
-            said = self._frames.get(timeout=max(0.0, within_s))
+            frame = self._frames.get(timeout=max(0.0, within_s))
         except queue.Empty:
             raise TimeoutError from None
-        if isinstance(said, Exception):
-            self._frames.put(said)  # it stays ended
-            raise said
-        return said
+        if isinstance(frame, Exception):
+            self._frames.put(frame)  # it stays ended
+            raise frame
+        return frame
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send the command a frame.
@@ -80,7 +80,7 @@ class Conversation:
         except Exception as problem:
             raise self._translate(problem) from problem
 
-    def _read(self) -> None:
+    def _handle_stream(self) -> None:
         try:
             self._handle = self._open_stream()
             self._listen()

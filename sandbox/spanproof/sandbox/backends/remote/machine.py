@@ -100,7 +100,7 @@ class Machine:
         """Whether the service lets it live for as long, or can be made to."""
         return self._service.prolongs or self._has_lifetime_for(seconds)
 
-    def outlasts(self, seconds: float) -> None:
+    def ensure_lifetime(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
 
         Raises:

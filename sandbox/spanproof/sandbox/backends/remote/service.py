@@ -126,8 +126,8 @@ class Service(ABC):
         fault, cause = self.find_fault(problem), self.describe_problem(problem)[:_CAUSE_CHARACTERS]
         if fault is None or (fault is Fault.NO_IMAGE and doing != self.making):
             return SandboxBroken(f"{self.name}: could not {doing}: {cause}")
-        known = {"cause": cause, "doing": doing, "image": self.image, "settings": self.settings}
-        text = self.remedies[fault].format_map(known)
+        values = {"cause": cause, "doing": doing, "image": self.image, "settings": self.settings}
+        text = self.remedies[fault].format_map(values)
         return SandboxUnavailable(f"{self.name}: {text}")
 
     def describe_problem(self, problem: Exception) -> str:

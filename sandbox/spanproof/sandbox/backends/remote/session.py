@@ -32,7 +32,7 @@ class MachineLink:
         """See `Link`; the job itself was given in a file. The machine is to outlast what it is sent."""
         if header["kind"] == "job":
             return
-        self._machine.outlasts(self._limits.wall_s + GRACE_S)
+        self._machine.ensure_lifetime(self._limits.wall_s + GRACE_S)
         self._conversation.allow(self._limits.output_bytes)
         self._conversation.send(header, parts)
 

@@ -40,42 +40,43 @@ class RemoteSettings:
     )
 
     @classmethod
-    def describe(cls) -> dict[str, str]:
+    def read_descriptions(cls) -> dict[str, str]:
         """Return what each setting is for, with its default, by its name; those of all services come last."""
-        shared = [each.name for each in fields(RemoteSettings)]
-        own_first = sorted(fields(cls), key=lambda each: each.name in shared)
+        shared = [setting.name for setting in fields(RemoteSettings)]
+        own_first = sorted(fields(cls), key=lambda setting: setting.name in shared)
         return {
-            each.name: each.metadata["text"] + (f" ({each.default})" if each.default is not None else "")
-            for each in own_first
+            setting.name: setting.metadata["text"]
+            + (f" ({setting.default})" if setting.default is not None else "")
+            for setting in own_first
         }
 
     @classmethod
-    def parse(cls, backend: str, given: Mapping[str, str]) -> Self:
+    def parse(cls, backend: str, settings: Mapping[str, str]) -> Self:
         """Parse the values of settings.
 
         Raises:
             BadSetting: one is not known, is empty, or has no value that it can have.
         """
-        known = {each.name: each for each in fields(cls)}
+        declared = {setting.name: setting for setting in fields(cls)}
         values: dict[str, Any] = {}
-        for name, text in given.items():
-            if name not in known:
-                reply = ", ".join(cls.describe())
+        for name, text in settings.items():
+            if name not in declared:
+                reply = ", ".join(cls.read_descriptions())
                 raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r} (it has: {reply})")
             if not text:
                 raise BadSetting(
                     f"sandbox backend {backend!r}: {name} is empty; leave it out for the default"
                 )
-            values[name] = _parse_value(f"sandbox backend {backend!r}: {name}={text!r}", known[name], text)
+            values[name] = _parse_value(f"sandbox backend {backend!r}: {name}={text!r}", declared[name], text)
         return cls(**values)
 
 
-def _parse_value(shown: str, known: Field[Any], text: str) -> Any:
-    choices = known.metadata["choices"]
+def _parse_value(shown: str, setting: Field[Any], text: str) -> Any:
+    choices = setting.metadata["choices"]
     if choices and text not in choices:
         raise BadSetting(f"{shown} is neither {' nor '.join(choices)}")
     # Annotations are texts.
-    kind = str(known.type).partition(" ")[0]
+    kind = str(setting.type).partition(" ")[0]
     if kind == "str":
         return text
     parse, noun = (int, "whole number") if kind == "int" else (float, "number")
@@ -83,7 +84,7 @@ def _parse_value(shown: str, known: Field[Any], text: str) -> Any:
         value = parse(text)
     except ValueError:
         value = None
-    least = known.metadata["least"]
+    least = setting.metadata["least"]
     if value is None or not least <= value < _TOO_MUCH:
         raise BadSetting(f"{shown} is no {noun} of at least {least:g}")
     return value

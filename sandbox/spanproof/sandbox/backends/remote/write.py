@@ -26,7 +26,7 @@ def write_by_command(service: str, host: Host, path: str, data: bytes) -> None:
     stream = host.start(command, talks=True)
     for first in range(0, len(text), _PIECE_BYTES):
         stream.send_stdin(text[first : first + _PIECE_BYTES])
-    said = [(out or "", err or "") for out, err, _ in stream]
-    if "".join(out for out, _ in said).strip() != "written":
-        errors = "".join(err for _, err in said).strip()
+    outputs = [(out or "", err or "") for out, err, _ in stream]
+    if "".join(out for out, _ in outputs).strip() != "written":
+        errors = "".join(err for _, err in outputs).strip()
         raise SandboxBroken(f"{service}: {path} was not written on machine {host.id}: {errors[:300]}")

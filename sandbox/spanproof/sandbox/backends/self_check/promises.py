@@ -33,19 +33,19 @@ from spanproof.sandbox.model import (
     ToolStub,
 )
 
-__all__ = ["PROMISES", "Broken", "Finding", "Promise", "check", "check_one"]
+__all__ = ["PROMISES", "Broken", "Finding", "Promise", "evaluate_promise", "iter_findings"]
 
 # For what never ends by itself.
 _SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 
 
-def check(sandbox: Sandbox) -> Iterator[Finding]:
+def iter_findings(sandbox: Sandbox) -> Iterator[Finding]:
     """Check every promise in turn, each on its own."""
     for promise in PROMISES:
-        yield check_one(promise, sandbox)
+        yield evaluate_promise(promise, sandbox)
 
 
-def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
+def evaluate_promise(promise: Promise, sandbox: Sandbox) -> Finding:
     """Check one promise."""
     if promise.language not in sandbox.languages:
         detail = f"the backend does not run {promise.language}"

@@ -26,14 +26,14 @@ class Room:
 ROOM = Room()
 
 
-def unpack(archive: Path, place: Path) -> None:
+def unpack(archive: Path, directory: Path) -> None:
     """Unpack regular files only, without their first directory, whatever its name."""
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = PurePosixPath(member.name).parts
             if not member.isfile() or len(parts) < 2 or ".." in parts:
                 continue
-            target = place.joinpath(*parts[1:])
+            target = directory.joinpath(*parts[1:])
             target.parent.mkdir(parents=True, exist_ok=True)
             content = tar.extractfile(member)
             assert content is not None

@@ -238,38 +238,68 @@ def _join_path(name: str, arguments: Sequence[Value]) -> Value:
 
 
 def _fold_array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
-    if name == "join" and not owner.more:
-        separator = read_constant_text(arguments[0]) if arguments else ","
-        if separator is None:
-            return UNKNOWN
-        parts = [part for item in owner.items for part in (Const(separator), item)]
-        return concatenate(parts[1:])
-    if name == "at" and not owner.more and arguments:
-        place = read_constant_text(arguments[0]) or ""
-        known = place.lstrip("-").isdigit() and -len(owner.items) <= int(place) < len(owner.items)
-        return owner.items[int(place)] if known else join_all(owner.items)
-    if name == "reverse":
-        return Items(list(reversed(owner.items)), more=owner.more)
-    if name == "concat":
-        items, whole = list(owner.items), not owner.more
-        for argument in arguments:
-            added, known = ([argument], True) if is_text(argument) else spread(argument)
-            items.extend(added)
-            whole = whole and known
-        return Items(items) if whole else make_array_of_any_length(items)
-    if name in {"slice", "toSpliced", "toSorted", "with"}:
-        bounds = [read_constant_text(argument) or "" for argument in arguments]
-        if name != "slice" or owner.more or not all(map(_WHOLE.fullmatch, bounds)):
-            return make_array_of_any_length([*owner.items, *arguments])
-        start, stop = (*map(int, bounds), None, None)[:2]
-        return Items(owner.items[start:stop])
-    if name == "flat":
-        held = [
-            inner for item in owner.items for inner in (item.items if isinstance(item, Items) else [item])
-        ]
-        return make_array_of_any_length(held)
-    return _fold_array_method(owner, "join", []) if name == "toString" else None
+    method = _ARRAY_METHODS.get(name)
+    return method(owner, arguments) if method is not None else None
 
+
+def _fold_join(owner: Items, arguments: Sequence[Value]) -> Value | None:
+    if owner.more:
+        return None
+    separator = read_constant_text(arguments[0]) if arguments else ","
+    if separator is None:
+        return UNKNOWN
+    parts = [part for item in owner.items for part in (Const(separator), item)]
+    return concatenate(parts[1:])
+
+
+def _fold_at(owner: Items, arguments: Sequence[Value]) -> Value | None:
+    if owner.more or not arguments:
+        return None
+    index = read_constant_text(arguments[0]) or ""
+    is_inside = index.lstrip("-").isdigit() and -len(owner.items) <= int(index) < len(owner.items)
+    return owner.items[int(index)] if is_inside else join_all(owner.items)
+
+
+def _fold_concat(owner: Items, arguments: Sequence[Value]) -> Value:
+    items, whole = list(owner.items), not owner.more
+    for argument in arguments:
+        added, is_whole = ([argument], True) if is_text(argument) else spread(argument)
+        items.extend(added)
+        whole = whole and is_whole
+    return Items(items) if whole else make_array_of_any_length(items)
+
+
+def _fold_slice(owner: Items, arguments: Sequence[Value]) -> Value:
+    bounds = [read_constant_text(argument) or "" for argument in arguments]
+    if owner.more or not all(map(_WHOLE.fullmatch, bounds)):
+        return _fold_other_order(owner, arguments)
+    start, stop = (*map(int, bounds), None, None)[:2]
+    return Items(owner.items[start:stop])
+
+
+def _fold_other_order(owner: Items, arguments: Sequence[Value]) -> Value:
+    """Return an array with some of the items and arguments, in any order."""
+    return make_array_of_any_length([*owner.items, *arguments])
+
+
+def _fold_flat(owner: Items, _arguments: Sequence[Value]) -> Value:
+    return make_array_of_any_length(
+        [inner for item in owner.items for inner in (item.items if isinstance(item, Items) else [item])]
+    )
+
+
+_ARRAY_METHODS: dict[str, Callable[[Items, Sequence[Value]], Value | None]] = {
+    "at": _fold_at,
+    "concat": _fold_concat,
+    "flat": _fold_flat,
+    "join": _fold_join,
+    "reverse": lambda owner, _: Items(list(reversed(owner.items)), more=owner.more),
+    "slice": _fold_slice,
+    "toSorted": _fold_other_order,
+    "toSpliced": _fold_other_order,
+    "toString": lambda owner, _: _fold_join(owner, []),
+    "with": _fold_other_order,
+}
 
 _WHOLE: Final = re.compile(r"-?\d{1,9}")
 

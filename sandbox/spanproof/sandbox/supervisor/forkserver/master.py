@@ -94,7 +94,7 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     arch = require_arch()
     folders = list_import_folders()
     binds = [root.Bind(*bind) for bind in options["binds"]]
-    visible = root.build_root(root.find_interpreter_directories(), binds)
+    visible = root.build_root(root.list_interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and is_within(path, visible.roots)]
     if options["site"] is not None:
         use_packages_of(options["site"])

@@ -54,7 +54,7 @@ def run_spawner(order: Order) -> NoReturn:
     """Start a supervisor and keep it; does not return."""
     channel = socket.socket(fileno=order.channel)
     try:
-        requests, supervisor = _start_supervisor(order, channel)
+        requests, supervisor = _fork_supervisor(order, channel)
         if requests.recv(16):  # the supervisor's namespaces are ready
             channel.close()
             _serve(requests, supervisor, order)
@@ -65,7 +65,7 @@ def run_spawner(order: Order) -> NoReturn:
         os._exit(1)
 
 
-def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
+def _fork_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
     """Fork the supervisor as PID 1 of a new process namespace; return its request socket and its pidfd."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -242,14 +242,14 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
     memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships
     # Others may have our number in a process namespace of theirs, and the same groups in sight.
     name = f"{_NAME}-{secrets.token_hex(4)}-{owner}"
-    controllers = _find_v1_directories(mounts, memberships)
+    controllers = _read_v1_directories(mounts, memberships)
     if "memory" in controllers:
         wanted = [controllers[key] for key in ("memory", "pids") if key in controllers]
         made = [_make_own_directory(path, name) for path in wanted]
         if made and made[0] is not None:
             return Base(_V1, made[0], made[1] if len(made) > 1 else None)
         return None
-    for parent in _find_v2_candidates(mounts, memberships):
+    for parent in _list_v2_candidates(mounts, memberships):
         if (made_one := _make_v2_directory(parent, name)) is not None:
             return Base(_V2, made_one, None)
     return None
@@ -265,7 +265,7 @@ def sweep(paths: tuple[str, ...]) -> None:
             Path(path).rmdir()
 
 
-def find_jail_groups() -> list[Path]:
+def list_jail_groups() -> list[Path]:
     """Return the directories of jails, wherever groups are mounted."""
     found = []
     for _root, point, _kind, _options in _parse_cgroup_mounts(Path("/proc/self/mountinfo").read_text()):
@@ -322,7 +322,7 @@ def _open_directory(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _find_v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
+def _read_v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
     """Return this process's directory by v1 controller."""
     own = {}
     for line in memberships.splitlines():
@@ -337,7 +337,7 @@ def _find_v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
     return found
 
 
-def _find_v2_candidates(mounts: str, memberships: str) -> list[Path]:
+def _list_v2_candidates(mounts: str, memberships: str) -> list[Path]:
     own = [line[3:] for line in memberships.splitlines() if line.startswith("0::")]
     for root, point, kind, _options in _parse_cgroup_mounts(mounts):
         if kind == "cgroup2" and own:

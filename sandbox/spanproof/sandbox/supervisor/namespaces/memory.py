@@ -112,10 +112,10 @@ def read_cpu_s(pid: int) -> float:
     try:
         return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid(3) names
     except OSError:
-        return _count_cpu_s(pid)
+        return _compute_cpu_s(pid)
 
 
-def _count_cpu_s(pid: int) -> float:
+def _compute_cpu_s(pid: int) -> float:
     """Return CPU seconds by ticks, where the kernel, as gVisor's, has no clocks of other processes."""
     try:
         fields = read_stat_fields(pid)

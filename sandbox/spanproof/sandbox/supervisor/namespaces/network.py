@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.seccomp.addresses import DNS_PORT, parse_queried_name, read_sought_name
+from spanproof.sandbox.supervisor.seccomp.addresses import DNS_PORT, find_queried_name, read_sought_name
 from spanproof.sandbox.supervisor.tape.routes import install_routes
 
 _SIOCSIFFLAGS = 0x8914
@@ -112,7 +112,7 @@ def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
 
     Bytes that are no query have no answer, and what they name is not known.
     """
-    name = parse_queried_name(query)
+    name = find_queried_name(query)
     if name is None:
         return b"", [read_sought_name(query)]
     address = names.get(name.lower())

@@ -117,7 +117,7 @@ class Visible:
     rebound: tuple[tuple[str, str], ...]
 
 
-def find_interpreter_directories() -> tuple[str, ...]:
+def list_interpreter_directories() -> tuple[str, ...]:
     """Return where the running interpreter lies: its prefix, its base, and its binary's directory."""
     binary = os.path.realpath(sys.executable)
     library = os.path.realpath(os.__file__)
@@ -129,7 +129,7 @@ def find_interpreter_directories() -> tuple[str, ...]:
     return tuple(keep_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
-def find_toolchain_settings() -> tuple[str, ...]:
+def list_toolchain_settings() -> tuple[str, ...]:
     """Return the directories of /etc that toolchains under /usr are configured by."""
     return tuple(sorted(str(path) for name in _CONFIGURED for path in Path("/etc").glob(name)))
 
@@ -154,7 +154,7 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
 
     kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
     os.chdir(_STAGE)
-    _build_skeleton(links)
+    _write_skeleton(links)
     rebound = []
     for index, (path, tree) in enumerate(taken.items()):
         mount_point = f".bind/{index}" if _is_covered(path) else path[1:]
@@ -184,7 +184,7 @@ def _open_tree(source: str) -> _Taken:
 def _open_pieces() -> dict[str, _Taken]:
     """Open what else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
     sources = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | {"proc": "/proc"}
-    seen = (*(f"/etc/{name}" for name in _ETC), *find_toolchain_settings())
+    seen = (*(f"/etc/{name}" for name in _ETC), *list_toolchain_settings())
     sources |= {path[1:]: path for path in seen if Path(path).exists()}
     return {target: _open_tree(source) for target, source in sources.items()}
 
@@ -250,9 +250,9 @@ class Tmpfs:
             kernel.umount(os.path.realpath(target))
         kernel.umount(BOX)
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
-        return list_regular_files(WORK)
+        return read_regular_files(WORK)
 
     def memory_bytes(self) -> int:
         """See `Box`."""
@@ -275,7 +275,7 @@ def _read_change_time(path: str) -> int:
         return -1
 
 
-def list_regular_files(work: str) -> dict[str, int]:
+def read_regular_files(work: str) -> dict[str, int]:
     """Return the regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
@@ -301,7 +301,7 @@ def list_regular_files(work: str) -> dict[str, int]:
     return found
 
 
-def _build_skeleton(links: dict[str, str]) -> None:
+def _write_skeleton(links: dict[str, str]) -> None:
     for name in ("dev", "etc", "proc", "box", "var", "home", "root", ".bind"):
         Path(name).mkdir()
     for name, target in {**links, **_LINKS}.items():

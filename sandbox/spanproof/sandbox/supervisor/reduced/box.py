@@ -106,10 +106,10 @@ class Directory:
         """See `Box`."""
         clear_closed_directory(self.path)
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         # A program may have put a link in its place, and the supervisor is behind no wall.
-        return {} if os.path.islink(self.work) else root.list_regular_files(self.work)  # noqa: PTH114
+        return {} if os.path.islink(self.work) else root.read_regular_files(self.work)  # noqa: PTH114
 
     def memory_bytes(self) -> int:
         """Return 0: its files lie on a disk; on a tmpfs, the disk's bound is that of the memory too."""

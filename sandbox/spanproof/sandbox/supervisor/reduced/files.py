@@ -114,7 +114,7 @@ class FileWatcher(ProxyingWatcher):
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
         """Link and unlink there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
-        paths_in = [self._read_path(call, directory, at) or "" for directory, at in named if at is not None]
+        paths_in = [self._find_path(call, directory, at) or "" for directory, at in named if at is not None]
         found = [match[1] for path in paths_in if (match := _SHARED_MEMORY.fullmatch(path))]
         if not found or len(found) < len(paths_in):
             return None
@@ -229,7 +229,7 @@ class FileWatcher(ProxyingWatcher):
             ProcessUnreadable: it cannot be looked for.
             OSError: it cannot be found.
         """
-        path = None if at is None else self._read_path(call, directory, at)
+        path = None if at is None else self._find_path(call, directory, at)
         if path is None:
             number = to_int(call.args[directory or 0])
             try:

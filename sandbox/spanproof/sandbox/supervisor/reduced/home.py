@@ -49,7 +49,7 @@ def _lock(path: Path) -> int:
     return fd
 
 
-def find_homes(base: Path) -> list[Path]:
+def list_homes(base: Path) -> list[Path]:
     """Return the directories of jails."""
     return list(base.glob(f"{_PREFIX}-*"))
 

@@ -75,7 +75,7 @@ def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
     linecache.clearcache()
     hide_own_source()
     binds = tuple(root.Bind(*bind) for bind in options["binds"])
-    interpreter = root.find_interpreter_directories()
+    interpreter = root.list_interpreter_directories()
     user = _pick_first_user(interpreter, binds)
     if options["site"] is not None:
         use_packages_of(_resolve_own_path(options["site"], binds))

@@ -52,7 +52,7 @@ _PROC_READ = re.compile(
 def _list_readable(roots: Iterable[str]) -> tuple[str, ...]:
     """Return what may be read: these directories without credentials, and files of the system."""
     named = [path for one in roots for path in _exclude_credentials(one)]
-    named += filter(os.path.lexists, (*_READABLE, *root.find_toolchain_settings()))
+    named += filter(os.path.lexists, (*_READABLE, *root.list_toolchain_settings()))
     # A rule is for what a path leads to: links within what is readable lead to what is.
     return tuple(filter(os.path.lexists, root.keep_outermost(map(os.path.realpath, named))))
 

@@ -36,17 +36,17 @@ class Spared(Namespace):
     # Their sessions at most: those of the last count, and all that were begun since.
     _sessions = 0
 
-    def _find_pids(self) -> list[int]:
+    def _list_pids(self) -> list[int]:
         """Return all of them, without the zygote."""
         return [pid for pid in map(int, super().pids()) if pid != self.zygote]
 
     def pids(self) -> list[str]:
         """Return all of them, as /proc names them."""
-        return [str(pid) for pid in self._find_pids()]
+        return [str(pid) for pid in self._list_pids()]
 
     def kill_others(self) -> None:
         """Kill every process but this one and the zygote; one that is killed gives birth to none."""
-        for pid in self._find_pids():
+        for pid in self._list_pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -58,7 +58,7 @@ class Spared(Namespace):
         """
         while True:
             self.kill_others()
-            while any(map(is_alive, self._find_pids())):
+            while any(map(is_alive, self._list_pids())):
                 time.sleep(_AGAIN_S)
                 self.kill_others()
             try:
@@ -74,7 +74,7 @@ class Spared(Namespace):
 
     def holds_group(self, group: int) -> bool:
         """Whether a process group is one of theirs."""
-        for pid in self._find_pids():
+        for pid in self._list_pids():
             with contextlib.suppress(OSError):
                 if int(read_stat_fields(pid)[GROUP]) == group:
                     return True
@@ -84,7 +84,7 @@ class Spared(Namespace):
         """Count a session that is about to begin; False where there is no room for one more."""
         if self._sessions >= most:
             found = set()
-            for pid in self._find_pids():
+            for pid in self._list_pids():
                 with contextlib.suppress(OSError):
                     found.add(read_stat_fields(pid)[SESSION])
             self._sessions = len(found)
@@ -93,7 +93,7 @@ class Spared(Namespace):
 
     def signal_all(self, number: int, *, but: int) -> None:
         """Send what `kill(-1)` of a guest means where it is not alone."""
-        for pid in self._find_pids():
+        for pid in self._list_pids():
             if pid != but:
                 with contextlib.suppress(OSError):
                     os.kill(pid, number)
@@ -137,7 +137,7 @@ class Descendants(Spared):
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
         in_sight = _read_all_stat_fields()
         below = _group_by_parent(in_sight)
-        self._record_seen({pid: in_sight[pid] for pid in self._find_pids(below)})
+        self._record_seen({pid: in_sight[pid] for pid in self._list_pids(below)})
         if self._own_user or not self.counted:
             return
         own = self.threads()
@@ -160,7 +160,7 @@ class Descendants(Spared):
     def full(self) -> bool:
         """Whether no other process or thread may be born."""
         in_sight = _read_all_stat_fields()
-        found = self._find_pids(_group_by_parent(in_sight))
+        found = self._list_pids(_group_by_parent(in_sight))
         return sum(int(in_sight[pid][THREADS]) for pid in found) >= self._most
 
     def holds(self, pid: int) -> bool:
@@ -179,7 +179,7 @@ class Descendants(Spared):
                 return True
         return False
 
-    def _find_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
+    def _list_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
         below = _group_by_parent(_read_all_stat_fields()) if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())

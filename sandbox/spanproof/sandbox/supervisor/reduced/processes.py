@@ -47,13 +47,13 @@ class ProcessWatcher(ProxyingWatcher):
             return _DONE
         if name == "kill" and target < -1:
             return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
-        return self._check_held_process(target, name, call)
+        return self._answer_held_process(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
         target = to_int(call.args[0])
-        return GO_ON if target == 0 else self._check_held_process(target, name, call)
+        return GO_ON if target == 0 else self._answer_held_process(target, name, call)
 
-    def _check_held_process(self, target: int, name: str, call: Notification) -> Answer:
+    def _answer_held_process(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
             return GO_ON
         return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110

@@ -68,7 +68,7 @@ class SocketWatcher(DatagramWatcher):
 
     def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-        target = addresses.parse(raw, sends=name.startswith("send"))
+        target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
             return Answer(errno.EISCONN) if name == "connect" else GO_ON

@@ -50,7 +50,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         return Answer(errno.EAGAIN)
 
     def _answer_exec(self, name: str, call: Notification) -> Answer:
-        path = self._read_program(name, call)
+        path = self._find_program(name, call)
         if (
             path is not None
             and self.own_execs <= 0

@@ -45,7 +45,7 @@ class HeldChannel:
 
     def is_loop(self) -> bool:
         """Whether the main thread, which waits, is in the loop over the steps; the first to wait is."""
-        stack_at = _read_stack_pointer(self._main)
+        stack_at = _find_stack_pointer(self._main)
         if self._loop_at is None:
             self._loop_at = stack_at
         return stack_at is None or self._loop_at is None or stack_at > self._loop_at - _LOOP_BYTES
@@ -98,7 +98,7 @@ class HeldChannel:
         return Answer(value=written)
 
 
-def _read_stack_pointer(thread: int) -> int | None:
+def _find_stack_pointer(thread: int) -> int | None:
     """Return where the stack of a thread in a held call ends; None where the kernel does not show it."""
     try:
         with open(f"/proc/{thread}/syscall") as file:  # noqa: PTH123 - once a step

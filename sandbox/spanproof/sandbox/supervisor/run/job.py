@@ -55,7 +55,7 @@ class Runtimes:
         return found | (self.node.languages if self.node is not None else frozenset())
 
 
-def find_runtimes() -> Runtimes:
+def read_runtimes() -> Runtimes:
     """Find the jail's, on this machine."""
     return Runtimes(
         location="the jail",

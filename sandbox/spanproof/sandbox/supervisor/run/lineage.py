@@ -286,7 +286,7 @@ class Lineage:
 
     def _iterate_tasks_of(self, pid: int) -> Iterator[int]:
         """Yield every thread of a process that lives."""
-        for task, state in _list_threads(pid).items():
+        for task, state in _read_threads(pid).items():
             if state not in "ZX":
                 yield task
 
@@ -426,7 +426,7 @@ def _read_link(task: int, descriptor: int | str) -> str:
         return ""
 
 
-def _list_threads(pid: int) -> dict[int, str]:
+def _read_threads(pid: int) -> dict[int, str]:
     """Return the threads of a process with their states; none where it is gone.
 
     The kernel ends a list at a thread that ends while it is read, before its name or after: then the list is

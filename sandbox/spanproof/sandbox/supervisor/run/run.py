@@ -132,14 +132,14 @@ class Run:
             self._control_channel.read_remaining()
         self._note_names()
         ended = self._end()
-        header = self._list_facts(wall_s, self._usage_limits.cpu_s_of(ended))
+        header = self._build_facts(wall_s, self._usage_limits.cpu_s_of(ended))
         header |= {"kind": "result", "status": ended.status, "peak": self._usage_limits.peak_of(ended)}
         self.touched = self._isolation.box.touched()
         if self.touched:
-            header["files"] = self._isolation.box.files_left()
+            header["files"] = self._isolation.box.read_files_left()
         return header, self._streams.kept()
 
-    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
+    def _build_facts(self, wall_s: float, cpu_s: float) -> Header:
         return {
             "tier": self._isolation.tier,
             "stopped": self._stopped,

@@ -132,12 +132,12 @@ class SessionRun(Run):
         self.touched |= not self._was_alone
         return header, parts
 
-    def record_of(self, name: str, task: int) -> Record:
+    def get_record(self, name: str, task: int) -> Record:
         """See `Steps`."""
         step = self._lineage.step_of(task)
         if step != self._lineage.step and name in _NETWORK_CALLS:
             self._network_steps.add(step)
-        return self._find_record(step)
+        return self._get_record(step)
 
     def fork(self, call: Notification) -> Answer:
         """See `Steps`."""
@@ -149,7 +149,7 @@ class SessionRun(Run):
             return self._held_channel.write(call)
         return self._held_channel.read(call)
 
-    def _find_record(self, step: int) -> Record:
+    def _get_record(self, step: int) -> Record:
         """Return the one at hand, or what is added to that of a step that was reported."""
         if step == self._lineage.step and (self._in_step or step == BEFORE):
             return self._step_record
@@ -196,7 +196,7 @@ class SessionRun(Run):
                 self._refuse_report()
                 self._held_channel.refuse()
         if self._is_held:
-            self._watcher.record = self._find_record(self._lineage.step)
+            self._watcher.record = self._get_record(self._lineage.step)
 
     def _note_names(self) -> None:
         """Record names looked up: no call says by which task, so by the earliest that it can have been."""
@@ -207,7 +207,7 @@ class SessionRun(Run):
         self._watcher.record = found
         super()._note_names()
         self._watcher.record = own
-        record = self._find_record(min(self._network_steps))
+        record = self._get_record(min(self._network_steps))
         for kind, target in found.attempts:
             record.note(kind, target, allowed=False)
             own.unjudged += 1
@@ -271,7 +271,7 @@ class SessionRun(Run):
         """Note what each step has left running; whether there is anything."""
         left = self._lineage.list_left()
         for step, what in left:
-            self._find_record(step).left[what] += 1
+            self._get_record(step).left[what] += 1
         return bool(left)
 
     def _report_end(self) -> None:
@@ -280,14 +280,14 @@ class SessionRun(Run):
         refused = [key for key, kept in self._at_end.attempts.items() if not kept.allowed]
         if steps == 1:
             for kind, target in refused:
-                self._find_record(0).note(kind, target, allowed=False)
+                self._get_record(0).note(kind, target, allowed=False)
         if self._at_end.unjudged or (refused and steps > 1):
             self._note_unknown(range(steps))
 
     def _note_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
         for step in steps:
-            self._find_record(step).unjudged += 1
+            self._get_record(step).unjudged += 1
 
     def _take_late(self) -> dict[str, Header]:
         """Take what was attempted since the last report by tasks of steps that were reported."""
@@ -350,12 +350,12 @@ class SessionRun(Run):
             self._serve_network()  # what came before the report, and may be seen after it
         self._streams.drain()
         self._watcher.record = self._step_record
-        header = self._list_facts(self._clock.passed_s(), self._measure_step_cpu_s())
+        header = self._build_facts(self._clock.passed_s(), self._measure_step_cpu_s())
         header |= {key: message_header.get(key) for key in _OF_A_STEP}
         header |= {
             "kind": "step",
             "ready": message_header["kind"] == "ready",
-            "files": self._isolation.box.files_left(),
+            "files": self._isolation.box.read_files_left(),
         }
         header["peak"] = self._usage_limits.peak_bytes()
         header["late"] = self._take_late()
@@ -394,10 +394,10 @@ class SessionRun(Run):
         self._clock.stop(self._last_turn_began)
         self._to_host(encode(call))
 
-    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
+    def _build_facts(self, wall_s: float, cpu_s: float) -> Header:
         if not self._in_step:
             self._watcher.record = Record()  # whatever came since the last report is late
-        return super()._list_facts(wall_s, cpu_s)
+        return super()._build_facts(wall_s, cpu_s)
 
     def _to_host(self, data: bytes) -> None:
         """Send to the host, which may read slowly: what the guest has started is looked after meanwhile."""

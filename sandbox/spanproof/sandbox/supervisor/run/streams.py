@@ -51,7 +51,7 @@ class Streams:
         except BlockingIOError:
             return
         if data:
-            self._select_stream(fd).add(data)
+            self._get_stream(fd).add(data)
         else:
             self._poll.unregister(fd)
 
@@ -61,7 +61,7 @@ class Streams:
             taken = 0
             try:
                 while taken < _DRAIN_BYTES and (data := os.read(fd, 65536)):
-                    self._select_stream(fd).add(data)
+                    self._get_stream(fd).add(data)
                     taken += len(data)
             except BlockingIOError:
                 continue
@@ -89,7 +89,7 @@ class Streams:
             self._poll.register(fd, select.POLLIN)
         self._muted.clear()
 
-    def _select_stream(self, fd: int) -> Stream:
+    def _get_stream(self, fd: int) -> Stream:
         return self.out if fd == self._armed.stdout else self.err
 
     def _close_stdin(self) -> None:

@@ -21,7 +21,7 @@ _FAMILIES |= {29: "AF_CAN", 31: "AF_BLUETOOTH", 40: "AF_VSOCK", 44: "AF_XDP", 21
 _TYPES = {1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET"}
 
 
-def parse(raw: bytes, *, sends: bool = False) -> Target | None:
+def find_address(raw: bytes, *, sends: bool = False) -> Target | None:
     """Read a `struct sockaddr`.
 
     Args:
@@ -58,7 +58,7 @@ def _build_internet_target(address: ipaddress.IPv4Address | ipaddress.IPv6Addres
     return Target(f"{host}:{port}", port, shown.is_loopback or shown.is_unspecified)
 
 
-def parse_queried_name(payload: bytes) -> str | None:
+def find_queried_name(payload: bytes) -> str | None:
     """Return the name a DNS query requests, None where the bytes are no query."""
     if len(payload) < 17:
         return None

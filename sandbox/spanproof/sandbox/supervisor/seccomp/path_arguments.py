@@ -10,12 +10,12 @@ from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.supervisor.seccomp.rules import CALLS
 
 
-def _parse_argument(number: str) -> int | None:
+def _find_argument(number: str) -> int | None:
     return None if number == "-" else int(number)
 
 
 MUTATORS = {
-    name: [tuple(map(_parse_argument, path.split(":"))) for path in paths.split()]
+    name: [tuple(map(_find_argument, path.split(":"))) for path in paths.split()]
     for name, paths in CALLS["changes"].items()
 }
 """Of each path: the directory and the path. Calls with two are judged by both; one without a path changes
@@ -30,7 +30,7 @@ NOFOLLOW_FLAGS = {name: int(at) for name, at in (word.split(":") for word in _TA
 """The argument that may hold AT_SYMLINK_NOFOLLOW."""
 
 OPENS = {
-    name: (_parse_argument(directory), int(path), _parse_argument(flags))
+    name: (_find_argument(directory), int(path), _find_argument(flags))
     for name, (directory, path, flags) in ((name, at.split(":")) for name, at in CALLS["opens"].items())
 }
 """The directory, the path and the flags, where an argument holds them."""

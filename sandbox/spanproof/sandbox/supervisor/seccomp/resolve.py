@@ -132,7 +132,7 @@ class _Walk:
         """Return the directory to go on from: a link's components are put before those that wait."""
         if f"{here}/".startswith(f"/proc/{os.getpid()}/"):
             return here  # the supervisor's own: no link of it is followed for a guest
-        text = self._read_link(here)
+        text = self._find_link_target(here)
         if text is None or (not follows and not waiting):
             return here
         in_a_process = here.count("/") > 2 and here.startswith("/proc/") and not self._is_unnamed(here)
@@ -147,7 +147,7 @@ class _Walk:
         waiting.extend(text.split("/")[::-1])
         return self._root if text.startswith("/") else here.rpartition("/")[0]
 
-    def _read_link(self, here: str) -> str | None:
+    def _find_link_target(self, here: str) -> str | None:
         """Return where a link leads; None where there is none, or nothing."""
         try:
             return os.readlink(here)  # noqa: PTH115 - in the path of every open

@@ -69,7 +69,7 @@ _MOUNTS = "/proc/mounts"
 class Steps(Protocol):
     """A session, as the watcher of its guest needs it."""
 
-    def record_of(self, name: str, task: int) -> Record:
+    def get_record(self, name: str, task: int) -> Record:
         """Return the record that a call of a task is an attempt in."""
 
     def fork(self, call: Notification) -> Answer:
@@ -155,7 +155,7 @@ class Watcher:
 
     def _dispatch(self, name: str, call: Notification) -> Answer:
         if self.steps is not None:
-            self.record = self.steps.record_of(name, call.pid)
+            self.record = self.steps.get_record(name, call.pid)
         if self.fixtures is not None:
             self.fixtures.called(name, call.pid)
         return self._handlers.get(name, self._refuse)(name, call)
@@ -168,7 +168,10 @@ class Watcher:
         table.update(connect=self._answer_address, bind=self._answer_address, sendto=self._answer_address)
         table.update(sendmsg=self._answer_message, sendmmsg=self._answer_message)
         table.update(
-            mmap=self._check_mapping, mremap=self._check_mapping, socket=self._answer_socket, prctl=self._hide
+            mmap=self._answer_mapping,
+            mremap=self._answer_mapping,
+            socket=self._answer_socket,
+            prctl=self._hide,
         )
         table.update(uname=self._answer_system_name)
         table.update(getrandom=self._answer_random, getppid=self._answer_parent, exit_group=self._end)
@@ -218,7 +221,7 @@ class Watcher:
     def _end(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
-    def _check_mapping(self, name: str, call: Notification) -> Answer:
+    def _answer_mapping(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
         if length <= self.memory_bytes:
             return GO_ON
@@ -273,12 +276,12 @@ class Watcher:
                 raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
             flags, _mode, resolve = _OPEN_HOW.unpack(how)
             if resolve & kernel.RESOLVE_IN_ROOT:
-                return self._read_path_in_root(call, flags), flags
-        return self._read_path(call, directory, path_at), flags
+                return self._find_path_in_root(call, flags), flags
+        return self._find_path(call, directory, path_at), flags
 
-    def _read_path_in_root(self, call: Notification, flags: int) -> str | None:
+    def _find_path_in_root(self, call: Notification, flags: int) -> str | None:
         """Return the absolute path that `openat2` opens with its directory as the root; None if none."""
-        text = self._read_text(call, 1)
+        text = self._find_text(call, 1)
         directory = self._make_absolute(".", call.pid, to_int(call.args[0]))
         try:
             return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
@@ -287,7 +290,7 @@ class Watcher:
 
     def _mutate(self, name: str, call: Notification) -> Answer:
         for directory, path_at in MUTATORS[name]:
-            path = None if path_at is None else self._read_path(call, directory, path_at)
+            path = None if path_at is None else self._find_path(call, directory, path_at)
             if path is None and directory is not None and name in BY_DESCRIPTOR:
                 path = f"/proc/{call.pid}/fd/{to_int(call.args[directory])}"
             if path is not None:
@@ -340,7 +343,7 @@ class Watcher:
         return Answer(errno.EACCES)
 
     def _answer_exec(self, name: str, call: Notification) -> Answer:
-        path = self._read_program(name, call)
+        path = self._find_program(name, call)
         if path is None:
             return GO_ON
         if self.own_execs > 0:
@@ -370,17 +373,17 @@ class Watcher:
             if not self._boundary.is_own(resolved):
                 return
             # A descriptor's file may be removed by now.
-            named = read_interpreter(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
+            named = find_interpreter(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
             if named is None:
                 return
             path = self._make_absolute(named, call.pid)
             self.record.note("process", self._name_program(path, call), allowed=os.path.lexists(path))
 
-    def _read_program(self, name: str, call: Notification) -> str | None:
+    def _find_program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
         if name == "execve":
-            return self._read_path(call, None, 0)
-        path = self._read_path(call, 0, 1)
+            return self._find_path(call, None, 0)
+        path = self._find_path(call, 0, 1)
         if path is None and call.args[4] & _AT_EMPTY_PATH:
             return f"/proc/{call.pid}/fd/{to_int(call.args[0])}"
         return path
@@ -414,7 +417,7 @@ class Watcher:
                 return
             pointer, length = _MESSAGE_HEAD.unpack(head)
             raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-            target = addresses.parse(raw, sends=True)
+            target = addresses.find_address(raw, sends=True)
             if target is None or target.path is not None or target.goes_nowhere:
                 continue
             text, served = self._resolve_target(target)
@@ -426,7 +429,7 @@ class Watcher:
     def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
-        target = addresses.parse(raw, sends=name.startswith("send"))
+        target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             return GO_ON
         if target.path is not None:
@@ -465,15 +468,15 @@ class Watcher:
         """Let a connection arrive at the tape: every address of the namespace leads there."""
         return GO_ON
 
-    def _read_path(self, call: Notification, directory: int | None, at: int) -> str | None:
+    def _find_path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """Return the absolute path an argument names, None where it is empty (a descriptor is meant)."""
-        text = self._read_text(call, at)
+        text = self._find_text(call, at)
         if not text:
             return None
         base = _AT_FDCWD if directory is None else to_int(call.args[directory])
         return self._make_absolute(text, call.pid, base)
 
-    def _read_text(self, call: Notification, at: int) -> str | None:
+    def _find_text(self, call: Notification, at: int) -> str | None:
         """Return the path an argument points to; None where there is none."""
         if not call.args[at]:
             return None
@@ -513,7 +516,7 @@ def is_unreadable(program: str) -> bool:
     return os.access(program, os.X_OK) and not os.access(program, os.R_OK)
 
 
-def read_interpreter(script: str) -> str | None:
+def find_interpreter(script: str) -> str | None:
     """Return the program that the first line of a script names; None of what is no script."""
     try:
         fd = os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -81,7 +81,7 @@ class RequestReader:
             BadRequest: it cannot become one.
         """
         if self._head is None:
-            self._head = self._read_head()
+            self._head = self._find_head()
         if self._head is None or not self._has_body(self._head):
             return None
         head, body = self._head, bytes(self._body)
@@ -97,7 +97,7 @@ class RequestReader:
         self._head = _Head(head.method, head.target, head.host, head.keeps, head.length, waits=False)
         return True
 
-    def _read_head(self) -> _Head | None:
+    def _find_head(self) -> _Head | None:
         while self._buffer[:2] == b"\r\n":
             del self._buffer[:2]  # some clients end a body with one more
         end = self._buffer.find(b"\r\n\r\n", 0, HEAD_BYTES)
@@ -168,10 +168,10 @@ def _parse_head(lines: list[bytes]) -> _Head:
     keeps = "close" not in connection and (first[3] == b"1" or "keep-alive" in connection)
     waits = "100-continue" in ",".join(fields.get("expect", [])).lower()
     method, target = first[1].decode("ascii"), first[2].decode("ascii")
-    return _Head(method, target, hosts.pop(), keeps, _parse_length(fields), waits)
+    return _Head(method, target, hosts.pop(), keeps, _find_length(fields), waits)
 
 
-def _parse_length(fields: dict[str, list[str]]) -> int | None:
+def _find_length(fields: dict[str, list[str]]) -> int | None:
     coding = ",".join(fields.get("transfer-encoding", [])).strip().lower()
     lengths = set(fields.get("content-length", []))
     if coding:

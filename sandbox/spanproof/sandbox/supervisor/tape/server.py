@@ -100,7 +100,7 @@ class Server:
         """Return the bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
-    def _find_destination(self, stream: socket.socket) -> tuple[str, bool]:
+    def _get_destination(self, stream: socket.socket) -> tuple[str, bool]:
         """Return where a connection was made to, for people, and whether it is a place of the recording."""
         address, port = stream.getsockname()[:2]
         address = address.removeprefix("::ffff:").partition("%")[0]
@@ -130,7 +130,7 @@ class Server:
                 stream, _address = listener.accept()
             except OSError:
                 return
-            destination, is_recorded = self._find_destination(stream)
+            destination, is_recorded = self._get_destination(stream)
             if is_recorded:
                 self.take(stream, destination)
             else:  # no one who watches the calls has kept it away

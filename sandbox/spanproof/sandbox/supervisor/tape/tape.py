@@ -124,17 +124,17 @@ def assign_addresses(urls: Sequence[Url]) -> dict[str, str]:
     found: dict[str, str] = {}
     for url in urls:
         if url.host not in found:
-            found[url.host] = _parse_address(url.host) or str(next(free))
+            found[url.host] = _find_address(url.host) or str(next(free))
     return found
 
 
 def _is_own(host: str) -> bool:
     """Whether a name is that of the program's own machine, which libc knows without a lookup."""
-    literal = _parse_address(host)
+    literal = _find_address(host)
     return host == "localhost" if literal is None else ipaddress.ip_address(literal).is_loopback
 
 
-def _parse_address(host: str) -> str | None:
+def _find_address(host: str) -> str | None:
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:

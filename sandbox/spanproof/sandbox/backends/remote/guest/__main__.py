@@ -26,7 +26,7 @@ from spanproof.sandbox.supervisor.forkserver.arming import Forked, Silent
 from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
 from spanproof.sandbox.supervisor.isolation import Isolation
 from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
-from spanproof.sandbox.supervisor.run.job import build_language_fields, check_language, find_runtimes
+from spanproof.sandbox.supervisor.run.job import build_language_fields, check_language, read_runtimes
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
 from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
@@ -78,7 +78,7 @@ def main(path: str) -> None:
     head: Header = json.loads(_read_line(file))
     lines = Lines(head["token"], listens=head["language"] == "session")
     try:
-        fields = _find_language_fields(head)  # before what lies in /tmp is covered, our own source too
+        fields = _get_language_fields(head)  # before what lies in /tmp is covered, our own source too
     except UnsupportedLanguage:
         lines.send("lacking")
         return
@@ -104,7 +104,7 @@ def _read_line(file: int) -> bytes:
     return line
 
 
-def _find_language_fields(head: Header) -> Header:
+def _get_language_fields(head: Header) -> Header:
     """Return what this machine's runtime needs of a job.
 
     Raises:
@@ -115,7 +115,7 @@ def _find_language_fields(head: Header) -> Header:
         return {}
     if language == "sql":
         import_module("spanproof.sandbox.guest.sql_sqlite")
-    found = find_runtimes()
+    found = read_runtimes()
     if not Path(_BASH).exists():
         found = replace(found, bash=None)
     check_language(language, found)

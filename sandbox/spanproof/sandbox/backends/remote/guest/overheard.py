@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-from spanproof.sandbox.supervisor.seccomp.addresses import parse
+from spanproof.sandbox.supervisor.seccomp.addresses import find_address
 from spanproof.sandbox.supervisor.tape.target import Target
 
 _EVERY_PROTOCOL = 0x0003
@@ -35,7 +35,7 @@ class Overheard:
         heard.bind(("lo", _EVERY_PROTOCOL))
         self.socket = heard
 
-    def targets(self) -> Iterator[Target]:
+    def iter_targets(self) -> Iterator[Target]:
         """Yield those since the last time."""
         for _ in range(_AT_ONCE if self.socket is not None else 0):
             assert self.socket is not None
@@ -43,12 +43,12 @@ class Overheard:
                 packet = self.socket.recv(_PACKET_BYTES)
             except OSError:
                 return
-            target = parse_target(packet)
+            target = find_target(packet)
             if target is not None:
                 yield target
 
 
-def parse_target(packet: bytes) -> Target | None:
+def find_target(packet: bytes) -> Target | None:
     """Return where a packet goes that begins a connection or is a datagram; None for all others."""
     version = packet[0] >> 4 if packet else 0
     if version == 4 and len(packet) >= 20:
@@ -62,4 +62,4 @@ def parse_target(packet: bytes) -> Target | None:
     begins = protocol == _TCP and len(inner) >= 14 and inner[13] & (_SYN | _ACK) == _SYN
     if not begins and not (protocol == _UDP and len(inner) >= 4):
         return None
-    return parse(family.to_bytes(2, "little") + inner[2:4] + address)
+    return find_address(family.to_bytes(2, "little") + inner[2:4] + address)

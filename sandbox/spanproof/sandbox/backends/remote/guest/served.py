@@ -64,7 +64,7 @@ class ServedFixtures(RunFixtures):
     def serve(self) -> None:
         """See `RunFixtures`."""
         super().serve()
-        for target in self._overheard.targets():
+        for target in self._overheard.iter_targets():
             text, is_served = self.resolve(target)
             if not (is_served or target.loopback):
                 self._note(text, allowed=False)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.namespaces.network import raise_loopback
-from spanproof.sandbox.supervisor.namespaces.root import list_regular_files
+from spanproof.sandbox.supervisor.namespaces.root import read_regular_files
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
 
@@ -56,9 +56,9 @@ class Workspace:
     def drop(self) -> None:
         """See `Box`; it ends by itself."""
 
-    def files_left(self) -> dict[str, int]:
+    def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
-        return list_regular_files(self.work)
+        return read_regular_files(self.work)
 
     def memory_bytes(self) -> int:
         """Return 0: what it holds is bounded by its mount."""
