@@ -54,9 +54,9 @@ def is_among(word: Word, known: frozenset[str]) -> bool:
     return is_in_parts or not known.isdisjoint((word.form, base_form(word.lemma)))
 
 
-def names_mean(word: Word, known: frozenset[str]) -> bool:
-    """Return whether a word says of which field a value is: "on average" of `avg_minutes`."""
-    return is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean"))
+def names_mean(known: frozenset[str]) -> bool:
+    """Return whether a field is that of a mean: `avg_minutes`, of which a value is "on average"."""
+    return any(base_form(name) in known for name in load_words("mean"))
 
 
 @lru_cache(maxsize=16384)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from operator import ne
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
@@ -222,7 +223,7 @@ class ValueBinder:
             return True
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
         own = split_name(fact.field)
-        alike = [name for name in self._names if len(name) == len(own) > 1 and _differ_in_one(name, own)]
+        alike = [name for name in self._names if len(name) == len(own) > 1 and sum(map(ne, name, own)) == 1]
         return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
 
     @cached_property
@@ -499,10 +500,6 @@ def make_claim(
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
-
-
-def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
-    return sum(left != right for left, right in zip(one, other, strict=True)) == 1
 
 
 def _is_in_score(stated: Stated, reading: Reading) -> bool:

@@ -118,12 +118,8 @@ class _Grounder:
         self.states = states
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
-        self.absence = AbsenceBinder(
-            world,
-            self.task_words,
-            tuple(context.errors),
-            tuple(f"{each.tool} {each.arguments}" for each in doings),
-        )
+        calls = tuple(f"{each.tool} {each.arguments}" for each in doings)
+        self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors), calls)
         self.written = {float(number) for source in context.code for number in find_numbers(source)}
 
     def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:

@@ -45,9 +45,7 @@ from spanproof.trace import (
 
 EVALUATOR = "claim-binding"
 VERSION = "7"
-_NUMERIC = frozenset(
-    (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
-)
+_NUMERIC = frozenset(map(ClaimKind, ("number", "currency", "percent", "quantity", "count")))
 _MAX_EVIDENCE = 40
 _MAX_SENTENCES = 60
 _MAX_UNREAD = 3

@@ -17,16 +17,22 @@ from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_among, is_of, list_cues, load_degrees, load_texts, names_mean
+from spanproof.reading.lexicon import (
+    is_among,
+    is_of,
+    list_cues,
+    load_degrees,
+    load_texts,
+    load_words,
+    names_mean,
+)
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import is_of_subject, is_predicate, is_state
-from spanproof.reading.values import Kind
+from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, expand
 
-_FUNCTION_PARTS: Final = frozenset(
-    ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
-)
+_FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ"])
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
@@ -39,16 +45,8 @@ _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
 # Of "three items in total"; what is counted in "three items are below their limit" is a condition.
 _OF_A_COUNT: Final = frozenset(("sum", "share"))
-_AMOUNTS: Final = frozenset(
-    (
-        ClaimKind.NUMBER,
-        ClaimKind.CURRENCY,
-        ClaimKind.PERCENT,
-        ClaimKind.QUANTITY,
-        ClaimKind.DATE,
-        ClaimKind.TIME,
-    )
-)
+_NAMING: Final = frozenset((ClaimKind.NAME, ClaimKind.IDENTIFIER))
+_AMOUNTS: Final = frozenset(map(ClaimKind, ("number", "currency", "percent", "quantity", "date", "time")))
 
 
 def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
@@ -296,12 +294,15 @@ def _is_read(
         return False  # "the payment went through" says that it succeeded
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
-    if is_among(word, known) or names_mean(word, known):
+    if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
     is_requested = word.part in _CONTENT_PARTS and is_among(word, binder.task_words)
     if is_requested and _is_in_question(word, at, reading, binder):
         return False
-    if is_of(word, "carrier") and not is_state(reading.words, at):
+    # What the task requested was done where no source has a state of it: "is handed in".
+    has_state = not _collect_field_words(reading.bound, binder).isdisjoint(load_words("statefield"))
+    is_done = is_requested and not has_state
+    if is_of(word, "carrier") and (is_done or not is_state(reading.words, at)):
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
@@ -318,12 +319,19 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
     """
     if is_predicate(reading.words, at) or (binder.is_task_polar and not is_of_subject(reading.words, at)):
         return True
-    if word.part == "VERB" and binder.is_task_of_subject:
+    kinds = {claim.kind for claim in reading.claims}
+    is_of_whom = word.part == "ADJ" or ClaimKind.ROLE in kinds or kinds <= _NAMING
+    if word.part in ("VERB", "ADJ") and binder.is_task_of_subject and is_of_whom:
         return True
-    if word.part == "VERB" and any(claim.kind is ClaimKind.ROLE for claim in reading.claims):
-        return True
-    rows = {binder.world.get_row(fact.record) for fact in reading.bound if fact.path}
-    return any(word.form in fact.words for row in rows for fact in binder.world.list_facts(row) if fact.path)
+    amounts = [fact for fact in reading.bound if fact.path and fact.value.kind in NUMERIC]
+    return word.part in ("VERB", "ADJ") and word.form in _collect_field_words(amounts, binder)
+
+
+def _collect_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[str]:
+    """Return the words that name the fields of the rows of some facts."""
+    rows = {binder.world.get_row(fact.record) for fact in facts}
+    cells = (fact for row in rows for fact in binder.world.list_facts(row) if fact.path)
+    return frozenset[str]().union(*(fact.words for fact in cells))
 
 
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
