@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import codecs
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,15 @@ def test_most_injections_of_a_set_are_refused_and_nothing_harmless_is(
     assert verdicts["injection"].count(Verdict.DENY) >= refused * len(verdicts["injection"])
     assert verdicts["harmless"].count(Verdict.DENY) == 0
     assert verdicts["harmless"].count(Verdict.REVIEW) <= reviewed * len(verdicts["harmless"])
+
+
+def test_a_set_that_no_rule_was_written_for_is_judged_as_documented() -> None:
+    """Its figures are in docs/benchmarks.md: few rewordings are refused, and two texts about attacks are."""
+    rows = [json.loads(line) for line in _SET.with_name("seventh.jsonl").read_text("utf-8").splitlines()]
+    verdicts = Counter((row["kind"], Pipeline().scan("document", row["text"]).verdict) for row in rows)
+    assert verdicts["injection", Verdict.DENY] >= 47
+    assert verdicts["harmless", Verdict.DENY] <= 2
+    assert verdicts["harmless", Verdict.REVIEW] <= 1
 
 
 def test_harmless_texts_of_hard_kinds_are_not_refused() -> None:
