@@ -14,6 +14,7 @@ for the last step of its first page.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import statistics
 import tempfile
@@ -193,10 +194,10 @@ def _time_interactions(browser: Browser, url: str) -> str:
         page.get_by_label("Find", exact=True).wait_for(state="detached")
         started = time.perf_counter()
         page.get_by_role("button", name="columns").click()
-        page.get_by_label("latency").wait_for()
+        page.get_by_role("checkbox", name="latency").wait_for()
         times["columns"].append(time.perf_counter() - started)
         page.keyboard.press("Escape")
-        page.get_by_label("latency").wait_for(state="detached")
+        page.get_by_role("checkbox", name="latency").wait_for(state="detached")
     page.close()
     return ", ".join(f"{name} after {1000 * statistics.median(each):.0f} ms" for name, each in times.items())
 
@@ -218,7 +219,7 @@ def measure_long_trace(browser: Browser, store: Store) -> None:
             page.wait_for_selector("#step-1 .source")
             opened.append(time.perf_counter() - started)
             started = time.perf_counter()
-            page.locator(".side button", has_text=f"step {STEPS_OF_PAGE}").click()
+            page.get_by_role("button", name=re.compile(rf"step {STEPS_OF_PAGE}\b")).click()
             page.wait_for_selector(f"#step-{STEPS_OF_PAGE} .source")
             jumped.append(time.perf_counter() - started)
             page.close()
