@@ -52,15 +52,19 @@ def live(
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
-    return EventStream(_iter_events(store, time.monotonic() + seconds, partial(may_still_read, request)))
+    # Before the reader knows that the stream is open: what comes from then on is none of the earlier ones.
+    seen = store.browse.newest_evaluation_ns()
+    deadline = time.monotonic() + seconds
+    return EventStream(_iter_events(store, seen, deadline, partial(may_still_read, request)))
 
 
-async def _iter_events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
+async def _iter_events(
+    store: Store, seen: int, deadline: float, may_read: Callable[[], bool]
+) -> AsyncIterator[str]:
     # Counted once it runs: a reader that left before gets no stream.
     stream = object()
     _open_streams.add(stream)
     try:
-        seen = await run_in_threadpool(store.browse.newest_evaluation_ns)
         yield ": open\n\n"
         while time.monotonic() < deadline and await run_in_threadpool(may_read):
             rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
