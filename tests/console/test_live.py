@@ -49,6 +49,7 @@ def test_new_traces_come_in_while_the_tail_is_live(open_page, store):
 
 
 def test_a_view_goes_on_once_the_server_is_back(open_page, server, store):
+    store.write([recorded_engine().evaluate(misquote())])
     page = open_page("/failures?hours=8784")
     page.get_by_role("region", name="Clusters of failures").wait_for()
     server.close()
