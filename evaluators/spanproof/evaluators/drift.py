@@ -105,9 +105,9 @@ def _find_dependencies(snippet: Snippet, before: list[Snippet]) -> tuple[str, ..
     """Return the code before it, where it may use what that left: all of it, as that may in turn."""
     if snippet.language is not Language.PYTHON:
         return ()
-    bound = [read_names(snippet.source).bound for snippet in before if snippet.language is Language.PYTHON]
+    bound = [read_names(earlier.source).bound for earlier in before if earlier.language is Language.PYTHON]
     used = read_names(snippet.source).used
-    return tuple(snippet.source.strip() for snippet in before) if used & frozenset().union(*bound) else ()
+    return tuple(earlier.source.strip() for earlier in before) if used & frozenset().union(*bound) else ()
 
 
 def _encode_answers(snippet: Snippet) -> str:

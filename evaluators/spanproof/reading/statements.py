@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of, load_texts
+from spanproof.reading.lexicon import is_of, load_degrees, load_texts
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
 from spanproof.reading.words import base_forms_of
@@ -35,7 +35,15 @@ _POLAR: Final = re.compile(
 )
 _OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
 _SUBJECTS: Final = ("nsubj", "nsubjpass")
+_ORDINALS: Final = {
+    name: rank
+    for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
+}
 _SELF: Final = frozenset(("i",))
+_OWN: Final = frozenset(("i", "we"))
+_TYING: Final = load_texts("tying")
+_SEPARATING: Final = frozenset((",", "and", "or", ";", "/", "&"))
+_MOST_BETWEEN: Final = 4
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
 )
@@ -174,6 +182,14 @@ def is_polar(task: str) -> bool:
     return _POLAR.search(task.strip()) is not None
 
 
+def is_of_cases(task: str) -> bool:
+    """Return whether a task may be about several cases: it compares, or names two numbers."""
+    words = task.lower().split()
+    degrees = load_degrees("superlative").keys() | load_degrees("comparative").keys() | load_texts("casing")
+    numbers = [word for word in words if any(map(str.isdigit, word))]
+    return len(numbers) > 1 or not degrees.isdisjoint(word.strip(".,;:?!") for word in words)
+
+
 def is_question_of_subject(task: str) -> bool:
     """Return whether a task is about who did something: "Who sent it?", but not "How much did it cost?"."""
     return _OF_SUBJECT.search(task) is not None
@@ -182,9 +198,46 @@ def is_question_of_subject(task: str) -> bool:
 def is_predicate(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is what a form of "be" says of its subject: "are late", "are on time"."""
     word, head = words[at], words[words[at].head]
-    if word.relation == "pobj" and words[head.head].part == "AUX" and words[head.head + 1] is head:
-        return True
-    return word.relation == "acomp" and head.part == "AUX"
+    is_behind_be = words[head.head].part == "AUX" and words[at].head == head.head + 1
+    return (word.relation == "pobj" and is_behind_be) or (word.relation == "acomp" and head.part == "AUX")
+
+
+def says_success(words: Sequence[Word], at: int) -> bool:
+    """Return whether a particle says that something succeeded: "the payment went through"."""
+    return words[at].text.lower() == "through" and not any(other.head == at for other in words)
+
+
+def is_own_doing(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb says what the agent did."""
+    related = [other for other in words if other.head == at]
+    is_own = any(other.text.lower() in _OWN or other.relation == "auxpass" for other in related)
+    return is_own and words[at].tag in ("VBD", "VBN")
+
+
+def are_tying(words: Sequence[Word]) -> bool:
+    """Return whether the words between two names say that the second is a value of the first."""
+    is_tied = any(word.text.lower() in _TYING or word.text == ":" for word in words)
+    is_apart = any(word.text in _SEPARATING or is_of(word, "negation") for word in words)
+    return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
+
+
+def find_rank(words: Sequence[Word], at: int) -> tuple[int, tuple[int, ...]]:
+    """Return the rank before a superlative, and where: 2 of "second-highest"; 1 and nowhere without one."""
+    for before in (at - 1, at - 2):
+        if before >= 0 and words[before].text.lower() in _ORDINALS:
+            return _ORDINALS[words[before].text.lower()], (before,)
+    return 1, ()
+
+
+def is_of_past(word: Word) -> bool:
+    """Return whether a word says that something was so at another time."""
+    return is_of(word, "past") or is_of(word, "time") or word.text.lower() in ("were", "was", "had")
+
+
+def names_another(words: Sequence[Word]) -> bool:
+    """Return whether a thing is named between a name and a value: "Grafana on 3000 and the exporter on"."""
+    joined = [at for at, word in enumerate(words) if word.text in ("and", "&", "plus")]
+    return any(word.part in ("NOUN", "PROPN", "DET") for at in joined for word in words[at + 1 : at + 2])
 
 
 def is_of_subject(words: Sequence[Word], at: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
@@ -97,3 +97,16 @@ def test_torn_formats_give_a_verdict(outputs, answer):
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_the_verdict_is_always_the_same(output, answer):
     assert ground([output], answer) == ground([output], answer)
+
+
+SENTENCE = "On time they are in stock at A-1 for 3 days to the second highest of all orders not open"
+PHRASES = st.lists(st.sampled_from(SENTENCE.split()), min_size=1, max_size=12).map(" ".join)
+
+
+@example("On time they are", "")
+@settings(max_examples=200)
+@given(PHRASES, st.sampled_from(["", ".", "?"]))
+def test_words_of_the_task_in_any_order_give_a_verdict(words, end):
+    output = '{"order": "A-1", "stock": 3, "open": false, "days": 3}'
+    for task in (f"{words}?", f"Are {words}?", f"Which orders {words}?"):
+        assert ground([output], f"{words}{end}", task).verdict in Verdict

@@ -16,6 +16,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     is_certain_name,
     make_contradicting_claim,
+    make_open_claim,
 )
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
@@ -33,7 +34,7 @@ from spanproof.reading.lexicon import is_of, list_cues, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Form, Word
 from spanproof.reading.slips import find_exchanged
-from spanproof.reading.statements import names_other_time
+from spanproof.reading.statements import is_of_past, names_another, names_other_time
 from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, estimate_days_between, is_year
 from spanproof.reading.words import base_forms_of
@@ -399,28 +400,28 @@ def is_subject_beside(stated: Stated, reading: Reading) -> bool:
     if not before:
         return False
     between = reading.words_between(before[-1].end, stated.start)
-    if not is_certain_name(before[-1], reading) or _names_another(between):
+    if not is_certain_name(before[-1], reading) or names_another(between):
         return False
     is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
     is_parted = any(word.text in _PARTING for word in between)
     return len(between) <= _SUBJECT_REACH and (is_lead or not is_parted)
 
 
-def _names_another(words: Sequence[Word]) -> bool:
-    """Return whether a thing is named between a name and a value: "Grafana on 3000 and the exporter on"."""
-    joined = [at for at, word in enumerate(words) if word.text in ("and", "&", "plus")]
-    return any(word.part in ("NOUN", "PROPN", "DET") for at in joined for word in words[at + 1 : at + 2])
-
-
 def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
-    """Return the claim that a later output has another value of the same field of the same row."""
+    """Return the claim that a later output has another value of the same field of the same row.
+
+    Of a row that nothing identifies the later output may be of another case: "over 20 years" after "over 30
+    years". Then the claim is open, where the task, the passage or another value of the answer may say so.
+    """
     world = binder.world
-    if not fact.path or stated.hedge is not Hedge.NONE or any(map(_is_of_past, reading.words)):
+    if not fact.path or stated.hedge is not Hedge.NONE or any(map(is_of_past, reading.words)):
         return None
     later = _list_later(fact, binder)
-    if not later or any(
-        is_agreeing(stated.mention.value, stated.hedge, other, stated.text) for other in later
-    ):
+    if not later or _is_any(stated, later):
+        return None
+    is_identified = _identify(fact, binder) != _UNIDENTIFIED
+    is_later_stated = any(_is_any(other, later) for other in binder.stated)
+    if is_identified and is_later_stated:
         return None
     row, own_words = world.get_row(fact.record), world.words_of(fact)
     rows = {world.get_row(other.record) for other in later}
@@ -429,7 +430,15 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         is_field = {reading.words[at].form for at in name.words} <= own_words
         if row in name.rows and rows.isdisjoint(name.rows) and not is_field:
             return None
+    may_be_of_case = is_later_stated or binder.is_task_of_cases or _has_other_words(stated, reading, binder)
+    if may_be_of_case and not is_identified:
+        return make_open_claim(stated, reading, later[-1], world)
     return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+
+
+def _is_any(stated: Stated, facts: Sequence[Fact]) -> bool:
+    """Return whether a stated value is that of some fact."""
+    return any(is_agreeing(stated.mention.value, stated.hedge, fact, stated.text) for fact in facts)
 
 
 def _list_later(fact: Fact, binder: ValueBinder) -> list[Fact]:
@@ -440,8 +449,7 @@ def _list_later(fact: Fact, binder: ValueBinder) -> list[Fact]:
     return [other for other in later if _identify(other, binder) == _identify(fact, binder)]
 
 
-def _is_of_past(word: Word) -> bool:
-    return is_of(word, "past") or is_of(word, "time") or word.text.lower() in ("were", "was", "had")
+_UNIDENTIFIED: Final = frozenset({(("",), "")})
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:

@@ -20,7 +20,7 @@ from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import MINOR_UNITS, are_comparable, is_agreeing
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
-from spanproof.reading.statements import is_polar, is_question_of_subject
+from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
 from spanproof.reading.units import list_units
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand, split_name
@@ -38,7 +38,8 @@ _PRECISE_DIGITS = 3
 _UNSAID = 0.25
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
-_ENDS = {"from": load_texts("later"), "to": load_texts("earlier")}
+_EARLIER, _LATER = load_texts("earlier"), load_texts("later")
+_ENDS = {"from": (_LATER, _EARLIER), "to": (_EARLIER, _LATER)}
 # A word of no more letters names no row by itself: the "d" of "969 d".
 _LONGEST_INITIAL = 2
 _KINDS = {
@@ -64,6 +65,9 @@ class ValueBinder:
         self.task_words = task_words
         self.is_task_polar = is_polar(task)
         self.is_task_of_subject = is_question_of_subject(task)
+        self.is_task_of_cases = is_of_cases(task)
+        # All values of the answer.
+        self.stated: tuple[Stated, ...] = ()
 
     def list_words(self, reading: Reading) -> frozenset[str]:
         """Return the words of the task and of a passage."""
@@ -219,10 +223,11 @@ class ValueBinder:
     def _is_of_other_name(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a passage names another field: "check-in" of `check_out`, "from 9" of `after: 9`."""
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
-        if not _ENDS.get(before, frozenset()).isdisjoint(split_name(fact.field)):
+        other_end, own_end = _ENDS.get(before, (frozenset(), frozenset()))
+        own = split_name(fact.field)
+        if not other_end.isdisjoint(own) and own_end.isdisjoint(own):
             return True
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
-        own = split_name(fact.field)
         alike = [name for name in self._names if len(name) == len(own) > 1 and sum(map(ne, name, own)) == 1]
         return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
 

@@ -130,6 +130,7 @@ class _Grounder:
         readings = self._read(passages)
         self.printed = None
         spoken = [each for each in readings if each is not None]
+        self.binder.stated = tuple(stated for each in spoken for stated in each.stated)
         if not any(each.stated for each in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []

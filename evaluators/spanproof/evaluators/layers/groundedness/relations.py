@@ -23,13 +23,10 @@ from spanproof.reading.agreement import rank_amount
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
+from spanproof.reading.statements import find_rank
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import base_form, expand
 
-_ORDINALS: Final = {
-    name: rank
-    for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
-}
 _RESTRICTING: Final = load_texts("restricting")
 _DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
@@ -85,7 +82,7 @@ def _verify_superlative(
 ) -> Claim | None:
     world = binder.world
     start, end = reading.words[at].start, reading.words[at + length - 1].end
-    rank, ordinal = _find_rank(reading, at)
+    rank, ordinal = find_rank(reading.words, at)
     row = _find_row(reading, world, start)
     if row is None:
         return None
@@ -167,14 +164,6 @@ def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
     name = "max" if degree.sign > 0 else "min"
     shown = world.base.texts[best.source][best.start : best.end]
     return f"{name}({best.field} of {len(column.facts)} rows) = {shown}"
-
-
-def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
-    """Return the rank before a superlative: 2 of "second-highest"."""
-    for before in (at - 1, at - 2):
-        if before >= 0 and reading.words[before].text.lower() in _ORDINALS:
-            return _ORDINALS[reading.words[before].text.lower()], (before,)
-    return 1, ()
 
 
 def _find_row(reading: Reading, world: World, start: int) -> int | None:

@@ -28,7 +28,14 @@ from spanproof.reading.lexicon import (
 )
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
-from spanproof.reading.statements import is_of_subject, is_predicate, is_state
+from spanproof.reading.statements import (
+    are_tying,
+    is_of_subject,
+    is_own_doing,
+    is_predicate,
+    is_state,
+    says_success,
+)
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, expand
 
@@ -36,13 +43,13 @@ _FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNC
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
+_NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
 _SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
 _HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
-_OWN: Final = frozenset(("i", "we"))
 # Of "three items in total"; what is counted in "three items are below their limit" is a condition.
 _OF_A_COUNT: Final = frozenset(("sum", "share"))
 _NAMING: Final = frozenset((ClaimKind.NAME, ClaimKind.IDENTIFIER))
@@ -197,11 +204,6 @@ def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
     return fields.pop() if len(fields) == 1 else ()
 
 
-_TYING: Final = load_texts("tying")
-_SEPARATING: Final = frozenset((",", "and", "or", ";", "/", "&"))
-_MOST_BETWEEN: Final = 4
-
-
 def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | None:
     """Return what the row that is named right before has in the field of a name that is of another row."""
     world = binder.world
@@ -213,7 +215,7 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     key = before[-1]
     (row,) = key.rows
     between = reading.words_between(key.end, name.start)
-    if not _are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
+    if not are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
         return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
     cells = [fact for fact in world.list_facts(row) if fact.role is Role.CELL]
@@ -222,13 +224,6 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     if is_other or not is_of_sibling or len(own) != 1:
         return None
     return own[0] if own[0].value.kind in (Kind.TEXT, Kind.ID) else None
-
-
-def _are_tying(words: Sequence[Word]) -> bool:
-    """Return whether the words between two names say that the second is a value of the first."""
-    is_tied = any(word.text.lower() in _TYING or word.text == ":" for word in words)
-    is_apart = any(word.text in _SEPARATING or is_of(word, "negation") for word in words)
-    return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
 
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
@@ -277,38 +272,47 @@ def _is_read(
     groups: frozenset[str],
     binder: ValueBinder,
 ) -> bool:
+    """Return whether a word names what is bound, or says nothing that could be false."""
+    lowered = word.text.lower()
     if word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text)):
         return word.text not in ("→", "%")
-    lowered = word.text.lower()
     is_synonym = not expand((word.form,)).isdisjoint(groups)
     if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
         return word.form in known or is_synonym
-    if lowered == "up" and at and is_of(reading.words[at - 1], "sum"):
-        # "Add up to" is what the operation is called, and no direction.
-        return True
     if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
-        return word.form in known and not is_of(word, "negation")
-    if lowered in _COMBINING:
+        # "Add up to" is what the operation is called, and no direction.
+        is_of_sum = lowered == "up" and at > 0 and is_of(reading.words[at - 1], "sum")
+        return is_of_sum or (word.form in known and not is_of(word, "negation"))
+    if lowered in _COMBINING or says_success(reading.words, at):
         return False
-    if lowered == "through" and not any(other.head == at for other in reading.words):
-        return False  # "the payment went through" says that it succeeded
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
+    return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
+
+
+def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether the task has a word and takes it for granted, or whether it is of no matter."""
     is_requested = word.part in _CONTENT_PARTS and is_among(word, binder.task_words)
     if is_requested and _is_in_question(word, at, reading, binder):
         return False
-    # What the task requested was done where no source has a state of it: "is handed in".
-    has_state = not _collect_field_words(reading.bound, binder).isdisjoint(load_words("statefield"))
-    is_done = is_requested and not has_state
-    if is_of(word, "carrier") and (is_done or not is_state(reading.words, at)):
+    if is_of(word, "carrier") and not _is_unsettled_state(at, reading, binder, is_requested=is_requested):
         return True
-    if word.part == "VERB" and _is_own_doing(word, at, reading):
+    if word.part == "VERB" and is_own_doing(reading.words, at):
         return False
-    if is_requested or _is_type_noun(word, at, reading, binder):
-        return True
-    return is_synonym and word.part in ("NOUN", "PROPN", "VERB")
+    return is_requested or _is_type_noun(word, at, reading, binder)
+
+
+def _is_unsettled_state(at: int, reading: Reading, binder: ValueBinder, *, is_requested: bool) -> bool:
+    """Return whether a verb says what became of a thing.
+
+    What the task requested was done where no source has a state of it: "is handed in".
+    """
+    if not is_state(reading.words, at):
+        return False
+    fields = _collect_field_words(reading.bound, binder)
+    return not is_requested or not fields.isdisjoint(load_words("statefield"))
 
 
 def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -350,11 +354,3 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
     return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
-
-
-def _is_own_doing(word: Word, at: int, reading: Reading) -> bool:
-    """Return whether a verb says what the agent did."""
-    if word.tag not in ("VBD", "VBN"):
-        return False
-    related = [other for other in reading.words if other.head == at]
-    return any(other.text.lower() in _OWN or other.relation == "auxpass" for other in related)
