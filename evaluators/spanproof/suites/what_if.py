@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine, describe_subject
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation
@@ -34,9 +35,6 @@ from spanproof.trace import (
     digest,
     trace_of,
 )
-
-FINAL_ANSWER: Final = "final_answer"
-"""The tool that ends a run of smolagents, with its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def _with_replay(run: Run, replay: Replay) -> Run:
 
 def _build_final_call(call: RecordedCall, answer: Payload) -> RecordedCall:
     """Return the call that ended the run as it is with another answer; other calls as they are."""
-    if call.tool != FINAL_ANSWER or call.result is None:
+    if not is_answer(call) or call.result is None:
         return call
     args, kwargs = (
         _build_changed(given, call.result.value, answer.value) for given in ([*call.args], {**call.kwargs})
@@ -191,7 +189,7 @@ def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace
 
 def _build_call_span(span: Span, call: RecordedCall) -> Span:
     """Return the span of a tool with the result of its call, and that of the last one with the new answer."""
-    if call.tool == FINAL_ANSWER and span.tool and span.output and call.result:
+    if is_answer(call) and span.tool and span.output and call.result:
         arguments = _build_changed(span.tool.arguments, span.output.value, call.result.value)
         if arguments != span.tool.arguments:
             tool = replace(span.tool, arguments=arguments)
