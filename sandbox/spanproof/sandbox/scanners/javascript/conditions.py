@@ -7,6 +7,8 @@ sets count, and none where the script makes code of text or changes objects by c
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -26,6 +28,16 @@ _TAKES_APART: Final = re.compile(
 )
 _ASSIGNS_PARTS: Final = re.compile(r"[\]}]\s*+=(?![=>])")
 _EXIT_SET: Final = re.compile(r"\bexit\b\s*+[:=]|\bprocess\b\s*+=")
+_NAME: Final = r"[A-Za-z_$][\w$]*+"
+# Of a node that binds a name, the field that has it; empty where each of its names is bound.
+_BINDING_FIELDS: Final = {
+    "variable_declarator": "name", "function_declaration": "name", "generator_function_declaration": "name",
+    "class_declaration": "name", "assignment_expression": "left", "augmented_assignment_expression": "left",
+    "assignment_pattern": "left", "update_expression": "argument", "for_in_statement": "left",
+    "catch_clause": "parameter", "arrow_function": "parameter", "pair_pattern": "value",
+    "formal_parameters": "", "array_pattern": "", "rest_pattern": "", "import_clause": "",
+    "import_specifier": "", "namespace_import": "",
+}  # fmt: skip
 # Texts that may be numbers, of which `===` says another thing than of texts.
 _NUMERIC: Final = re.compile(r"[\d.]")
 
@@ -38,7 +50,26 @@ def find_truth(script: Script, node: Node) -> bool | None:
     text = script.program_text
     if len(text) > _LONGEST or not _are_set_once(script.text(node), text):
         return None
-    return _find_truth(script, node)
+    bound = Counter(_iter_bound_names(script, node))
+    names = re.findall(_NAME, script.text(node))
+    return _find_truth(script, node) if all(bound[name] <= 1 for name in names) else None
+
+
+def _iter_bound_names(script: Script, node: Node) -> Iterator[str]:
+    """Yield the names that a script binds, each as often: in declarations, assignments, loops, parameters."""
+    while node.parent is not None:
+        node = node.parent
+    nodes = [node]
+    while nodes:
+        one = nodes.pop()
+        nodes += one.named_children
+        above = one.parent
+        if one.type == "shorthand_property_identifier_pattern":
+            yield script.text(one)
+        elif one.type == "identifier" and above is not None:
+            field = _BINDING_FIELDS.get(above.type)
+            if field == "" or (field is not None and above.child_by_field_name(field) == one):
+                yield script.text(one)
 
 
 def ends_block(script: Script, node: Node) -> bool:
@@ -114,7 +145,7 @@ def _read_text(value: Value) -> str | None:
 def _are_set_once(condition: str, script: str) -> bool:
     if _REBINDS.search(script) or _ASSIGNS_PARTS.search(_TAKES_APART.sub("", script)):
         return False
-    return all(_is_set_once(name, script) for name in set(re.findall(r"[A-Za-z_$][\w$]*+", condition)))
+    return all(_is_set_once(name, script) for name in set(re.findall(_NAME, condition)))
 
 
 def _is_set_once(name: str, script: str) -> bool:

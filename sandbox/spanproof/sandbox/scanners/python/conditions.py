@@ -19,7 +19,9 @@ from spanproof.sandbox.words import split_words
 # What binds names or attributes that the tree does not show.
 _REBINDS: Final = split_words(
     "exec eval compile globals locals vars setattr delattr .__dict__ .__setattr__ __import__ import_module"
-    " .import_module .modules .run_module .run_path get_ipython *"
+    " .import_module .modules .run_module .run_path get_ipython * __main__ .__globals__"
+    " .__builtins__ .__defaults__ .__kwdefaults__ .__code__ .__closure__ .cell_contents .f_globals .f_locals"
+    " .gi_frame .settrace .setprofile"
 )
 # Names of the module that depend on who runs it.
 _OF_THE_MODULE: Final = split_words("__name__ __file__ __doc__ __spec__ __package__")
@@ -68,7 +70,10 @@ class Conditions:
 
     @cached_property
     def _is_rebound_by_text(self) -> bool:
-        return not _REBINDS.isdisjoint({*_iter_read_names(self._nodes), *self._bindings})
+        imported = {
+            alias.name for node in self._nodes if isinstance(node, ast.Import) for alias in node.names
+        }
+        return not _REBINDS.isdisjoint({*_iter_read_names(self._nodes), *self._bindings, *imported})
 
     def is_settled(self, test: ast.expr, is_constant: Callable[[str], bool]) -> bool:
         """Whether a test gives the same whenever it is reached with these values.
@@ -87,7 +92,10 @@ class Conditions:
         held = {name for name in names - methods if not is_constant(name)}
         if self._is_rebound_by_text or names & _OF_THE_MODULE:
             return False
-        has_one_binding = all(self._bindings.get(name, 0) <= 1 for name in names)
+        # `module.NAME = …` may set a name too.
+        has_one_binding = all(
+            self._bindings.get(name, 0) + self._bindings.get(f".{name}", 0) <= 1 for name in names
+        )
         return has_one_binding and all(self._changeable[name] <= 0 for name in held)
 
 

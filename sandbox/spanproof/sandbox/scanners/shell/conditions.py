@@ -7,7 +7,7 @@ variables that one assignment sets count, and none where the script runs text (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -16,11 +16,20 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.shell.state import read_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
 
-# What makes a name mean something that the tree does not show.
+# What makes a name mean something that the tree does not show: text that is run, names that are computed,
+# arithmetic, which evaluates and assigns what its variables hold, and options of the shell.
 _REBINDS: Final = re.compile(
-    r"\b(?:eval|source|alias|unalias|enable|BASH_ENV|getopts|mapfile|readarray)\b|(?:^|[\s;&|(])\.\s"
-    r"|\b(?:exit|return|true|false|test)\s*+\(|\bfunction\s++(?:exit|return|true|false|test)\b"
-    r"|\b(?:declare|typeset|local)\s++-\w*n|\bprintf\s++-v"
+    r"\b(?:eval|source|alias|unalias|enable|shopt|BASH_ENV|IFS|let|coproc)\b|(?:^|[\s;&|(])\.\s"
+    r"|\b(?:exit|return|true|false|test)\s*+\(|\[\s*+\(\)"
+    r"|\bfunction\s++(?:exit|return|true|false|test|\[)(?!\w)"
+    r"|\b(?:declare|typeset|local)\s++-|\bprintf\s++-v"
+    r"|\b(?:read|unset|wait|getopts|mapfile|readarray)\b[^\n;|&]*[$`\"'\\]"
+    r"|\(\(|\$\[|\$\{\w++:(?![-=?+])|\w\[[^\]\n]*+\]\+?=|\[\[[^\]\n]*\s-(?:eq|ne|gt|ge|lt|le)\b"
+)
+# Variables that the shell itself sets.
+_OWN_VARIABLES: Final = re.compile(
+    r"BASH\w*|COMP\w*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HIST\w*|HOSTNAME|LINENO|LINES|COLUMNS|MAPFILE|OLDPWD"
+    r"|OPT(?:ARG|IND|ERR)|PIPESTATUS|PPID|PWD|S?RANDOM|READLINE\w*|REPLY|SECONDS|SHELLOPTS|SHLVL|UID|_"
 )
 _COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "=": lambda left, right: left == right,
@@ -61,7 +70,8 @@ def ends_script(shell: Shell, node: Node) -> bool:
     match node.type:
         case "command":
             name = shell.words.text(node).split(maxsplit=1)[:1]
-            return name in (["exit"], ["return"]) and not _REBINDS.search(shell.program_text)
+            is_end = name == ["exit"] or (name == ["return"] and _is_in_function(node))
+            return is_end and not _REBINDS.search(shell.program_text)
         case "list":
             return _ends_list(shell, node)
         case "if_statement":
@@ -70,6 +80,14 @@ def ends_script(shell: Shell, node: Node) -> bool:
         case kind if kind in _BLOCKS:
             return any(ends_script(shell, child) for child in node.named_children)
     return False
+
+
+def _is_in_function(node: Node) -> bool:
+    """Whether a `return` is one: elsewhere it is an error, and the script goes on."""
+    above = node.parent
+    while above is not None and above.type != "function_definition":
+        above = above.parent
+    return above is not None
 
 
 def _ends_list(shell: Shell, node: Node) -> bool:
@@ -215,16 +233,45 @@ def _is_settled(shell: Shell, node: Node) -> bool:
     names = set(re.findall(r"\$\{?([A-Za-z_]\w*)", condition))
     if "$" not in condition and not _FIXED.match(condition):
         return False
-    if _POSITIONAL.search(condition) and not shell.state.calls:
+    if _REBINDS.search(script) or (_POSITIONAL.search(condition) and not shell.state.calls):
         return False
-    return not _REBINDS.search(script) and all(_is_set_once(name, script) for name in names)
+    assigned = _list_assigned(shell, node) if names else []
+    return assigned is not None and all(_is_set_once(name, assigned, script) for name in names)
 
 
-def _is_set_once(name: str, script: str) -> bool:
-    assigned = re.findall(
-        rf"(?<![\w$-]){name}(?:\[[^\]]*+\])?(?:[-+*/%|&^]?=(?!=)|\+\+|--)|(?:\+\+|--){name}\b", script
-    )
-    read = re.search(
-        rf"\b(?:read|let|unset|for|select|export\s++-n)\b[^\n;]*(?<![\w$-]){name}\b(?!=)", script
-    )
-    return len(assigned) == 1 and read is None
+def _list_assigned(shell: Shell, node: Node) -> list[str] | None:
+    """Return the names that a script assigns to, each as often; None where a name is computed.
+
+    What only a part of a script does, or another process, counts twice: it may not have been done.
+    """
+    while node.parent is not None:
+        node = node.parent
+    found: list[str] = []
+    nodes = [node]
+    while nodes:
+        one = nodes.pop()
+        nodes += one.named_children
+        if one.type == "declaration_command" and any(
+            child.type not in ("variable_assignment", "variable_name") for child in one.named_children
+        ):
+            return None
+        name = one.child_by_field_name("name") if one.type == "variable_assignment" else None
+        if name is not None:
+            found += [shell.words.text(name)] * (2 if _is_apart(one) else 1)
+    return found
+
+
+def _is_apart(assignment: Node) -> bool:
+    """Whether an assignment is not a statement of the script itself: of a branch, a pipe, another process."""
+    above = assignment.parent
+    statement = above if above is not None and above.type == "declaration_command" else assignment
+    following = statement.next_sibling
+    is_of_script = statement.parent is not None and statement.parent.type == "program"
+    return not is_of_script or (following is not None and following.type == "&")
+
+
+def _is_set_once(name: str, assigned: Sequence[str], script: str) -> bool:
+    """Whether a variable has one assignment, and is nowhere but there and where it is read as `$NAME`."""
+    read = len(re.findall(rf"\$(?:{name}\b|\{{{name}\}})", script))
+    mentioned = len(re.findall(rf"(?<!\w){name}(?!\w)", script))
+    return assigned.count(name) == 1 and mentioned == read + 1 and not _OWN_VARIABLES.fullmatch(name)
