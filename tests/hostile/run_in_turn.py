@@ -11,7 +11,7 @@ import secrets
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,6 +23,7 @@ from spanproof.sandbox import (
     NoteKind,
     Program,
     Sandbox,
+    SandboxBroken,
     SessionSpec,
     ToolAnswer,
     ToolRequest,
@@ -77,11 +78,13 @@ def run_row(place: Place, viewer: Viewer, row: dict[str, Any]) -> dict[str, Any]
 
 
 def run_session(sandbox: Sandbox, sources: list[str], pause_s: float) -> list[dict[str, Any]]:
+    """Return what became of the steps, up to the one that ended the session where one did."""
     with sandbox.session(SessionSpec(), no_tool) as session:
         executions = []
-        for source in sources:
-            executions.append(session.execute(source))
-            time.sleep(pause_s)
+        with suppress(SandboxBroken):  # a step ended the session: the rest is missing from what is returned
+            for source in sources:
+                executions.append(session.execute(source))
+                time.sleep(pause_s)
     found = session.amended()
     return [encode(found.get(number, execution)) for number, execution in enumerate(executions)]
 

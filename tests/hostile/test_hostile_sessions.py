@@ -26,6 +26,7 @@ def test_each_step_answers_for_what_it_began_and_no_other_does(
     session: HostileSession, found: dict[str, Any]
 ) -> None:
     steps = found[session.name]["steps"]
+    assert len(steps) == len(session.steps), steps
     for number, step in enumerate(steps):
         wanted = session.on_record.get(number)
         if wanted is None:

@@ -142,3 +142,13 @@ def test_deferred_forks_of_two_steps_go_one_after_the_other(session: Lineage, ma
     assert list(session.release()) == []
     del machine.calls[FIRST]
     assert [call.pid for call in session.release()] == [MAIN]
+
+
+def test_a_fork_ends_that_of_the_step_before_which_was_not_seen_to_end(
+    session: Lineage, machine: Machine
+) -> None:
+    machine.states[MAIN] = "R"  # about to wait for the next step, without a processor
+    session.begin()
+    machine.states[MAIN] = "D"
+    machine.calls[MAIN] = CLONE, 0
+    assert session.fork(call_of(MAIN)) is GO_ON

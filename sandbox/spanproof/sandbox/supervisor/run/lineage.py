@@ -125,6 +125,9 @@ class Lineage:
     def fork(self, call: Notification) -> Answer:
         """Let a fork go, unless tasks of two steps would fork at once: what each makes must be known."""
         self._has_forked = True
+        earlier = self._forks.get(call.pid)
+        if earlier is not None and earlier.step != self.step_of(call.pid):
+            self._forget([call.pid])  # who forks anew has left the call of its last fork
         if not self._may_fork(call.pid):
             self._deferred.append(call)
             return NONE_YET
@@ -248,9 +251,12 @@ class Lineage:
 
     def _retire(self) -> None:
         """Forget the forks whose tasks are beyond the call, after what they made is known."""
-        over = [task for task, fork in self._forks.items() if self._is_beyond(task, fork)]
+        self._forget([task for task, fork in self._forks.items() if self._is_beyond(task, fork)])
+
+    def _forget(self, tasks: list[int]) -> None:
+        """Forget the forks of tasks that are beyond the call, after what they made is known."""
         self._learn()
-        for task in over:
+        for task in tasks:
             del self._forks[task]
 
     def _is_beyond(self, task: int, fork: _Fork) -> bool:
