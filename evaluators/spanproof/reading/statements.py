@@ -202,7 +202,7 @@ def is_predicate(words: Sequence[Word], at: int) -> bool:
     return (word.relation == "pobj" and is_behind_be) or (word.relation == "acomp" and head.part == "AUX")
 
 
-def says_success(words: Sequence[Word], at: int) -> bool:
+def is_of_success(words: Sequence[Word], at: int) -> bool:
     """Return whether a particle says that something succeeded: "the payment went through"."""
     return words[at].text.lower() == "through" and not any(other.head == at for other in words)
 

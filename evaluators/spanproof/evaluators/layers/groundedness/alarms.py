@@ -423,17 +423,24 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
     is_later_stated = any(_is_any(other, later) for other in binder.stated)
     if is_identified and is_later_stated:
         return None
+    if _names_only_earlier(fact, later, reading, world):
+        return None
+    may_be_of_case = is_later_stated or binder.is_task_of_cases or _has_other_words(stated, reading, binder)
+    if may_be_of_case and not is_identified:
+        return make_open_claim(stated, reading, later[-1], world)
+    return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+
+
+def _names_only_earlier(fact: Fact, later: Sequence[Fact], reading: Reading, world: World) -> bool:
+    """Return whether a name of the passage is of a fact's row, and of none of the later outputs' rows."""
     row, own_words = world.get_row(fact.record), world.words_of(fact)
     rows = {world.get_row(other.record) for other in later}
     for name in reading.names:
         # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
         is_field = {reading.words[at].form for at in name.words} <= own_words
         if row in name.rows and rows.isdisjoint(name.rows) and not is_field:
-            return None
-    may_be_of_case = is_later_stated or binder.is_task_of_cases or _has_other_words(stated, reading, binder)
-    if may_be_of_case and not is_identified:
-        return make_open_claim(stated, reading, later[-1], world)
-    return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+            return True
+    return False
 
 
 def _is_any(stated: Stated, facts: Sequence[Fact]) -> bool:

@@ -31,10 +31,10 @@ from spanproof.reading.sentences import Word
 from spanproof.reading.statements import (
     are_tying,
     is_of_subject,
+    is_of_success,
     is_own_doing,
     is_predicate,
     is_state,
-    says_success,
 )
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, expand
@@ -283,7 +283,7 @@ def _is_read(
         # "Add up to" is what the operation is called, and no direction.
         is_of_sum = lowered == "up" and at > 0 and is_of(reading.words[at - 1], "sum")
         return is_of_sum or (word.form in known and not is_of(word, "negation"))
-    if lowered in _COMBINING or says_success(reading.words, at):
+    if lowered in _COMBINING or is_of_success(reading.words, at):
         return False
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True

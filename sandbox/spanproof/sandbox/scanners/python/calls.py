@@ -20,8 +20,7 @@ from spanproof.sandbox.scanners.python import (
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
-from spanproof.sandbox.scanners.python.patches import MOCK, replace_patched
-from spanproof.sandbox.scanners.python.restricted import is_restricted_unpickler
+from spanproof.sandbox.scanners.python.restricted import is_restricted_unpickler, list_outer_bases
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -122,11 +121,8 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     def read() -> None:
         if isinstance(node, ast.Lambda):
             m.frames[-1].returned.append(m.evaluate(node.body))
-        elif not _is_patched(function):
-            m.execute(node.body)
         else:
-            with replace_patched(m, node.decorator_list):
-                m.execute(node.body)
+            m.execute(node.body)
 
     try:
         frame = m.read_call(id(node), function.scope, bind, read, node)
@@ -162,7 +158,7 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             default = function.defaults[index - first_default]
             names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
         else:
-            names[parameter.arg] = MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
+            names[parameter.arg] = _MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
         names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
@@ -176,6 +172,9 @@ _FIXTURES = {
     name: Path(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
     for name in ("tmp_path", "tmpdir")
 }
+
+
+_MOCK = Ref("unittest.mock.MagicMock()")
 
 
 def _is_patched(function: Function) -> bool:
@@ -203,8 +202,8 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
                 instance.attributes[name] = given
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
-    for base in klass.bases:
-        if isinstance(base, Ref) and base.name not in {"object", "Exception"}:
+    for base in list_outer_bases(klass):
+        if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
             if start is None and base.name in SINKS and not is_restricted_unpickler(m, klass):
                 effects.apply(m, base, SINKS[base.name], arguments, node)

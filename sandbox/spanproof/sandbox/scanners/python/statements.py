@@ -16,7 +16,6 @@ from spanproof.sandbox.scanners.python.expressions import make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
-from spanproof.sandbox.scanners.python.patches import replace_patched
 from spanproof.sandbox.scanners.python.restricted import note_restricted_unpickler
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -91,8 +90,7 @@ def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
-    with replace_patched(m, [one.context_expr for one in node.items]):
-        flow = m.execute(node.body)
+    flow = m.execute(node.body)
     if changes_directory:
         m.directory = outer
     # A manager may swallow what is raised (`contextlib.suppress`).
