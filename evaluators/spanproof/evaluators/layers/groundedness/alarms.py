@@ -413,7 +413,6 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
     Of a row that nothing identifies the later output may be of another case: "over 20 years" after "over 30
     years". Then the claim is open, where the task, the passage or another value of the answer may say so.
     """
-    world = binder.world
     if not fact.path or stated.hedge is not Hedge.NONE or any(map(is_of_past, reading.words)):
         return None
     later = _list_later(fact, binder)
@@ -423,11 +422,11 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
     is_later_stated = any(_is_any(other, later) for other in binder.stated)
     if is_identified and is_later_stated:
         return None
-    if _names_only_earlier(fact, later, reading, world):
+    if _names_only_earlier(fact, later, reading, binder.world):
         return None
     may_be_of_case = is_later_stated or binder.is_task_of_cases or _has_other_words(stated, reading, binder)
     if may_be_of_case and not is_identified:
-        return make_open_claim(stated, reading, later[-1], world)
+        return make_open_claim(stated, reading, later[-1], binder.world)
     return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
 
 
@@ -435,12 +434,9 @@ def _names_only_earlier(fact: Fact, later: Sequence[Fact], reading: Reading, wor
     """Return whether a name of the passage is of a fact's row, and of none of the later outputs' rows."""
     row, own_words = world.get_row(fact.record), world.words_of(fact)
     rows = {world.get_row(other.record) for other in later}
-    for name in reading.names:
-        # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
-        is_field = {reading.words[at].form for at in name.words} <= own_words
-        if row in name.rows and rows.isdisjoint(name.rows) and not is_field:
-            return True
-    return False
+    names = [name for name in reading.names if row in name.rows and rows.isdisjoint(name.rows)]
+    # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
+    return any(not {reading.words[at].form for at in name.words} <= own_words for name in names)
 
 
 def _is_any(stated: Stated, facts: Sequence[Fact]) -> bool:
