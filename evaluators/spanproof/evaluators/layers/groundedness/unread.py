@@ -358,6 +358,23 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
 
 
+def _is_counted(at: int, reading: Reading) -> bool:
+    """Return whether a noun is of a number that is read, or of a superlative."""
+    degrees, counting = load_degrees("superlative"), ("nummod", "det", "predet")
+    others = {index for each in reading.stated if _is_counting_other(each, reading) for index in each.words}
+    own = [reading.words[index] for index in reading.covered - others if reading.words[index].head == at]
+    return any(other.relation in counting or other.text.lower() in degrees for other in own)
+
+
+def _names_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a subject may name the quantity: in "the median is 12", not "the kettle costs 12"."""
+    if len(binder.world.numeric) > 1:
+        return True
+    head = reading.words[word.head]
+    is_copular = head.part == "AUX" or is_of(head, "carrier")
+    return is_copular and (bool(binder.task_words) or any(fact.path for fact in reading.bound))
+
+
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
 
@@ -365,19 +382,7 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
-    superlatives = load_degrees("superlative")
-    others = {at for each in reading.stated if _is_counting_other(each, reading) for at in each.words}
-    is_counted = any(
-        other.head == at
-        and index in reading.covered - others
-        and (other.relation in ("nummod", "det", "predet") or other.text.lower() in superlatives)
-        for index, other in enumerate(reading.words)
-    )
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    # "The median is 12" names a quantity, "the kettle costs 12" a thing.
-    head = reading.words[word.head]
-    is_copular = head.part == "AUX" or is_of(head, "carrier")
-    is_named = bool(binder.task_words) or any(fact.path for fact in reading.bound)
-    is_quantity = len(binder.world.numeric) > 1 or (is_copular and is_named)
-    return is_counted or (is_subject and not (has_amount and is_quantity))
+    is_thing = is_subject and not (has_amount and _names_quantity(word, reading, binder))
+    return is_thing or _is_counted(at, reading)
