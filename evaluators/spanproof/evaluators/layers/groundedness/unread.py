@@ -138,8 +138,7 @@ def bind_names(
         if set(name.words) <= reading.covered:
             continue
         if _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder):
-            # A state and a flag are bound by their own rules, or not at all.
-            continue
+            continue  # a state and a flag are bound by their own rules, or not at all
         others = [other for other in reading.names if other is not name]
         is_alone = not others and not reading.bound
         chains = {each for row in bound_rows for each in world.base.chain(row)}
@@ -296,10 +295,9 @@ def _is_read(
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
-    if _is_read_by_task(word, at, reading, binder):
-        return True
     # "I charged $25" of an amount says what was done.
-    return is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    return is_naming or _is_read_by_task(word, at, reading, binder)
 
 
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -382,7 +380,8 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
+    if _is_counted(at, reading):
+        return True
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    is_thing = is_subject and not (has_amount and _names_quantity(word, reading, binder))
-    return is_thing or _is_counted(at, reading)
+    return is_subject and not (has_amount and _names_quantity(word, reading, binder))
