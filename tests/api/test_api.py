@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from dataclasses import replace
 
@@ -131,6 +132,20 @@ def test_failures_are_listed_and_shown_by_cluster(client):
     assert page["shares"]["agent"][0]["failing"] == 1
     assert [run["trace_id"] for run in page["runs"]] == [TRACE]
     assert client.get(f"/api/v1/failures?hours={YEARS}&agent=other").json()["failures"] == []
+
+
+def test_a_file_of_the_console_is_compressed_and_sent_once(client):
+    page = client.get("/traces")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.text == client.get("/", headers={"accept-encoding": "identity"}).text
+    (script,) = re.findall(r'script [^>]*src="([^"]*)"', page.text)
+    first = client.get(script)
+    assert first.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert first.headers["content-encoding"] == "gzip"
+    assert first.headers["cache-control"] == "no-cache"
+    again = client.get(script, headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/api/v1/health").headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize(

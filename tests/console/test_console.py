@@ -404,6 +404,23 @@ def test_an_experiment_is_a_grid_whose_cells_show_answers_beside_a_baseline(open
     assert "flipped" not in row.inner_text()
 
 
+def test_three_trials_fit_a_screen_beside_their_baseline(open_page):
+    page = open_page("/settings")
+
+    def run_three_times(route):
+        answer = route.fetch()
+        found = answer.json()
+        for row in found["rows"]:
+            row["trials"] *= 3
+        route.fulfill(response=answer, json=found)
+
+    page.route("**/api/v1/experiments/weekly?*", run_three_times)
+    page = open_page("/experiments/weekly?baseline=nightly")
+    grid = page.get_by_role("region", name="Cases by trials")
+    assert grid.locator("tbody tr .trial").count() == 3
+    assert grid.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
 def test_a_rule_is_made_in_the_page_and_removed(open_page):
     page = open_page("/alerts")
     name = "answers that contradict their sources"

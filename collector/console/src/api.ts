@@ -52,13 +52,30 @@ function withParameters(path: string, parameters: Parameters): string {
   return query ? `${path}?${query}` : path;
 }
 
+// Answers that were asked for before a page wanted them, by what was asked.
+const early = new Map<string, Promise<unknown>>();
+
+/** Ask for what a page will want; it is given to whoever asks for it first. */
+export function askEarly(path: string, parameters: Parameters): void {
+  const answer = get(path, parameters);
+  early.set(withParameters(path, parameters), answer);
+  // Whoever asks for it hears of the fault.
+  answer.catch(() => undefined);
+}
+
 /** Return the answer to a request, as JSON. */
 export async function get<T>(path: string, parameters: Parameters = {}): Promise<T> {
   if (report) {
     if (path in report.answers) return report.answers[path] as T;
     throw new ApiError(404, "This file does not hold that page.");
   }
-  const response = await ask(withParameters(path, parameters), { headers: headers() });
+  const address = withParameters(path, parameters);
+  const asked = early.get(address);
+  if (asked) {
+    early.delete(address);
+    return (await asked) as T;
+  }
+  const response = await ask(address, { headers: headers() });
   return (await response.json()) as T;
 }
 

@@ -1,6 +1,6 @@
 // A fail rate over time: the rate as a line, its 95 % interval as a band, new releases as ticks.
-import { useEffect, useRef } from "react";
-import uPlot from "uplot";
+import { useEffect, useRef, useState } from "react";
+import type uPlot from "uplot";
 import { LAYERS, type Layer, type Schema } from "./api";
 import { formatLocalTime, percent } from "./parts";
 import { describeRate } from "./state";
@@ -45,64 +45,79 @@ interface ChartParts {
 
 export function RateChart({ layer, times, releases, point }: ChartParts) {
   const box = useRef<HTMLDivElement>(null);
+  const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const ink = () => getComputedStyle(element).color;
-    const pale = () => ink().replace("rgb(", "rgba(").replace(")", ", .18)");
-    const spanned = (times.starts.at(-1)! - times.starts[0]!) / 1e9;
-    const rates = times.rates[layer];
-    const column = (read: (rate: Rate) => number | null) =>
-      rates.map((rate) => {
-        const value = rate && read(rate);
-        return value == null ? null : value * 100;
-      });
-    const axis = { stroke: ink, font: "11px Inter Variable, system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
-    const line = { points: { show: false }, stroke: "transparent" };
-    const plot = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        padding: [14, 8, 0, 0],
-        legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-        scales: { y: { range: [0, times.top] } },
-        axes: [
-          { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (plot, splits) => splits.map((at) => (isInside(plot, at) ? formatTick(at, spanned) : "")) },
-          { ...axis, size: 38, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => `${split} %`) },
-        ],
-        series: [{}, line, line, { stroke: ink, width: 1.5, points: { show: rates.length < 40, size: 4, fill: ink } }],
-        bands: [{ series: [2, 1], fill: pale as unknown as string }],
-        hooks: {
-          draw: [(drawn) => drawReleases(drawn, releases, ink())],
-          setCursor: [
-            (moved) => {
-              const rate = moved.cursor.idx == null ? null : rates[moved.cursor.idx];
-              point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)}: ${describe(rate)}` : null);
-            },
-          ],
-        },
-      },
-      [times.starts.map((at) => at / 1e9), column((rate) => rate.low), column((rate) => rate.high), column((rate) => rate.rate)],
-      element,
-    );
-    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
-    resized.observe(element);
-    // The canvas keeps the colours it was drawn with.
-    const redraw = () => plot.redraw();
-    const themed = new MutationObserver(redraw);
-    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    scheme.addEventListener("change", redraw);
+    let remove: (() => void) | null = null;
+    let isGone = false;
+    // The numbers are shown first: the charts take as long as all else of the page.
+    void import("uplot").then(({ default: Plot }) => {
+      if (isGone) return;
+      remove = draw(Plot, box.current!, { layer, times, releases, point });
+      setDrawn(true);
+    });
     return () => {
-      resized.disconnect();
-      themed.disconnect();
-      scheme.removeEventListener("change", redraw);
-      plot.destroy();
+      isGone = true;
+      remove?.();
     };
   }, [layer, times, releases]);
   const ticks = releases.length ? `, with ${releases.length} new releases` : "";
-  return <div className="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
+  return <div className="chart" ref={box} role="img" aria-busy={isDrawn ? undefined : true} aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
+}
+
+/** Draw a chart within an element; returns what removes it. */
+function draw(Plot: typeof uPlot, element: HTMLDivElement, { layer, times, releases, point }: ChartParts): () => void {
+  const ink = () => getComputedStyle(element).color;
+  const pale = () => ink().replace("rgb(", "rgba(").replace(")", ", .18)");
+  const spanned = (times.starts.at(-1)! - times.starts[0]!) / 1e9;
+  const rates = times.rates[layer];
+  const column = (read: (rate: Rate) => number | null) =>
+    rates.map((rate) => {
+      const value = rate && read(rate);
+      return value == null ? null : value * 100;
+    });
+  const axis = { stroke: ink, font: "11px Inter Variable, system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
+  const line = { points: { show: false }, stroke: "transparent" };
+  const plot = new Plot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      padding: [14, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+      scales: { y: { range: [0, times.top] } },
+      axes: [
+        { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (plot, splits) => splits.map((at) => (isInside(plot, at) ? formatTick(at, spanned) : "")) },
+        { ...axis, size: 38, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => `${split} %`) },
+      ],
+      series: [{}, line, line, { stroke: ink, width: 1.5, points: { show: rates.length < 40, size: 4, fill: ink } }],
+      bands: [{ series: [2, 1], fill: pale as unknown as string }],
+      hooks: {
+        draw: [(drawn) => drawReleases(drawn, releases, ink())],
+        setCursor: [
+          (moved) => {
+            const rate = moved.cursor.idx == null ? null : rates[moved.cursor.idx];
+            point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)}: ${describe(rate)}` : null);
+          },
+        ],
+      },
+    },
+    [times.starts.map((at) => at / 1e9), column((rate) => rate.low), column((rate) => rate.high), column((rate) => rate.rate)],
+    element,
+  );
+  const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+  resized.observe(element);
+  // The canvas keeps the colours it was drawn with.
+  const redraw = () => plot.redraw();
+  const themed = new MutationObserver(redraw);
+  themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", redraw);
+  return () => {
+    resized.disconnect();
+    themed.disconnect();
+    scheme.removeEventListener("change", redraw);
+    plot.destroy();
+  };
 }
 
 export function describe(rate: Rate): string {

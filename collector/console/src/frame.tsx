@@ -78,7 +78,7 @@ export function Frame() {
             <ThemeSwitch />
           </span>
         </header>
-        <main id="main" tabIndex={-1}><Suspense><Outlet /></Suspense></main>
+        <main id="main" tabIndex={-1}><Outlet /></main>
       </div>
       <nav className="phone-bar" aria-label="Main pages">
         {PHONE_PAGES.map((each) => (

@@ -1,5 +1,6 @@
 // The pages of the console, in the order and the groups of the side bar.
 import { ArrowLeftRight, CircleGauge, Flag, FlaskConical, ListTree, MessagesSquare, ScanEye, Settings, Shield, SquareStack, TriangleAlert, type LucideIcon } from "lucide-react";
+import { OVERVIEW_HOURS } from "./query";
 
 export interface PageEntry {
   path: string;
@@ -15,7 +16,7 @@ export const GROUPS: { name: string; pages: PageEntry[] }[] = [
   {
     name: "Watch",
     pages: [
-      { path: "/", name: "Overview", icon: CircleGauge, hours: "24", about: "Is anything wrong now?" },
+      { path: "/", name: "Overview", icon: CircleGauge, hours: OVERVIEW_HOURS, about: "Is anything wrong now?" },
       { path: "/traces", name: "Traces", icon: ListTree, hours: "", about: "Which runs?" },
       { path: "/sessions", name: "Sessions", icon: MessagesSquare, hours: "168", about: "Conversations as a whole" },
       { path: "/failures", name: "Failures", icon: Flag, hours: "168", about: "Which few causes are behind the many?" },
@@ -44,7 +45,6 @@ export const PAGES = GROUPS.flatMap((group) => group.pages);
 
 // Those of the bar of a phone; the drawer has them all.
 export const PHONE_PAGES = ["/", "/traces", "/failures", "/review"].map((path) => PAGES.find((page) => page.path === path)!);
-
 
 // Pages that belong to another one of the side bar.
 const PARENTS: [string, string][] = [["/trials/", "/experiments"], ["/gates/", "/suites"]];

@@ -11,6 +11,10 @@ const LEAST: Record<string, string> = { latency: "min_seconds", tokens: "min_tok
 
 /** Parameters of a request; one that may be given often is a list. */
 export type Parameters = Record<string, string | string[]>;
+
+/** The window of the overview where its address names none. */
+export const OVERVIEW_HOURS = "24";
+
 const UNITS: Record<string, number> = { m: 1 / 60, h: 1, d: 24 };
 
 export const NAMES = [

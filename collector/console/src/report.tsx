@@ -9,8 +9,9 @@ import { Gate } from "./pages/gates";
 import { StoredTrace, TrialTrace } from "./pages/trace";
 import { Link } from "./parts";
 import { start } from "./root";
+import "./style.css";
 
-start(ReportFrame, Missing, {
+void start(ReportFrame, Missing, {
   "/traces/$id": StoredTrace,
   "/trials/$": TrialTrace,
   "/experiments/$": Experiment,

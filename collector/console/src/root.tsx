@@ -2,10 +2,9 @@
 import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, RouterProvider, useLocation } from "@tanstack/react-router";
-import { StrictMode, type ComponentType } from "react";
+import type { ComponentType } from "react";
 import { createRoot } from "react-dom/client";
 import { followLink, history } from "./location";
-import "./style.css";
 import { theme } from "./theme";
 
 const FRESH_MS = 2000;
@@ -22,12 +21,16 @@ export interface PageParts {
 
 export type View = ComponentType<PageParts>;
 
-/** Draw the pages of the given addresses within a frame. */
-export function start(Frame: ComponentType, NotFound: ComponentType, views: Record<string, View>): void {
+/** A view that may have to be loaded first. */
+export type LoadedView = View & { preload?: () => Promise<void> };
+
+/** Draw the pages of the given addresses within a frame, once the first one is loaded. */
+export async function start(Frame: ComponentType, NotFound: ComponentType, views: Record<string, LoadedView>): Promise<void> {
   const root = createRootRoute({ component: () => <Frame />, notFoundComponent: () => <NotFound /> });
-  const routes = Object.keys(views).map((path) =>
-    createRoute({ getParentRoute: () => root, path, component: () => <Routed views={views} path={path} /> }),
-  );
+  const routes = Object.entries(views).map(([path, view]) => {
+    const component = Object.assign(() => <Routed views={views} path={path} />, { preload: view.preload });
+    return createRoute({ getParentRoute: () => root, path, component });
+  });
   const router = createRouter({
     history,
     routeTree: root.addChildren(routes),
@@ -36,12 +39,12 @@ export function start(Frame: ComponentType, NotFound: ComponentType, views: Reco
     stringifySearch: (search) => String((search as { text?: string }).text ?? ""),
   });
   document.addEventListener("click", followLink);
+  // A page that is drawn before it is loaded would be shown 300 ms later: React holds back what follows a fallback.
+  await router.load();
   createRoot(document.getElementById("app")!).render(
-    <StrictMode>
-      <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false}>
-        <QueryClientProvider client={queries}><RouterProvider router={router} /></QueryClientProvider>
-      </MantineProvider>
-    </StrictMode>,
+    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false}>
+      <QueryClientProvider client={queries}><RouterProvider router={router} /></QueryClientProvider>
+    </MantineProvider>,
   );
 }
 

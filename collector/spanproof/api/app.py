@@ -12,20 +12,14 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 
-from spanproof.api.bundle import STATIC
+from spanproof.api.bundle import load_assets
 from spanproof.api.problems import add_problem_handlers, build_problem_response
 from spanproof.api.routes import router
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.store import Store
 
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".woff2": "font/woff2",
-}
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
@@ -64,15 +58,14 @@ def build_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_
 
     @app.get("/", include_in_schema=False)
     @app.get("/{path:path}", include_in_schema=False)
-    def files(path: str = "") -> Response:
+    async def files(request: Request, path: str = "") -> Response:
         if path.startswith("api/"):
             raise HTTPException(
                 HTTPStatus.NOT_FOUND, f"/{path} is no path of the API; /api/v1/openapi.json lists them"
             )
-        assets = {item.name: item for item in STATIC.glob("*.*")}
+        assets = load_assets()
         # Every other path is a view of the console, which reads the address itself.
-        file = assets.get(path, STATIC / "index.html")
-        return FileResponse(file, media_type=_TYPES.get(file.suffix))
+        return assets.get(path, assets["index.html"]).build_response(request)
 
     @app.middleware("http")
     async def guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:

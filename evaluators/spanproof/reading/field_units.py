@@ -70,6 +70,9 @@ _AFTER_CERTAIN_WORDS = {
 _LETTER_UNITS = {"c": UNITS["celsius"], "f": UNITS["fahrenheit"]}
 _PERCENT_SIGN = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BRACKETED = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,12})[)\]]\s*\Z")
+_CENT, _CENTS = 0.01, "cents"
+_CURRENCY_SIGN = re.compile(r"[$€£]")
+_PLAIN_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _DURATION_WORDS = frozenset(
     str.split("duration elapsed runtime length took lap pace uptime split taken spent timeout")
 )
@@ -146,3 +149,24 @@ def apply_unit(value: Value, unit: FieldUnit) -> Value:
 def names_duration(path: tuple[str, ...]) -> bool:
     """Return whether the innermost name of a path is that of a duration: its `03:30` is no time of day."""
     return not _DURATION_WORDS.isdisjoint(split_name(path[-1]))
+
+
+def name_minor_unit(value: Value) -> str:
+    """Return `cents` of an amount that counts them, as a name beside it says; else nothing."""
+    return _CENTS if value.kind is Kind.MONEY and value.factor == _CENT else ""
+
+
+def format_in_currency(text: str, unit: str, stated: str) -> str:
+    """Return a source's amount in cents in the currency of a stated one: `$45.00, from 4500 cents`.
+
+    Args:
+        text: the source's amount as `name: value`, or alone; returned unchanged if it is not in cents.
+        unit: what `name_minor_unit` returns of it.
+        stated: the amount beside it, with the sign of its currency.
+    """
+    name, _, number = text.rpartition(": ")
+    sign = _CURRENCY_SIGN.match(stated)
+    if sign is None or unit != _CENTS or not _PLAIN_NUMBER.fullmatch(number):
+        return text
+    written = text if name else f"{text} {unit}"
+    return f"{sign[0]}{float(number.replace(',', '')) * _CENT:,.2f}, from {written}"

@@ -53,6 +53,26 @@ def test_a_misquoted_amount_fails_and_quotes_what_was_returned(build, score_of):
     assert '{"amount_cents": 4500}'[start:end] == "4500"
 
 
+@pytest.mark.parametrize(
+    ("code", "printed", "said", "explained"),
+    [
+        ("cents = refund()\nprint(cents)", "4500", "$54.00", "the code printed $45.00, from 4500 cents"),
+        (
+            "print(refund())",
+            '{"amount_cents": 4500}',
+            "€54.00",
+            "the code printed €45.00, from amount_cents: 4500",
+        ),
+        ("print(refund())", '{"amount": 4500}', "$54.00", "the code printed amount: 4500"),
+        ("print(refund())", '{"amount_cents": 4500}', "54 dollars", "the code printed amount_cents: 4500"),
+    ],
+)
+def test_both_amounts_are_in_one_unit_where_it_is_known(build, score_of, code, printed, said, explained):
+    snippet = build.snippet(code, observation=printed)
+    outcome = score_of(judged(build, [snippet], f"Your refund is {said}."), "groundedness")
+    assert explained in outcome.explanation
+
+
 def test_an_answer_cannot_bear_itself_out(build, score_of):
     work = build.snippet("r = refund()\nprint(r)", observation="4500")
     last = build.snippet(

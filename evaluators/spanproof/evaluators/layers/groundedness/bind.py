@@ -25,6 +25,7 @@ from spanproof.reading.agreement import (
     is_agreeing,
     may_be_minor_units,
 )
+from spanproof.reading.field_units import name_minor_unit
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
@@ -505,13 +506,13 @@ def merge_rows(names: Sequence[Named]) -> frozenset[int]:
 
 def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
     """Return a fact as what a claim was bound to."""
-    low, high = fact.cell
     text = world.base.texts[fact.source]
-    shown = " ".join(text[low:high].split())[:200]
+    shown = " ".join(text[slice(*fact.cell)].split())[:200]
     label = f"{fact.field}: {shown}" if fact.field else shown
     output = fact.source if world.is_output(fact) else None
     value, kind = text[fact.start : fact.end], world.sources[fact.source].kind.value
-    return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind)
+    unit = name_minor_unit(fact.value)
+    return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind, unit)
 
 
 def make_claim(

@@ -13,6 +13,7 @@ from spanproof.evaluators.layers.groundedness.model import (
     ClaimKind,
     Verdict,
 )
+from spanproof.reading.field_units import format_in_currency
 
 _WITH_UNITS: Final = frozenset({ClaimKind.QUANTITY, ClaimKind.CURRENCY})
 _WORD: Final = re.compile(r"[^\W\d_]{2}")
@@ -38,26 +39,23 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+    source = verb if bound.output is not None else f"the {bound.source} gives"
     if claim.verdict is Verdict.UNCERTAIN:
-        return f"{said}; {_explain_unsettled(claim.cause, bound, verb)}{where}"
-    found = f"{_name_source(bound, verb)} {bound.text}"
+        return f"{said}; {_explain_unsettled(claim.cause, bound, source)}{where}"
+    found = f"{source} {format_in_currency(bound.text, bound.unit, claim.text)}"
     why = {
         Cause.GIVEN: f"the {bound.source} gives {bound.text}",
-        Cause.DERIVED: f"what {_name_source(bound, verb)} comes to that: {bound.derivation}",
-        Cause.OTHER_RESULT: f"what {_name_source(bound, verb)} comes to {bound.derivation}",
+        Cause.DERIVED: f"what {source} comes to that: {bound.derivation}",
+        Cause.OTHER_RESULT: f"what {source} comes to {bound.derivation}",
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {found}",
         Cause.OVERTAKEN: f"a later output returned {bound.text}",
     }.get(claim.cause, found)
     return f"{said}; {why}{where}"
 
 
-def _explain_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
+def _explain_unsettled(cause: Cause, bound: ClaimEvidence, source: str) -> str:
     """Return what speaks against a claim, or for it, and does not suffice."""
-    nearest = f"{_name_source(bound, verb)} {bound.derivation or bound.text}"
+    nearest = f"{source} {bound.derivation or bound.text}"
     if cause in UNSOURCED:
         return f"no source has it; the nearest is that {nearest}"
     return f"{nearest}, and whether that is what the answer means is not certain"
-
-
-def _name_source(bound: ClaimEvidence, verb: str) -> str:
-    return verb if bound.output is not None else f"the {bound.source} gives"

@@ -89,6 +89,7 @@ class ClaimEvidence:
         others: further outputs that hold a part of what it is derived from.
         record: the record's number in the fact base.
         source: the kind of source, such as `output` or `task`.
+        unit: `cents` where a name says that the value counts them.
     """
 
     output: int | None
@@ -100,6 +101,7 @@ class ClaimEvidence:
     value: str = ""
     record: int | None = None
     source: str = "output"
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

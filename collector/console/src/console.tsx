@@ -1,16 +1,14 @@
 // The console: its pages, each loaded once it is opened.
-import "./fonts.css";
-import { lazy } from "react";
+import { lazyRouteComponent } from "@tanstack/react-router";
 import { Frame, Missing } from "./frame";
-import { start, type View } from "./root";
+import { start, type LoadedView, type View } from "./root";
 
 const RETRY_MS = 2000;
-const loads: (() => Promise<View>)[] = [];
+const AHEAD_MS = 1000;
 
-/** A page that is loaded once it is opened, or once the first one is there; tried again while the server is away. */
-function page(load: () => Promise<View>) {
-  loads.push(load);
-  return lazy(async () => {
+/** A page that is loaded once it is opened; tried again while the server is away. */
+function page(load: () => Promise<View>): LoadedView {
+  return lazyRouteComponent(async () => {
     for (;;) {
       try {
         return { default: await load() };
@@ -21,7 +19,7 @@ function page(load: () => Promise<View>) {
   });
 }
 
-start(Frame, Missing, {
+const pages = {
   "/": page(async () => (await import("./pages/overview")).Overview),
   "/traces": page(async () => (await import("./pages/traces")).Traces),
   "/traces/$id": page(async () => (await import("./pages/trace")).StoredTrace),
@@ -42,7 +40,9 @@ start(Frame, Missing, {
   "/compare/runs": page(async () => (await import("./pages/runs")).Runs),
   "/boundary": page(async () => (await import("./pages/boundary")).Boundary),
   "/settings": page(async () => (await import("./pages/settings")).Settings),
-});
+};
 
-// A server that goes away takes no page along that was not opened yet.
-addEventListener("load", () => loads.forEach((load) => void load().catch(() => undefined)));
+void start(Frame, Missing, pages);
+
+// A server that goes away takes no page along that was not opened yet. The first view comes before that.
+setTimeout(() => Object.values(pages).forEach((each) => void each.preload?.()), AHEAD_MS);
