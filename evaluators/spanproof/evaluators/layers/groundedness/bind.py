@@ -354,12 +354,21 @@ class ValueBinder:
                 continue
             if is_beside or any(are_of_one_shape(fact, each) for name in leading for each in rivals[name]):
                 return False
-        # Nothing names a field: of a value that is precise it is the only one that has it.
-        return is_only_value and is_precise(stated) and not _is_in_score(stated, reading)
+        # Nothing names a field: the value decides. Words that name another are left unread.
+        return is_only_value and not _is_in_score(stated, reading)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
         is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
         return is_of_year and is_year(stated.mention.value)
+
+    def is_value_alone(self, reading: Reading) -> bool:
+        """Return whether a value is bound to one of several fields that no word of passage or task names."""
+        words = self.list_words(reading) | reading.scope_words
+        groups = expand(words)
+        bound = [(each, reading.by_stated.get(each.start)) for each in reading.stated if not is_precise(each)]
+        named = [(each, fact) for each, fact in bound if fact is not None and fact.path]
+        alone = [each for each, fact in named if not self.score(fact, words, groups)]
+        return any(len(self._group_rivals(reading.by_stated[each.start], each)) > 1 for each in alone)
 
     def _get_column(self, fact: Fact) -> FieldName:
         """Return the name of a fact's field; of one without a name its place."""

@@ -340,4 +340,4 @@ class StateBinder:
 def _is_supposed(reading: Reading, start: int) -> bool:
     """Return whether a state may not be: "if it is open"."""
     clause = reading.words_between(reading.get_clause(start)[0], start)
-    return any(word.text.lower() in _SUPPOSING for word in clause)
+    return any(word.text.lower() in _SUPPOSING and word.part != "PROPN" for word in clause)  # not "May"

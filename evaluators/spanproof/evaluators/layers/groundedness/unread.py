@@ -303,6 +303,7 @@ def _is_read(
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether the task has a word and takes it for granted, or whether it is of no matter."""
     is_requested = word.part in _CONTENT_PARTS and is_among(word, binder.task_words)
+    is_requested = is_requested and not binder.is_value_alone(reading)
     if is_requested and _is_in_question(word, at, reading, binder):
         return False
     if is_of(word, "carrier") and not _is_unsettled_state(at, reading, binder, is_requested=is_requested):
