@@ -9,13 +9,11 @@ node class over the tables of `expressions` and `statements`.
 from __future__ import annotations
 
 import ast
-import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
-from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.python.conditions import Conditions
@@ -96,10 +94,7 @@ class Machine(Reader):
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
-        self.visited_dead: set[int] = set()
         self.conditions: Conditions | None = None
-        # Where relative paths begin; empty for the work directory, and where that is not sure.
-        self.directory = ""
         self.soft_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
@@ -129,6 +124,10 @@ class Machine(Reader):
             if flow is not None:
                 return flow
         return None
+
+    def find_truth(self, test: ast.expr) -> bool | None:
+        """Return what a test gives whenever it is reached; None where that is not known."""
+        return self.conditions.find_truth(test) if self.conditions is not None else None
 
     def name_unknown_path(self, value: Value) -> str:
         """Return a name for a path that is known in part: the same for the same value alone."""
@@ -187,18 +186,6 @@ class Machine(Reader):
     def plain_name(self, name: str) -> str:
         """Return a resolved name as people write it."""
         return strip_database(name).replace("()", "").removeprefix("?.")
-
-    def change_directory(self, path: str | None) -> None:
-        """Note where relative paths begin from now on; None where that is not known."""
-        is_known = path is not None and not self.uncertain
-        self.directory = posixpath.join(self.directory, path) if path is not None and is_known else ""
-
-    def locate(self, pieces: Pieces) -> Pieces:
-        """Return a path with the directory before it that the program has changed to."""
-        head = pieces[0]
-        if not self.directory or head is None or head.startswith(("/", "~")):
-            return pieces
-        return (posixpath.join(self.directory, head), *pieces[1:])
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""

@@ -360,13 +360,9 @@ class Reader(Reporter):
                 pending.extend(option.items if isinstance(option, Items) else option.options)
                 continue
             names = collect_taint(option) == NAME
-            pieces = self.locate(to_pieces(option))
+            pieces = to_pieces(option)
             crossing = self.context.boundary.path(action, pieces, holes_are_names=names)
             self.crossed(crossing, who, node)
-
-    def locate(self, pieces: Pieces) -> Pieces:
-        """Return a path with the directory before it that the program has changed to."""
-        return pieces
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""
