@@ -55,7 +55,7 @@ class OwnFiles:
         self._is_closed = True
 
     def open_new(self, path: str) -> None:
-        """Note that a file is emptied to be written; of one that is written twice the content is not known."""
+        """Note that a file is emptied to be written; what one holds that is written twice is not known."""
         if path in self._opened:
             self._unknown.add(path)
         self._opened.add(path)

@@ -1,8 +1,8 @@
 """What a condition gives whenever it is reached, so that the branch it excludes never runs.
 
-In: the tree of a program and the test of one branch. Out: its truth, where it is made of literals and of names
-that one statement of the module binds to a literal (`DRY_RUN = True`). A program that may bind names in ways
-that its tree does not show has no such names.
+In: the tree of a program and the test of one branch. Out: its truth, where it is made of literals and of
+names that one statement of the module binds to a literal (`DRY_RUN = True`). A program that may bind names
+in ways that its tree does not show has no such names.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from spanproof.sandbox.words import split_words
 
 # What binds names, or replaces functions of modules, in ways that the tree does not show.
 _REBINDS: Final = split_words(
-    "exec eval execfile runcode runsource FunctionType CodeType globals locals vars setattr delattr __setattr__"
-    " __delattr__ __dict__ __main__ __globals__ __builtins__ builtins __code__ __closure__ __import__ import_module"
-    " importlib runpy run_module run_path modules _getframe f_globals f_locals f_back gi_frame cr_frame tb_frame"
-    " settrace setprofile currentframe get_ipython mock patch monkeypatch MonkeyPatch gc inspect cProfile"
-    " pdb bdb doctest *"
+    "exec eval execfile runcode runsource FunctionType CodeType globals locals vars setattr delattr"
+    " __setattr__ __delattr__ __dict__ __main__ __globals__ __builtins__ builtins __code__ __closure__"
+    " __import__ import_module importlib runpy run_module run_path modules _getframe f_globals f_locals"
+    " f_back gi_frame cr_frame tb_frame settrace setprofile currentframe get_ipython mock patch monkeypatch"
+    " MonkeyPatch gc inspect cProfile pdb bdb doctest *"
 )
 _EXITS: Final = frozenset({"exit", "quit", "_exit"})
 _NAMES_OF_NODES: Final = ("id", "attr", "name", "asname", "arg", "rest", "module")
@@ -134,8 +134,8 @@ class Conditions:
             case ast.UnaryOp(ast.Not(), operand):
                 return not self._evaluate(operand)
             case ast.BoolOp(operation, values):
-                for value in values:
-                    outcome = self._evaluate(value)
+                for one in values:
+                    outcome = self._evaluate(one)
                     if bool(outcome) is isinstance(operation, ast.Or):
                         break
                 return outcome

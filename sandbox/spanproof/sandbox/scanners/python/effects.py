@@ -281,7 +281,7 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_work_directory(call: Call[Machine], value: Value) -> Value | None:
     call.judge_path(Action.READ, value)
-    # Relative paths are judged from the work directory all the same: `chdir` may fail, or be undone.
+    call.m.change_directory(to_whole_text(value))
     call.m.context.own_files.close()
     return None
 

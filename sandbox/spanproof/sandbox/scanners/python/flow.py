@@ -26,7 +26,6 @@ from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
-    Function,
     Instance,
     Items,
     Mapping,
@@ -339,7 +338,7 @@ def _execute_while(m: Machine, node: ast.While) -> Flow:
 
 
 def _execute_turns(m: Machine, node: ast.While, most: int) -> bool:
-    """Read a loop turn by turn, `most` of them, while its condition is known; returns whether it came to its end."""
+    """Read a loop's turns, `most` of them, while its condition is known; returns whether it ended itself."""
     for turn in range(most):
         condition = fold.evaluate_truth(m.evaluate(node.test))
         if condition is False:

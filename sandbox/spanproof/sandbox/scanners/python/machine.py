@@ -9,11 +9,13 @@ node class over the tables of `expressions` and `statements`.
 from __future__ import annotations
 
 import ast
+import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
+from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.python.conditions import Conditions
@@ -45,6 +47,8 @@ DECODING_STEPS = 60_000
 CALL_STEPS = 40_000
 """The same for calls, which are followed for longer than loops."""
 
+# Directories outside the work directory that a program changes to; more are not followed.
+_MOST_DIRECTORIES: Final = 8
 _BUFFERS: Final = tuple(
     split_words("io. open() requests. urllib. tempfile. sys. gzip. zipfile. httpx. sqlite3.")
 )
@@ -95,6 +99,8 @@ class Machine(Reader):
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
         self.conditions: Conditions | None = None
+        # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
+        self.directories: list[str] = []
         self.soft_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
@@ -186,6 +192,19 @@ class Machine(Reader):
     def plain_name(self, name: str) -> str:
         """Return a resolved name as people write it."""
         return strip_database(name).replace("()", "").removeprefix("?.")
+
+    def change_directory(self, path: str) -> None:
+        """Note a directory outside the work directory that relative paths may begin at."""
+        entered = [posixpath.join(one, path) for one in ("", *self.directories)]
+        outside = [one for one in entered if one.startswith(("/", "~")) and one not in self.directories]
+        self.directories += outside[: max(0, _MOST_DIRECTORIES - len(self.directories))]
+
+    def begin_at_directories(self, pieces: Pieces) -> list[Pieces]:
+        """Return a path as it is from the work directory and, where it is relative, from each other one."""
+        head = pieces[0]
+        if head is None or head.startswith(("/", "~")):
+            return [pieces]
+        return [pieces, *((posixpath.join(one, head), *pieces[1:]) for one in self.directories)]
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""
