@@ -37,14 +37,14 @@ from spanproof.reading.statements import (
     is_state,
 )
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_forms_of, expand
 
 _FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ"])
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 _NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
-_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down", "exact")
 _SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
 _HEDGE_REACH: Final = 4
@@ -137,9 +137,8 @@ def bind_names(
     for name in reading.names:
         if set(name.words) <= reading.covered:
             continue
-        if _get_common_field(name, binder) in state_fields:
-            # A state is bound by its own rules, or not at all.
-            continue
+        if _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder):
+            continue  # a state and a flag are bound by their own rules, or not at all
         others = [other for other in reading.names if other is not name]
         is_alone = not others and not reading.bound
         chains = {each for row in bound_rows for each in world.base.chain(row)}
@@ -164,6 +163,13 @@ def bind_names(
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
             yield bind.make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
+
+
+def _is_of_flag(name: Named, binder: ValueBinder) -> bool:
+    """Return whether a name is the key of a flag, which says nothing without its value: `is_prime(97)`."""
+    base = binder.world.base
+    flags = {fact.field for fact in base.by_kind[Kind.BOOL]}
+    return any(base.texts[fact.source][slice(*fact.cell)] in flags for fact in name.facts)
 
 
 def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
@@ -289,7 +295,9 @@ def _is_read(
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
-    return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
+    # "I charged $25" of an amount says what was done.
+    is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    return is_naming or _is_read_by_task(word, at, reading, binder)
 
 
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -338,6 +346,33 @@ def _collect_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozense
     return frozenset[str]().union(*(fact.words for fact in cells))
 
 
+def _is_counting_other(stated: Stated, reading: Reading) -> bool:
+    """Return whether nothing near a stated value says what its source counts: "180 rooms" of `price: 180`."""
+    fact = reading.by_stated.get(stated.start)
+    if fact is None:
+        return False
+    behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
+    counted = base_forms_of(" ".join(behind)) if behind else fact.words
+    return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
+
+
+def _is_counted(at: int, reading: Reading) -> bool:
+    """Return whether a noun is of a number that is read, or of a superlative."""
+    degrees, counting = load_degrees("superlative"), ("nummod", "det", "predet")
+    others = {index for each in reading.stated if _is_counting_other(each, reading) for index in each.words}
+    own = [reading.words[index] for index in reading.covered - others if reading.words[index].head == at]
+    return any(other.relation in counting or other.text.lower() in degrees for other in own)
+
+
+def _names_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a subject may name the quantity: in "the median is 12", not "the kettle costs 12"."""
+    if len(binder.world.numeric) > 1:
+        return True
+    head = reading.words[word.head]
+    is_copular = head.part == "AUX" or is_of(head, "carrier")
+    return is_copular and (bool(binder.task_words) or any(fact.path for fact in reading.bound))
+
+
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
 
@@ -345,12 +380,8 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
-    is_counted = any(
-        other.head == at
-        and index in reading.covered
-        and other.relation in ("nummod", "amod", "det", "predet")
-        for index, other in enumerate(reading.words)
-    )
+    if _is_counted(at, reading):
+        return True
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
+    return is_subject and not (has_amount and _names_quantity(word, reading, binder))
