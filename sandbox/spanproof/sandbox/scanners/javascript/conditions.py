@@ -90,18 +90,26 @@ def _read_constant(script: Script, node: Node) -> _Literal | None:
     name, root = script.text(node), node
     while root.parent is not None:
         root = root.parent
-    found: list[Node] = []
-    pending = [root]
-    while pending and not root.has_error:
-        one = pending.pop()
-        pending += one.named_children
-        above = one.parent
-        is_named = one.type.endswith(("identifier", "identifier_pattern")) and script.text(one) == name
-        if is_named and one.type != "property_identifier" and above is not None and above.type not in _READS:
-            found.append(above)
+    found = [] if root.has_error else _list_other_uses(script, root, name)
     declaration = found[0].parent if len(found) == 1 else None
     if declaration is None or declaration.parent != root or not script.text(declaration).startswith("const"):
         return None
     value = found[0].child_by_field_name("value")
     is_literal = value is not None and value.type in {"true", "false", "string"}
     return _read_value(script, value) if value is not None and is_literal else None
+
+
+def _list_other_uses(script: Script, root: Node, name: str) -> list[Node]:
+    """Return what holds a name where it is not only read, such as what declares it."""
+    found: list[Node] = []
+    pending = [root]
+    while pending:
+        one = pending.pop()
+        pending += one.named_children
+        above = one.parent
+        is_name = (
+            one.type.endswith(("identifier", "identifier_pattern")) and one.type != "property_identifier"
+        )
+        if is_name and above is not None and above.type not in _READS and script.text(one) == name:
+            found.append(above)
+    return found

@@ -70,14 +70,6 @@ class Conditions:
     @cached_property
     def _literals(self) -> dict[str, Any]:
         """What the names hold that one statement of the module binds to a literal."""
-        read = Counter(node.id for node in self._nodes if isinstance(node, ast.Name))
-        searched = Counter(
-            node.comparators[0].id
-            for node in self._nodes
-            if isinstance(node, ast.Compare)
-            and isinstance(node.ops[0], ast.In | ast.NotIn)
-            and isinstance(node.comparators[0], ast.Name)
-        )
         found: dict[str, Any] = {}
         for statement in self._module.body:
             match statement:
@@ -88,14 +80,20 @@ class Conditions:
                         literal = ast.literal_eval(value)
                     except (ValueError, TypeError, MemoryError, RecursionError):
                         continue
-                    # What can be changed in place is only searched.
-                    is_kept = isinstance(literal, bool | int | str | None) or read[name] == searched[name] + 1
-                    if is_kept and self._bound[name] == 1 and name not in BUILTINS:
+                    if self._is_kept(name, literal) and name not in BUILTINS:
                         found[name] = literal
                 case ast.ImportFrom("typing", names) if self._bound["TYPE_CHECKING"] == 1:
                     is_imported = any(one.name == "TYPE_CHECKING" and one.asname is None for one in names)
                     found |= {"TYPE_CHECKING": False} if is_imported else {}
         return found
+
+    def _is_kept(self, name: str, literal: object) -> bool:
+        """Whether a name is bound once, and what can be changed in place is only searched."""
+        tests = [node for node in self._nodes if isinstance(node, ast.Compare)]
+        searched = [one.comparators[0] for one in tests if isinstance(one.ops[0], ast.In | ast.NotIn)]
+        used = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == name]
+        is_scalar = isinstance(literal, bool | int | str | None)
+        return self._bound[name] == 1 and (is_scalar or sum(one not in searched for one in used) == 1)
 
     def find_truth(self, test: ast.expr) -> bool | None:
         """Return what a test gives whenever it is reached; None where that is not known."""
@@ -117,13 +115,10 @@ class Conditions:
             isinstance(node, ast.Name) and node.id in {"sys", "os"} and node not in held
             for node in self._nodes
         )
-        return (
-            not self._is_rebound
-            and not is_handed_on
-            and attributes.isdisjoint({"sys", "os"})
-            and not any(self._bound[name] for name in _EXITS)
-            and all(self._bound[name] == imported[name] for name in ("sys", "os"))
-        )
+        is_replaced = is_handed_on or any(self._bound[name] for name in _EXITS)
+        are_modules = all(self._bound[name] == imported[name] for name in ("sys", "os"))
+        is_reached_by_others = self._is_rebound or not attributes.isdisjoint({"sys", "os"})
+        return are_modules and not is_replaced and not is_reached_by_others
 
     def _evaluate(self, node: ast.expr) -> Any:
         match node:

@@ -148,14 +148,19 @@ def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
         hook = attributes.find_member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
         if hook is not None:
             m.call(attributes.bind_receiver(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
+    value = _decorate_class(m, klass, node)
+    if value is not klass:
+        outer.bind(node.name, value)
+    return None
+
+
+def _decorate_class(m: Machine, klass: Klass, node: ast.ClassDef) -> Value:
     value: Value = klass
     for decorator in reversed(node.decorator_list):
         called = m.evaluate(decorator)
         if not (isinstance(called, Ref) and called.name.startswith(("dataclasses.", "functools."))):
             value = _decorate(m, called, value, decorator)
-    if value is not klass:
-        outer.bind(node.name, value)
-    return None
+    return value
 
 
 def _execute_return(m: Machine, node: ast.Return) -> Flow:

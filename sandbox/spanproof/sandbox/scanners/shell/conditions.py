@@ -49,8 +49,7 @@ _LONGEST: Final = 8_000
 
 def find_outcome(shell: Shell, node: Node) -> bool | None:
     """Return whether a command succeeds; None where that is not known, or may change."""
-    following = node.next_sibling
-    if not _is_followed(shell) or (following is not None and following.type == "&"):
+    if not _is_followed(shell) or _is_in_background(node):
         return None
     if node.type == "negated_command":
         inner = find_outcome(shell, node.named_children[0])
@@ -67,14 +66,11 @@ def find_outcome(shell: Shell, node: Node) -> bool | None:
 
 def ends_script(shell: Shell, node: Node) -> bool:
     """Whether nothing behind a command runs: it is `exit` or `return`, or surely reaches one."""
-    following = node.next_sibling
-    if not _is_followed(shell) or (following is not None and following.type == "&"):
+    if not _is_followed(shell) or _is_in_background(node):
         return False
     match node.type:
         case "command":
-            words = shell.words.text(node).split()
-            has_status = len(words) == 1 or (len(words) == 2 and words[1].isdigit())
-            return has_status and (words[0] == "exit" or (words[0] == "return" and _is_in_function(node)))
+            return _is_end(shell, node)
         case "list" if node.named_child_count == 2:
             first, second = node.named_children
             is_reached = find_outcome(shell, first) is (node.children[1].type == "&&")
@@ -87,6 +83,12 @@ def ends_script(shell: Shell, node: Node) -> bool:
     return False
 
 
+def _is_end(shell: Shell, node: Node) -> bool:
+    words = shell.words.text(node).split()
+    has_status = len(words) == 1 or (len(words) == 2 and words[1].isdigit())
+    return has_status and (words[0] == "exit" or (words[0] == "return" and _is_in_function(node)))
+
+
 def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
     """Return the parts of an `if` that run; None where that is not known."""
     conditions = [one for one in node.children_by_field_name("condition") if one.is_named]
@@ -95,6 +97,11 @@ def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
     if outcome is None or (not outcome and len(others) > 1):
         return None
     return [child for child in node.named_children if child not in others] if outcome else others
+
+
+def _is_in_background(node: Node) -> bool:
+    following = node.next_sibling
+    return following is not None and following.type == "&"
 
 
 def _is_in_function(node: Node) -> bool:
@@ -145,22 +152,23 @@ def _is_plain(shell: Shell, node: Node) -> bool:
 def _find_value(shell: Shell, name: str, node: Node) -> str | None:
     """Return the literal that a variable holds wherever it is read; None where that is not known."""
     nodes = _list_nodes(shell)
-    set_at = [
-        one
-        for one in nodes
-        if one.type == "variable_name"
-        and shell.words.text(one) == name
-        and (one.parent is None or one.parent.type not in {"simple_expansion", "expansion"})
-    ]
-    assignment = set_at[0].parent if len(set_at) == 1 else None
+    assignment = _find_only_setter(shell, nodes, name)
     if assignment is None or assignment.type != "variable_assignment" or _OWN_VARIABLES.fullmatch(name):
         return None
-    following = assignment.next_sibling
-    is_statement = assignment.parent == shell.script.root and (following is None or following.type != "&")
+    is_statement = assignment.parent == shell.script.root and not _is_in_background(assignment)
     first = min(
         (one.start_byte for one in nodes if one.type == "function_definition"), default=node.start_byte
     )
     _, sign, text = shell.words.text(assignment).partition("=")
     is_literal = sign == "=" and (not text or _LITERAL.fullmatch(text) is not None)
     is_before = assignment.start_byte < min(first, node.start_byte)
-    return text.strip("'\"") if is_statement and is_before and is_literal else None
+    is_sure = is_statement and is_before and is_literal
+    return text.strip("'\"") if is_sure else None
+
+
+def _find_only_setter(shell: Shell, nodes: list[Node], name: str) -> Node | None:
+    """Return what names a variable without reading it; None where several do."""
+    named = [one for one in nodes if one.type == "variable_name" and shell.words.text(one) == name]
+    holders = [one.parent for one in named if one.parent is not None]
+    set_by = [one for one in holders if one.type not in {"simple_expansion", "expansion"}]
+    return set_by[0] if len(set_by) == 1 else None
