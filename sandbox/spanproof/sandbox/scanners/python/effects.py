@@ -262,6 +262,8 @@ def _judge_open(call: Call[Machine], value: Value) -> Value | None:
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)
+    if path is not None and writes and not adds:
+        call.m.context.own_files.open_new(path)
     if path is not None and adds and not call.m.context.own_files.holds(path):
         call.m.context.own_files.forget(path)  # what it is added to is not known
     return Ref(f"{call.name}()", FILE, value if path is not None else None)

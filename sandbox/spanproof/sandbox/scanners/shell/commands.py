@@ -164,6 +164,8 @@ def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
     elif operator == ">>" and not files.holds(path):
         files.forget(path)  # what it is added to is not known
     else:
+        if operator == ">":
+            files.open_new(path)
         files.add_text(path, text)
 
 
