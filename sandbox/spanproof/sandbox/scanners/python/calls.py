@@ -256,8 +256,14 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     return _judge_call(m, function, arguments, node)
 
 
+# Calls that write files, or give them other names, in ways that are not followed.
+_WRITES_UNSEEN = split_words("os.link os.symlink os.open os.write os.fdopen fileinput.input")
+
+
 def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
+    if name in _WRITES_UNSEEN:
+        m.context.own_files.forget(None)
     found = SINKS.get(name)
     if found is None and name.startswith("pandas."):
         found = SINKS.get("pandas." + name.rpartition(".")[2])

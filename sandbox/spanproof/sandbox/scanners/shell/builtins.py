@@ -99,6 +99,8 @@ def _judge_set(shell: Shell, program: str, arguments: list[Words], stdin: Stream
     if not arguments:
         shell.read_all_variables("set", node)
     texts = [read_known_text(argument) for argument in arguments]
+    if any(text is None or "C" in text or text == "noclobber" for text in texts):
+        shell.context.own_files.close()  # a redirection may fail
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])
     return NOTHING

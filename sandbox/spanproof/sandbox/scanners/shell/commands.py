@@ -80,6 +80,28 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
+        if (read_known_text(fields[0]) or "").rpartition("/")[2] in _WRITES_UNSEEN:
+            shell.context.own_files.forget(None)
+
+
+# Programs that write files whose names are not among their operands, or by code of their own.
+_WRITES_UNSEEN: Final = frozenset(
+    {
+        "split",
+        "csplit",
+        "python",
+        "python3",
+        "node",
+        "pandoc",
+        "gunzip",
+        "gzip",
+        "bunzip2",
+        "unxz",
+        "xz",
+        "perl",
+    }
+    | {"ruby", "set", "make"}
+)
 
 
 def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]]:
