@@ -496,8 +496,7 @@ def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Count
             continue
         names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
         names |= binder.task_words | world.words_of(facts[0])
-        measured = (world.words_of(fact) for fact in facts if fact.value.kind in NUMERIC)
-        counted = forms.difference(*measured)
+        counted = forms.difference(*(world.words_of(fact) for fact in facts if fact.value.kind in NUMERIC))
         is_whole = previous in _DEFINITE and number >= _FEWEST_OF_TABLE
         if is_whole or not counted.isdisjoint(names) or not expand(counted).isdisjoint(expand(names)):
             return Counted(tuple(facts), (), f"{len(members)} rows")
