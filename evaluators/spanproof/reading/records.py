@@ -472,10 +472,11 @@ def is_bare_number(fact: Fact, text: str) -> bool:
 def list_supposing(fact: Fact) -> frozenset[str]:
     """Return the words of a fact's field or sentence by which it may be otherwise: "would remove 5"."""
     if fact.sentence is None:
-        return _POSSIBLE.intersection(split_name(fact.field))
+        # The lone `may` is a month.
+        return _POSSIBLE.intersection(split_name(fact.field)[:-1])
     return _SUPPOSING.intersection(fact.sentence.text.replace("May", "").lower().split())
 
 
 def is_possible(fact: Fact) -> bool:
     """Return whether the name of a fact's field says only what may be."""
-    return not _POSSIBLE.isdisjoint(split_name(fact.field))
+    return fact.sentence is None and bool(list_supposing(fact))

@@ -9,7 +9,9 @@ from golden_yaml import load_golden
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 
-ROWS = load_golden(Path(__file__).parents[2] / "golden/groundedness/small_outputs.yaml")
+GOLDEN = Path(__file__).parents[2] / "golden/one_sentence"
+ROWS = load_golden(GOLDEN / "small_outputs.yaml")
+BLIND = load_golden(GOLDEN / "blind.yaml")
 
 
 @pytest.mark.parametrize("row", ROWS["right"], ids=lambda row: row["answer"])
@@ -25,3 +27,9 @@ def test_no_wrong_answer_passes(row):
 def test_as_many_right_answers_pass_as_the_docs_say():
     verdicts = [ground([row["output"]], row["answer"], row["task"]).verdict for row in ROWS["right"]]
     assert verdicts.count(Verdict.GROUNDED) >= 12
+
+
+@pytest.mark.parametrize("row", BLIND, ids=lambda row: row["right"])
+def test_no_answer_of_the_blind_set_gets_the_wrong_verdict(row):
+    assert ground([row["output"]], row["right"], row["task"]).verdict is not Verdict.CONTRADICTED
+    assert ground([row["output"]], row["wrong"], row["task"]).verdict is not Verdict.GROUNDED

@@ -300,7 +300,7 @@ class ValueBinder:
             if any(world.base.records[each].source == fact.source for each in named):
                 return False
         is_lone = len(world.list_siblings(row)) == 1 or all(
-            fact.value == other.value for other in self._list_column(fact)
+            fact.value == other.value for other in self.list_column(fact)
         )
         return is_lone and (not subjects or self._is_about(fact, stated, reading))
 
@@ -309,7 +309,8 @@ class ValueBinder:
         near = next(self.iter_context(stated, reading))
         return not near.isdisjoint(self.world.words_of(fact) - STOP)
 
-    def _list_column(self, fact: Fact) -> list[Fact]:
+    def list_column(self, fact: Fact) -> list[Fact]:
+        """Return the facts of a fact's field in all rows of its table."""
         name = self.world.get_field(fact)
         return [
             other

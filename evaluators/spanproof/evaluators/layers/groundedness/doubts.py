@@ -33,8 +33,8 @@ def may_mean_other(stated: Stated, fact: Fact, reading: Reading, world: World) -
 
 
 def _is_of_other_row(fact: Fact, reading: Reading, world: World) -> bool:
-    """Return whether a passage without names has taken its values so far from other rows and other fields."""
+    """Return whether a passage without names has values of other rows and fields of this table only."""
     row, column = world.get_row(fact.record), world.get_field(fact)
-    before = [other for other in reading.by_stated.values() if other.path]
-    are_other = all(world.get_row(o.record) != row and world.get_field(o) != column for o in before)
-    return bool(before and fact.path and not reading.names) and are_other
+    others = [(world.get_row(other.record), world.get_field(other)) for other in reading.by_stated.values()]
+    siblings = {*world.list_siblings(row)} - {row}
+    return bool(others and not reading.names) and all(o in siblings and f != column for o, f in others)

@@ -296,8 +296,8 @@ def _is_read(
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
-    if len(binder.world.numeric) > 1 and (is_of(word, "mean") or lowered in _WHOLE):
-        return False  # of several numbers it says which one is meant, or what becomes of them
+    if is_of(word, "mean") and any(len(binder.list_column(fact)) > 1 for fact in reading.bound):
+        return False  # one value of a column is no mean of it
     # "I charged $25" of an amount says what was done.
     is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
     return is_naming or _is_read_by_task(word, at, reading, binder)
