@@ -28,8 +28,7 @@ def may_mean_other(stated: Stated, fact: Fact, reading: Reading, world: World) -
     is_of_itself = "of" in before and any(other is fact for other in reading.by_stated.values())
     is_supposed = any(word not in texts for word in list_supposing(fact))
     is_minor = may_be_minor_units(value, fact, world.list_facts(world.get_row(fact.record)))
-    is_of_other_row = _is_of_other_row(fact, reading, world)
-    return any((is_limit, is_of_itself, is_supposed, is_minor, is_of_other_row))
+    return any((is_limit, is_of_itself, is_supposed, is_minor, _is_of_other_row(fact, reading, world)))
 
 
 def _is_of_other_row(fact: Fact, reading: Reading, world: World) -> bool:
@@ -37,4 +36,5 @@ def _is_of_other_row(fact: Fact, reading: Reading, world: World) -> bool:
     row, column = world.get_row(fact.record), world.get_field(fact)
     others = [(world.get_row(other.record), world.get_field(other)) for other in reading.by_stated.values()]
     siblings = {*world.list_siblings(row)} - {row}
-    return bool(others and not reading.names) and all(o in siblings and f != column for o, f in others)
+    are_other = all(other in siblings and field != column for other, field in others)
+    return bool(others) and not reading.names and are_other

@@ -262,7 +262,7 @@ class Shell(Reporter):
         begun = _begin_at(self.state.directories, pieces)
         first, *others = [self.context.boundary.path(action, one) for one in begun]
         may_stay = UNKNOWN_DIRECTORY in self.state.directories or None in others
-        if first is not None and may_stay and _climbs(pieces):
+        if first is not None and may_stay and _is_climbing(pieces):
             self.add("file.dynamic", node, f"{who}: {first.message} where a `cd` before it fails")
             first = None
         crossing = next((each for each in (first, *others) if each is not None), None)
@@ -419,7 +419,7 @@ def _begin_at(directories: list[str], pieces: Pieces) -> list[Pieces]:
     return [pieces, *((posixpath.join(directory, head), *pieces[1:]) for directory in known)]
 
 
-def _climbs(pieces: Pieces) -> bool:
+def _is_climbing(pieces: Pieces) -> bool:
     """Whether a path leads above the directory that it begins at."""
     return pieces[0] is not None and posixpath.normpath(pieces[0]).startswith("..")
 
