@@ -11,7 +11,7 @@ from spanproof.evaluators.layers.groundedness import Verdict, ground
 
 GOLDEN = Path(__file__).parents[2] / "golden/one_sentence"
 ROWS = load_golden(GOLDEN / "small_outputs.yaml")
-BLIND = load_golden(GOLDEN / "blind.yaml")
+OPENED = load_golden(GOLDEN / "opened.yaml")
 
 
 @pytest.mark.parametrize("row", ROWS["right"], ids=lambda row: row["answer"])
@@ -29,7 +29,7 @@ def test_as_many_right_answers_pass_as_the_docs_say():
     assert verdicts.count(Verdict.GROUNDED) >= 12
 
 
-@pytest.mark.parametrize("row", BLIND, ids=lambda row: row["right"])
-def test_no_answer_of_the_blind_set_gets_the_wrong_verdict(row):
+@pytest.mark.parametrize("row", OPENED, ids=lambda row: row["right"])
+def test_no_answer_of_the_opened_set_gets_the_wrong_verdict(row):
     assert ground([row["output"]], row["right"], row["task"]).verdict is not Verdict.CONTRADICTED
     assert ground([row["output"]], row["wrong"], row["task"]).verdict is not Verdict.GROUNDED
