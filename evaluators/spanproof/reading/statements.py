@@ -14,7 +14,7 @@ from spanproof.reading.agreement import Hedge
 from spanproof.reading.lexicon import is_of, load_degrees, load_texts
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import STOP, base_forms_of
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
@@ -34,6 +34,9 @@ _POLAR: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
+_FUNCTION_PARTS: Final = frozenset(
+    ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
+)
 _SUBJECTS: Final = ("nsubj", "nsubjpass")
 _ORDINALS: Final = {
     name: rank
@@ -150,6 +153,13 @@ def list_coordinated(words: Sequence[Word], at: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_denied(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb, or one that it is joined to, is negated: "was not sent"."""
+    verbs = list_coordinated(words, at)
+    negations = [index for index, word in enumerate(words) if is_of(word, "negation")]
+    return any(words[index].head in verbs or index in (at - 1, at - 2) for index in negations)
+
+
 def is_of_answer(words: Sequence[Word], at: int) -> bool:
     """Return whether a verb is about the answer: "I ordered them by age", "posted below", "informed you"."""
     own = {other.text.lower() for other in words if other.head == at}
@@ -219,6 +229,27 @@ def are_tying(words: Sequence[Word]) -> bool:
     is_tied = any(word.text.lower() in _TYING or word.text == ":" for word in words)
     is_apart = any(word.text in _SEPARATING or is_of(word, "negation") for word in words)
     return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
+
+
+def is_mark(word: Word) -> bool:
+    """Return whether a word is no word: a mark, or a space."""
+    return word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text))
+
+
+def is_function_word(word: Word) -> bool:
+    """Return whether a word has a part in the grammar only; without a grammar, whether it is a stop word."""
+    return word.part in _FUNCTION_PARTS or (not word.part and word.text.lower() in STOP)
+
+
+def is_degree(word: Word) -> bool:
+    """Return whether a word compares: a superlative or a comparative."""
+    lowered = word.text.lower()
+    return lowered in load_degrees("superlative") or lowered in load_degrees("comparative")
+
+
+def is_up_of_sum(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is the "up" of "add up to": what the operation is called, and no direction."""
+    return words[at].text.lower() == "up" and at > 0 and is_of(words[at - 1], "sum")
 
 
 def find_rank(words: Sequence[Word], at: int) -> tuple[int, tuple[int, ...]]:

@@ -8,7 +8,8 @@ value pick out, or the only one of its kind in the row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import ne
@@ -17,12 +18,13 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import MINOR_UNITS, are_comparable, is_agreeing
+from spanproof.reading.agreement import are_comparable, is_agreeing
+from spanproof.reading.amounts import are_of_one_shape, find_printed_amount
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
 from spanproof.reading.units import list_units
-from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand, split_name
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
@@ -55,6 +57,16 @@ _CAUSES = {
     GroundednessRule.OVERTAKEN: Cause.OVERTAKEN,
     GroundednessRule.UNKNOWN_IDENTIFIER: Cause.UNKNOWN_IDENTIFIER,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """The fields that some words name best; `is_beside` where the words are of the value's sentence."""
+
+    names: frozenset[FieldName]
+    facts: tuple[Fact, ...]
+    is_beside: bool
+    is_half_named: bool
 
 
 class ValueBinder:
@@ -168,18 +180,19 @@ class ValueBinder:
         amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
-        requested = _choose_printed(stated.mention.value, printed)
+        requested = find_printed_amount(stated.mention.value, printed)
         if requested not in options or len(amounts) != 1 or not is_bare:
             return None
+        return requested if self._is_in_words_of_task(reading) else None
+
+    def _is_in_words_of_task(self, reading: Reading) -> bool:
+        """Return whether a passage has only words of the task, beside its values and what carries them."""
         in_values = {at for each in reading.stated for at in each.words}
-        is_of_task = all(
-            not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
-            or is_of(word, "carrier")
-            or not word.text[:1].isalpha()
-            for at, word in enumerate(reading.words)
-            if at not in in_values and word.form not in STOP
-        )
-        return requested if is_of_task else None
+        words = [
+            word for at, word in enumerate(reading.words) if at not in in_values and word.form not in STOP
+        ]
+        others = [word for word in words if word.text[:1].isalpha() and not is_of(word, "carrier")]
+        return all(not self.task_words.isdisjoint((word.form, base_form(word.lemma))) for word in others)
 
     def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
@@ -201,24 +214,22 @@ class ValueBinder:
         if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
             return None
         fact = options[-1]
-        if fact not in in_row:
-            tables = {self.world.base.records[row].source for rows in subjects for row in rows}
-            siblings = self.world.list_siblings(self.world.get_row(fact.record))
-            if fact.source in tables or (subjects and len(siblings) > 1):
-                return None
+        if fact not in in_row and self._is_of_other_row(fact, subjects):
+            return None
         near = next(self.iter_context(stated, reading))
         groups = expand(near)
         own = self.score(fact, near, groups)
-        rivals = [
-            other
-            for other in self.world.base.facts
-            if other.source == fact.source
-            and other.role is not Role.HEADER
-            and are_comparable(stated.mention.value, other)
-            and other.value.kind is not Kind.TEXT
-        ]
-        is_other_named = any(self.score(other, near, groups) > own for other in rivals)
+        rivals = [other for other in self.world.base.facts if other.source == fact.source]
+        is_other_named = any(
+            self.score(other, near, groups) > own for other in rivals if _may_be_of(stated, other)
+        )
         return None if is_other_named else fact
+
+    def _is_of_other_row(self, fact: Fact, subjects: Sequence[frozenset[int]]) -> bool:
+        """Return whether a passage names other rows of a fact's source, or of another table's rows none."""
+        sources = {self.world.base.records[row].source for rows in subjects for row in rows}
+        siblings = self.world.list_siblings(self.world.get_row(fact.record))
+        return fact.source in sources or (bool(subjects) and len(siblings) > 1)
 
     def _is_of_other_name(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a passage names another field: "check-in" of `check_out`, "from 9" of `after: 9`."""
@@ -256,15 +267,8 @@ class ValueBinder:
             found.append(merge_rows(right))
         if found:
             return found
-        lead = reading.passage.lead
-        if lead is not None:
-            leading = [name for name in names if name.end <= lead[1]]
-            if leading:
-                return [merge_rows(leading)]
-        before = [name for name in names if name.end <= low]
-        if before:
-            return [merge_rows(before[::-1])]
-        return [merge_rows(reading.scope[::-1])] if reading.scope else []
+        farther = _list_farther_names(names, reading, low)
+        return [merge_rows(farther)] if farther else []
 
     def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
         between = reading.words_between(stated.end, name.start)
@@ -314,27 +318,39 @@ class ValueBinder:
         own = self._get_column(fact)
         same = {name for name, facts in rivals.items() if any(each.value == fact.value for each in facts)}
         is_only_value = same == {own}
-        row = self.world.get_row(fact.record)
-        is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
+        is_single = {self.world.get_row(fact.record)} in self.find_subjects(stated, reading)
+        for leading in self._iter_leading(rivals, same, stated, reading):
+            # Of fields that are named equally well, the value decides which one is meant.
+            if leading.names & same == {own}:
+                return True
+            # Half a name of another field says less than the value itself.
+            if leading.is_half_named and is_only_value and is_single:
+                continue
+            if leading.is_beside or any(are_of_one_shape(fact, each) for each in leading.facts):
+                return False
+        # Nothing names a field: the value decides. Words that name another are left unread.
+        return is_only_value and not _is_in_score(stated, reading)
+
+    def _iter_leading(
+        self,
+        rivals: dict[FieldName, list[Fact]],
+        same: AbstractSet[FieldName],
+        stated: Stated,
+        reading: Reading,
+    ) -> Iterator[_Leading]:
+        """Yield the fields that the words around a value name best, by the nearest words first.
+
+        `same` are those of the value itself.
+        """
         for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
             if number == 1:
                 # Words further away may name the field of another value of the clause.
                 taken = self._list_taken(rivals, stated, reading) - same
                 rivals = {name: facts for name, facts in rivals.items() if name not in taken}
-            leading, best = self._find_leading(rivals, words)
-            if not leading:
-                continue
-            # Of fields that are named equally well, the value decides which one is meant.
-            if own in leading and leading & same == {own}:
-                return True
-            # Half a name of another field says less than the value itself.
-            is_half_named = number > 0 and best < 1 and is_only_value and is_single
-            if is_half_named:
-                continue
-            if is_beside or any(_is_of_one_shape(fact, each) for name in leading for each in rivals[name]):
-                return False
-        # Nothing names a field: the value decides. Words that name another are left unread.
-        return is_only_value and not _is_in_score(stated, reading)
+            names, best = self._find_leading(rivals, words)
+            if names:
+                facts = tuple(fact for name in names for fact in rivals[name])
+                yield _Leading(frozenset(names), facts, is_beside, is_half_named=number > 0 and best < 1)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
         is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
@@ -401,29 +417,17 @@ class ValueBinder:
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
                 yield base_forms_of(header)
-        low, high = reading.get_clause(stated.start)
-        beside = [other for other in reading.stated if not is_year(other.mention.value)]
-        before = max((other.end for other in beside if other.end <= stated.start), default=low)
-        before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
-        after = min((other.start for other in beside if other.start >= stated.end), default=high)
-        # Words behind a comma or an "and" go with the next value.
-        for word in reading.words_between(before, after):
-            lowered = word.text.lower()
-            if lowered in _PARTING:
-                before = max(before, word.end) if word.end <= stated.start else before
-            if lowered in _PARTING or lowered in _OPPOSING:
-                after = min(after, word.start) if word.start >= stated.end else after
+        start, end = _find_bounds(stated, reading)
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
             word.form
             for at, word in enumerate(reading.words)
-            if max(low, before) <= word.start < min(high, after)
-            and at not in names
-            and not is_of(word, "about")
+            if start <= word.start < end and at not in names and not is_of(word, "about")
         ]
         yield frozenset(near)
         if passage.lead is not None:
             yield frozenset(word.form for word in reading.words_between(*passage.lead))
+        low, high = reading.get_clause(stated.start)
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
@@ -433,14 +437,35 @@ def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.role is not Role.HEADER]
 
 
-def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
-    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
-    if len(printed) == 1:
-        return printed[0]
-    if len(printed) != 2 or stated.kind is not Kind.MONEY:
-        return None
-    major, minor = sorted(printed, key=lambda fact: fact.value.number)
-    return major if minor.value.number == MINOR_UNITS * major.value.number else None
+def _find_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
+    """Return the characters of a clause whose words go with a value, and with no other one."""
+    low, high = reading.get_clause(stated.start)
+    others = [other for other in reading.stated if not is_year(other.mention.value)]
+    before = max((other.end for other in others if other.end <= stated.start), default=low)
+    before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
+    after = min((other.start for other in others if other.start >= stated.end), default=high)
+    # Words behind a comma or an "and" go with the next value.
+    for word in reading.words_between(before, after):
+        lowered = word.text.lower()
+        if lowered in _PARTING:
+            before = max(before, word.end) if word.end <= stated.start else before
+        if lowered in _PARTING or lowered in _OPPOSING:
+            after = min(after, word.start) if word.start >= stated.end else after
+    return max(low, before), min(high, after)
+
+
+def _list_farther_names(names: Sequence[Named], reading: Reading, low: int) -> Sequence[Named]:
+    """Return the names that a clause without names is about, nearest first: in the lead, before it, above."""
+    lead = reading.passage.lead
+    leading = [name for name in names if lead is not None and name.end <= lead[1]]
+    before = [name for name in names if name.end <= low]
+    return leading or before[::-1] or reading.scope[::-1]
+
+
+def _may_be_of(stated: Stated, fact: Fact) -> bool:
+    """Return whether a value could be of the quantity of a fact that is no text."""
+    is_value = fact.role is not Role.HEADER and fact.value.kind is not Kind.TEXT
+    return is_value and are_comparable(stated.mention.value, fact)
 
 
 def is_precise(stated: Stated) -> bool:
@@ -451,12 +476,6 @@ def is_precise(stated: Stated) -> bool:
         return value.date is not None and None not in value.date[1:]
     is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
     return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
-
-
-def _is_of_one_shape(one: Fact, other: Fact) -> bool:
-    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
-    is_fraction = one.value.step < 1, other.value.step < 1
-    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
 def is_certain_name(name: Named, reading: Reading) -> bool:

@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precis
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
-from spanproof.reading.dates import MONTHS
+from spanproof.reading.amounts import are_of_one_unit, compute_amount, find_time, is_total_row
 from spanproof.reading.lexicon import list_cues
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
@@ -27,7 +27,6 @@ from spanproof.reading.words import base_form, expand
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
 _SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
-_TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +62,16 @@ def _iter_derived(
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
-            yield _build(sum(map(_compute_amount, facts)), facts, "+")
+            yield _build(sum(map(compute_amount, facts)), facts, "+")
     if "mean" in cues:
         for facts in iter_groups(stated, reading, binder):
-            total = sum(map(_compute_amount, facts)) / len(facts)
+            total = sum(map(compute_amount, facts)) / len(facts)
             yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
     if "multiple" in cues:
         for one, two in pairs:
             for above, below in ((one, two), (two, one)):
-                if _compute_amount(below):
-                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+                if compute_amount(below):
+                    yield _build(compute_amount(above) / compute_amount(below), (above, below), "/")
 
 
 def _iter_changes(
@@ -104,22 +103,22 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         return
     for facts in iter_columns(None, reading, binder):
         own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
-        total = sum(map(_compute_amount, facts))
-        if len(own) == 1 and total > 0 and all(_compute_amount(fact) >= 0 for fact in facts):
-            result = _compute_amount(own[0]) / total * (100 if is_percent else 1)
+        total = sum(map(compute_amount, facts))
+        if len(own) == 1 and total > 0 and all(compute_amount(fact) >= 0 for fact in facts):
+            result = compute_amount(own[0]) / total * (100 if is_percent else 1)
             yield Derived(
-                result, (own[0],), f"{_show(own[0])} / {total:g} = {_compute_amount(own[0]) / total:.4g}"
+                result, (own[0],), f"{_show(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}"
             )
 
 
 def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
     for part, whole in ((one, two), (two, one)):
         if (
-            _compute_amount(whole)
-            and 0 <= _compute_amount(part) <= _compute_amount(whole)
-            and are_alike(part, whole)
+            compute_amount(whole)
+            and 0 <= compute_amount(part) <= compute_amount(whole)
+            and are_of_one_unit(part, whole)
         ):
-            result = _compute_amount(part) / _compute_amount(whole) * (100 if is_percent else 1)
+            result = compute_amount(part) / compute_amount(whole) * (100 if is_percent else 1)
             yield _build(result, (part, whole), "/")
 
 
@@ -128,15 +127,15 @@ def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signe
 
     A signed number is the change itself, another one how large it is.
     """
-    change = _compute_amount(two) - _compute_amount(one)
+    change = compute_amount(two) - compute_amount(one)
     if change * sign < 0:
         return
     if value.kind is not Kind.PERCENT or one.value.kind is Kind.PERCENT:
         yield Derived(
             change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
         )
-    elif _compute_amount(one):
-        share = change / _compute_amount(one)
+    elif compute_amount(one):
+        share = change / compute_amount(one)
         program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {share:.4g}"
         yield Derived(100 * (share if is_signed else abs(share)), (one, two), program)
 
@@ -154,20 +153,19 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
     fitting = [
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
-        if are_alike(one, two)
-        and _compute_amount(one)
-        and _compute_amount(two)
-        and _is_change(stated, *put_in_order(one, two, binder.world))
+        if are_of_one_unit(one, two) and _is_change(stated, *put_in_order(one, two, binder.world))
     ]
     if len(fitting) == 1:
         yield put_in_order(*fitting[0], binder.world)
 
 
 def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
-    """Return whether a value is the difference of two facts, of a percentage the relative one."""
-    change = abs(_compute_amount(two) - _compute_amount(one))
+    """Return whether a value is how two facts differ that are not 0: of a percentage the relative change."""
+    if not compute_amount(one) or not compute_amount(two):
+        return False
+    change = abs(compute_amount(two) - compute_amount(one))
     if stated.mention.value.kind is Kind.PERCENT:
-        change = change / abs(_compute_amount(one)) * 100
+        change = change / abs(compute_amount(one)) * 100
     value = replace(stated.mention.value, number=abs(stated.mention.value.number))
     return is_hedged_number(value, stated.hedge, change)
 
@@ -184,17 +182,8 @@ def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
     )
 
 
-def _compute_amount(fact: Fact) -> float:
-    return fact.value.number * fact.factor
-
-
 def _show(fact: Fact) -> str:
     return f"{fact.value.amount:g}"
-
-
-def are_alike(one: Fact, two: Fact) -> bool:
-    """Return whether two facts are amounts of one unit."""
-    return one.value.kind is two.value.kind and one.value.unit == two.value.unit
 
 
 def iter_pairs(
@@ -206,11 +195,11 @@ def iter_pairs(
     bound = _list_bound(reading)
     seen = set()
     for one, two in combinations(bound[:_MAX_OPERANDS], 2):
-        if are_alike(one, two):
+        if are_of_one_unit(one, two):
             seen.add((one.start, two.start))
             yield put_in_order(one, two, world)
     for facts in _iter_named_columns(value, reading, binder, fields):
-        if len(facts) == 2 and are_alike(*facts):
+        if len(facts) == 2 and are_of_one_unit(*facts):
             yield put_in_order(facts[0], facts[1], world)
 
 
@@ -218,7 +207,7 @@ def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterat
     """Yield groups of facts that a sentence names: stated values, rows that it names, whole columns."""
     value = stated.mention.value
     bound = [fact for fact in _list_bound(reading) if fact is not reading.by_stated.get(stated.start)]
-    alike = [fact for fact in bound if bound and are_alike(fact, bound[0])]
+    alike = [fact for fact in bound if bound and are_of_one_unit(fact, bound[0])]
     if len(alike) > 1:
         yield alike
     for facts in _iter_named_columns(value, reading, binder):
@@ -269,14 +258,6 @@ def _group_amounts(facts: Iterable[Fact], world: World) -> dict[FieldName, list[
     return columns
 
 
-def is_total_row(facts: Sequence[Fact]) -> bool:
-    """Return whether a row sums the others up: `total 4148 9536.00`."""
-    return any(
-        fact.value.kind is Kind.TEXT and not _TOTAL_WORDS.isdisjoint(fact.value.text.split())
-        for fact in facts
-    )
-
-
 def _list_bound(reading: Reading) -> list[Fact]:
     return [
         fact
@@ -298,8 +279,7 @@ def _iter_named_columns(
 ) -> Iterator[list[Fact]]:
     """Yield, for each field that the rows named by a sentence share, its facts in the order of the names."""
     world = binder.world
-    names = sorted((*reading.names, *reading.scope), key=lambda name: name.start)
-    rows = list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
+    rows = _list_named_rows(reading)
     if len(rows) < 2:
         return
     words = frozenset(word.form for word in reading.words) | reading.scope_words
@@ -323,28 +303,15 @@ def _iter_named_columns(
         yield from shared.values()
 
 
+def _list_named_rows(reading: Reading) -> list[int]:
+    """Return the rows that a sentence or what is above it names alone, in the order of the names."""
+    names = sorted((*reading.names, *reading.scope), key=lambda name: name.start)
+    return list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
+
+
 def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
     """Return two facts in the order of time where their fields or rows have one, else as printed."""
-    first, second = _time_of(one, world), _time_of(two, world)
+    first, second = (find_time(fact, world.list_facts(world.get_row(fact.record))) for fact in (one, two))
     if first is not None and second is not None and first != second:
         return (one, two) if first < second else (two, one)
     return (one, two) if (one.source, one.start) <= (two.source, two.start) else (two, one)
-
-
-def _time_of(fact: Fact, world: World) -> tuple[int, int] | None:
-    """Return the year and month that a fact's column or row is of."""
-    for name in reversed(fact.path):
-        parts = name.split("-")
-        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
-            return int(parts[0]), int(parts[1])
-        if name.strip().lower() in MONTHS:
-            return 0, MONTHS[name.strip().lower()]
-    if fact.years:
-        return max(fact.years), 0
-    for other in world.list_facts(world.get_row(fact.record)):
-        if other.value.kind is Kind.DATE and other.value.date is not None:
-            year, month, _ = other.value.date
-            return year or 0, month or 0
-        if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
-            return 0, MONTHS[other.value.text]
-    return None

@@ -183,25 +183,9 @@ class _Grounder:
         quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
             reading.cover(*range(len(reading.words)))
-        pending: list[tuple[Stated, list[Fact]]] = []
-        for stated, fact, matches in self.binder.bind(reading):
-            if fact is None:
-                pending.append((stated, matches))
-                continue
-            self._enter_value(stated, fact, reading)
+        self._judge_values(reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
-            for claim in self.states.bind(reading):
-                self._enter(claim, reading)
-        for stated, matches in pending if quoted is None else ():
-            self._settle_unbound(stated, matches, reading, readings)
-        if self.language == "en":
-            unread.cover_cues(reading, self.task)
-            unread.cover_requested(reading, self.binder, self.task)
-            relations.cover_whole(reading)
-            related = relations.verify_relations(reading, self.binder)
-            quantified = relations.verify_quantifiers(reading, self.binder, self.states)
-            for claim in chain(related, quantified, self.doings.bind(reading)):
-                self._enter(claim, reading)
+            self._judge_relations(reading)
         for claim in unread.bind_names(reading, self.binder, self.states.fields):
             self._enter(claim, reading)
         if quoted is not None:
@@ -212,6 +196,30 @@ class _Grounder:
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
         parts = tuple(Part(answer[low:high], low, high) for low, high in stretches)
         return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
+
+    def _judge_values(self, reading: Reading, readings: Sequence[Reading], *, is_quoted: bool) -> None:
+        """Enter the claims of a passage's values and states; a quoted passage has no unsettled ones."""
+        pending: list[tuple[Stated, list[Fact]]] = []
+        for stated, fact, matches in self.binder.bind(reading):
+            if fact is None:
+                pending.append((stated, matches))
+                continue
+            self._enter_value(stated, fact, reading)
+        if self.language == "en":
+            for claim in self.states.bind(reading):
+                self._enter(claim, reading)
+        for stated, matches in () if is_quoted else pending:
+            self._settle_unbound(stated, matches, reading, readings)
+
+    def _judge_relations(self, reading: Reading) -> None:
+        """Enter the claims of what an English passage says of several rows, or that the agent did."""
+        unread.cover_cues(reading, self.task)
+        unread.cover_requested(reading, self.binder, self.task)
+        relations.cover_whole(reading)
+        related = relations.verify_relations(reading, self.binder)
+        quantified = relations.verify_quantifiers(reading, self.binder, self.states)
+        for claim in chain(related, quantified, self.doings.bind(reading)):
+            self._enter(claim, reading)
 
     def _enter(self, claim: Claim, reading: Reading) -> None:
         if claim.verdict is not Verdict.CONTRADICTED or claim.rule in self.rules:

@@ -222,9 +222,8 @@ def _score_open_answer(
         )
     parts = [checked] if ledger.claims else []
     if unread:
-        parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}")
-        if len(unread) > _MAX_UNREAD:
-            parts[-1] += f" and {len(unread) - _MAX_UNREAD} more"
+        more = f" and {len(unread) - _MAX_UNREAD} more" if len(unread) > _MAX_UNREAD else ""
+        parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}{more}")
     if unsettled:
         explanation = _explain_claim(unsettled[0], returned)
         parts.append(explanation[0].lower() + explanation[1:])
@@ -232,7 +231,7 @@ def _score_open_answer(
         parts.append("a sentence names things, and states nothing of them that an output holds")
     has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
     cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
-    detail = unsettled[0].text if unsettled else unread[0] if unread else ""
+    detail = next(iter((*(claim.text for claim in unsettled), *unread)), "")
     return _leave_open("; ".join(parts), cause, detail, evidence)
 
 

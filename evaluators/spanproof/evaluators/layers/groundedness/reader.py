@@ -25,6 +25,10 @@ from spanproof.reading.words import STOP, base_form, split_name
 _LONGEST_NAME: Final = 8
 _PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
 _ORDINALS: Final = load_texts("ordinal")
+# A word of more rows names none of them.
+_MOST_ROWS_OF_A_WORD: Final = 40
+# Parts of speech that a name may begin with.
+_NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "ADJ", "X", "VERB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +233,23 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
 
 def _match_name(reading: Reading, world: World, plain: list[int], place: int) -> Named | None:
     """Return the name that begins at a word: a whole cell, or a word that cells of some rows have."""
+    length, cells = _match_cells(reading, world, plain, place)
+    whole = tuple(plain[place : place + length])
+    if cells and (named := _make_name(reading, world, cells, whole)) is not None:
+        return named
+    first = reading.words[plain[place]]
+    may_name = not first.part or first.part in _NAMING_PARTS
+    if _is_plain(first) or first.text[0].isdigit() or not may_name:
+        return None
+    rows = world.list_rows_of_word(first.form) or world.list_rows_of_month(first.form)
+    if not rows or len(rows) > _MOST_ROWS_OF_A_WORD:
+        return None
+    facts = [fact for cells in rows.values() for fact in cells]
+    return _make_name(reading, world, facts, (plain[place],), is_whole=False)
+
+
+def _match_cells(reading: Reading, world: World, plain: list[int], place: int) -> tuple[int, list[Fact]]:
+    """Return the longest cells whose text begins at a word, and how many words they have."""
     words = reading.words
     first = words[plain[place]]
     best: tuple[int, list[Fact]] = (0, [])
@@ -236,24 +257,11 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         length = len(tokens)
         if length < best[0] or length > _LONGEST_NAME or not world.is_output(fact):
             continue
-        said = [words[index].form for index in plain[place : place + length]]
+        written = [words[index].form for index in plain[place : place + length]]
         is_lead = reading.passage.lead == (first.start, words[plain[min(place + length, len(plain)) - 1]].end)
-        if tuple(said) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
+        if tuple(written) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
             best = (length, [*best[1], fact] if length == best[0] else [fact])
-    whole = tuple(plain[place : place + best[0]])
-    if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:
-        return named
-    if (
-        _is_plain(first)
-        or first.text[0].isdigit()
-        or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
-    ):
-        return None
-    rows = world.list_rows_of_word(first.form) or world.list_rows_of_month(first.form)
-    if not rows or len(rows) > 40:
-        return None
-    facts = [fact for cells in rows.values() for fact in cells]
-    return _make_name(reading, world, facts, (plain[place],), is_whole=False)
+    return best
 
 
 def _is_plain(word: Word) -> bool:

@@ -7,19 +7,21 @@ left unread, and the sentence with it open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
-from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
+from spanproof.evaluators.layers.groundedness.derive import iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import rank_amount
+from spanproof.reading.amounts import are_of_one_unit, is_total_row
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
@@ -84,26 +86,26 @@ def _verify_superlative(
     start, end = reading.words[at].start, reading.words[at + length - 1].end
     rank, ordinal = find_rank(reading.words, at)
     row = _find_row(reading, world, start)
-    if row is None:
-        return None
-    column = _find_column(reading, binder, row, start, degree)
+    column = _find_column(reading, binder, row, start, degree) if row is not None else None
     if column is None:
         return None
-    values = sorted(rank_amount(fact) * -degree.sign for fact in column.facts)
+    ranked = sorted(column.facts, key=lambda fact: rank_amount(fact) * -degree.sign)
     own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
-    if own is None or len(values) < 2 or rank > len(values):
+    if own is None or len(ranked) < 2 or rank > len(ranked):
         return None
-    number = rank_amount(own) * -degree.sign
-    holds = abs(number - values[rank - 1]) < 1e-12
-    best = next(fact for fact in column.facts if rank_amount(fact) * -degree.sign == values[rank - 1])
+    amount = rank_amount(ranked[rank - 1])
+    holds = abs(rank_amount(own) - amount) < 1e-12
+    best = next(fact for fact in column.facts if rank_amount(fact) == amount)
     kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
         reading.bound.append(own)
         program = _show_best(best, column, degree, world)
         return bind.make_agreeing_claim(reading, (start, end), kind, own, world, program)
-    is_plain = column.is_certain and rank == 1 and not world.base.cut and not reading.is_negated(start)
-    if not is_plain or _is_of_some_rows(reading, at, length, column, world):
+    is_whole = column.is_certain and not world.base.cut
+    if not is_whole or rank > 1 or reading.is_negated(start):
+        return None
+    if _is_of_some_rows(reading, at, length, column, world):
         return None
     evidence = bind.make_evidence(best, world, _show_best(best, column, degree, world))
     rule = GroundednessRule.SUPERLATIVE
@@ -187,18 +189,7 @@ def _find_column(
 ) -> Column | None:
     """Return the column of a superlative: named beside it, by its word, or that of a value stated with it."""
     world = binder.world
-    columns: dict[tuple[str, ...], list[Fact]] = {}
-    siblings = [each for each in world.list_siblings(row) if not is_total_row(world.list_facts(each))]
-    for sibling in siblings:
-        for fact in world.list_facts(sibling):
-            if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
-                columns.setdefault(world.get_field(fact), []).append(fact)
-    full = {
-        name: facts
-        for name, facts in columns.items()
-        if len({fact.record for fact in facts}) == len(facts) >= max(2, len(siblings) - 1)
-        and all(are_alike(fact, facts[0]) or fact.value.unit == facts[0].value.unit for fact in facts)
-    }
+    full = _group_full_columns(row, world)
     low, high = reading.get_clause(start)
     words = frozenset(word.form for word in reading.words_between(low, high))
     stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
@@ -222,6 +213,23 @@ def _find_column(
     return None
 
 
+def _group_full_columns(row: int, world: World) -> dict[FieldName, list[Fact]]:
+    """Return the columns of a row's table that have amounts of one unit in all rows, or in all but one."""
+    columns: dict[FieldName, list[Fact]] = {}
+    siblings = [each for each in world.list_siblings(row) if not is_total_row(world.list_facts(each))]
+    for fact in chain.from_iterable(map(world.list_facts, siblings)):
+        if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
+            columns.setdefault(world.get_field(fact), []).append(fact)
+    fewest = max(2, len(siblings) - 1)
+    return {name: facts for name, facts in columns.items() if _is_full(facts, fewest)}
+
+
+def _is_full(facts: Sequence[Fact], fewest: int) -> bool:
+    """Return whether facts are amounts of one unit, one in each of enough rows."""
+    is_one_each = len({fact.record for fact in facts}) == len(facts) >= fewest
+    return is_one_each and len({fact.value.unit for fact in facts}) == 1
+
+
 def _is_doubled(reading: Reading, at: int) -> bool:
     """Return whether a comparative is a hedge ("more than 12"), or a verb is two words behind it."""
     following = reading.words[at + 1 : at + 3]
@@ -240,7 +248,7 @@ def _list_compared(degree: Degree, reading: Reading, binder: ValueBinder) -> lis
     compared = {
         (one.start, two.start): (one, two)
         for one, two in pairs
-        if are_alike(one, two) and world.get_field(one) == world.get_field(two)
+        if are_of_one_unit(one, two) and world.get_field(one) == world.get_field(two)
     }
     return list(compared.values())
 
@@ -256,29 +264,29 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if degree is None or at in reading.covered or word.start > than.start() or _is_doubled(reading, at):
             continue
         pairs = _list_compared(degree, reading, binder)
-        if len(pairs) != 1:
+        ordered = (
+            _order_by_mention(reading, binder.world, *pairs[0], than.start()) if len(pairs) == 1 else None
+        )
+        if ordered is None or reading.is_negated(word.start):
             continue
-        ((one, two),) = pairs
-        first = _order_by_mention(reading, binder.world, one, two, than.start())
-        if first is None:
-            continue
-        greater, lesser = first
-        holds = (greater.value.number - lesser.value.number) * degree.sign > 0
-        if reading.is_negated(word.start):
-            continue
+        greater, lesser = ordered
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
-        evidence = bind.make_evidence(greater, binder.world, program)
-        has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
-        is_other = greater.value.number != lesser.value.number and not _is_aside(reading, greater, lesser)
-        if not holds and has_names and is_other:
-            yield _make_wrong_direction(reading, word, evidence)
-        if holds:
+        if (greater.value.number - lesser.value.number) * degree.sign > 0:
             reading.cover(at, *reading.find_words(*than.span()))
-            reading.bound += [one, two]
+            reading.bound += pairs[0]
             place = (word.start, word.end)
             yield bind.make_agreeing_claim(
                 reading, place, ClaimKind.COMPARISON, greater, binder.world, program
             )
+        elif _are_surely_compared(reading, greater, lesser):
+            yield _make_wrong_direction(reading, word, bind.make_evidence(greater, binder.world, program))
+
+
+def _are_surely_compared(reading: Reading, greater: Fact, lesser: Fact) -> bool:
+    """Return whether a sentence names two rows only, and two amounts that differ."""
+    lone = [name for name in reading.names if len(name.rows) == 1]
+    differ = greater.value.number != lesser.value.number
+    return len(lone) == 2 and differ and not _is_aside(reading, greater, lesser)
 
 
 def _is_aside(reading: Reading, *facts: Fact) -> bool:
@@ -360,7 +368,7 @@ _FROM_TO: Final = re.compile(r"\bfrom\b")
 def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple[Fact, Fact] | None:
     """Return the two values of a change, where "from" is at most so many words behind a character."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
-    if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
+    if len(stated) != 2 or not are_of_one_unit(stated[0][1], stated[1][1]):
         return None
     origin = _FROM_TO.search(reading.text, start)
     if origin is None or len(reading.words_between(start, origin.start())) > reach:

@@ -103,23 +103,21 @@ class StateBinder:
         own = self._list_states(rows)
         negations = self._list_negations(reading, at)
         is_negated = bool(negations)
+        if not own or _is_supposed(reading, start):
+            return None
         having = [fact for fact in own if self._name_of(fact) == usual]
         states = load_states()
         excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
-        index = tuple(range(at, at + length))
-        if not own or _is_supposed(reading, start):
-            return None
-        if having and not is_negated and (len(own) == len(having) or len(rows) == 1):
-            reading.cover(*index)
-            reading.bound.append(having[-1])
-            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)
-        if is_negated and excluding and not having:
-            reading.cover(*index, *negations)
-            reading.bound.append(excluding[-1])
-            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
-        is_contrary = bool(having) if is_negated else bool(excluding)
+        agreeing, contrary = (excluding, having) if is_negated else (having, excluding)
+        # Of several rows each has to have the state; one that has it denies that none does.
+        is_of_all = len(rows) == 1 or len(own) == len(having)
+        is_agreeing = not having if is_negated else is_of_all
+        if agreeing and is_agreeing:
+            reading.cover(*range(at, at + length), *negations)
+            reading.bound.append(agreeing[-1])
+            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, agreeing[-1], self.world)
         is_lone = len(own) == len(rows) == 1 and not self._is_elsewhere(usual, rows)
-        if is_contrary and is_lone and self._is_surely_of(own[0], rows, reading, at, length):
+        if contrary and is_lone and self._is_surely_of(own[0], rows, reading, at, length):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
             evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
             return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
@@ -263,48 +261,38 @@ class StateBinder:
         return [index for index in negations if words[index].head in heads or at - 3 <= index < at]
 
     def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
-        words = reading.words
         for name, facts in self.flags.items():
             length = len(name)
-            if not name or tuple(word.form for word in words[at : at + length]) != name:
-                continue
-            start, end = words[at].start, words[at + length - 1].end
-            rows = self._find_subject_of_flag(reading, start, at, length, facts)
-            own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
-            if len({fact.value.number for fact in own}) != 1:
-                return None
-            fact = own[-1]
-            negations = self._list_negations(reading, at)
-            low, high = reading.get_clause(start)
-            switches = [
-                index
-                for index, word in enumerate(words)
-                if low <= word.start < high
-                and index not in range(at, at + length)
-                and (word.text.lower() in load_words("on") or word.text.lower() in load_words("off"))
-            ]
-            is_off = any(words[index].text.lower() in load_words("off") for index in switches)
-            # "Insurance: No" denies once: its "no" is the value of the flag.
-            denials = [index for index in negations if index not in switches]
-            said = bool(denials) != is_off
-            if bool(fact.value.number) == (not said):
-                reading.cover(*range(at, at + length), *negations, *switches)
-                reading.bound.append(fact)
-                return make_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world), length
-            is_certain = (
-                len(own) == 1
-                and len(switches) <= 1
-                and self._is_said_of_flag(reading, at, length, switches, fact)
-                and self._is_own_subject(reading, start, rows)
-                and not _is_supposed(reading, start)
-                and not self._may_be_earlier(reading, at, fact)
-            )
-            if is_certain:
-                evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
-                cause = Cause.OTHER_STATE
-                return make_contradiction(reading, place, ClaimKind.FLAG, cause, evidence, rule), length
-            return None
+            if name and tuple(word.form for word in reading.words[at : at + length]) == name:
+                claim = self._judge_flag(reading, at, length, facts)
+                return (claim, length) if claim is not None else None
         return None
+
+    def _judge_flag(self, reading: Reading, at: int, length: int, facts: Sequence[Fact]) -> Claim | None:
+        words = reading.words
+        start, end = words[at].start, words[at + length - 1].end
+        rows = self._find_subject_of_flag(reading, start, at, length, facts)
+        own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
+        if len({fact.value.number for fact in own}) != 1:
+            return None
+        fact = own[-1]
+        negations = self._list_negations(reading, at)
+        switches = _list_switches(reading, start, range(at, at + length))
+        is_off = any(words[index].text.lower() in load_words("off") for index in switches)
+        # "Insurance: No" denies once: its "no" is the value of the flag.
+        denials = [index for index in negations if index not in switches]
+        is_set = bool(denials) == is_off
+        if bool(fact.value.number) == is_set:
+            reading.cover(*range(at, at + length), *negations, *switches)
+            reading.bound.append(fact)
+            return make_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world)
+        if len(own) != 1 or len(switches) > 1 or not self._is_own_subject(reading, start, rows):
+            return None
+        may_be_otherwise = _is_supposed(reading, start) or self._may_be_earlier(reading, at, fact)
+        if may_be_otherwise or not self._is_said_of_flag(reading, at, length, switches, fact):
+            return None
+        evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
+        return make_contradiction(reading, place, ClaimKind.FLAG, Cause.OTHER_STATE, evidence, rule)
 
     def _is_said_of_flag(
         self, reading: Reading, at: int, length: int, switches: Sequence[int], fact: Fact
@@ -332,6 +320,14 @@ class StateBinder:
         names = [name for name in (*reading.scope, *reading.names) if not own & set(name.words)]
         before = [name for name in names if name in reading.scope or name.end <= start]
         return merge_rows((before or names)[::-1]) & rows if names else frozenset()
+
+
+def _list_switches(reading: Reading, start: int, own: range) -> list[int]:
+    """Return the words for on and off in a clause, but those of the flag's own name."""
+    low, high = reading.get_clause(start)
+    names = load_words("on") | load_words("off")
+    inside = [at for at, word in enumerate(reading.words) if low <= word.start < high and at not in own]
+    return [at for at in inside if reading.words[at].text.lower() in names]
 
 
 def _is_supposed(reading: Reading, start: int) -> bool:

@@ -24,22 +24,25 @@ from spanproof.reading.lexicon import (
     load_degrees,
     load_texts,
     load_words,
-    names_mean,
+    names_field,
 )
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import (
     are_tying,
+    is_degree,
+    is_function_word,
+    is_mark,
     is_of_subject,
     is_of_success,
     is_own_doing,
     is_predicate,
     is_state,
+    is_up_of_sum,
 )
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, expand
 
-_FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ"])
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
@@ -135,41 +138,38 @@ def bind_names(
     world = binder.world
     bound_rows = {world.get_row(fact.record) for fact in reading.bound}
     for name in reading.names:
-        if set(name.words) <= reading.covered:
+        is_covered = set(name.words) <= reading.covered
+        # A state is bound by its own rules, or not at all.
+        is_state_name = _get_common_field(name, binder) in state_fields
+        if is_covered or is_state_name or _is_behind_other_field(name, reading, binder):
             continue
-        if _get_common_field(name, binder) in state_fields:
-            # A state is bound by its own rules, or not at all.
-            continue
-        others = [other for other in reading.names if other is not name]
-        is_alone = not others and not reading.bound
-        chains = {each for row in bound_rows for each in world.base.chain(row)}
-        is_bound = not name.rows.isdisjoint(chains) or any(
-            bound_rows & set(world.base.chain(row)) for row in name.rows
-        )
-        is_tied = any(_are_of_one_row(name, other, binder) for other in others)
-        if _is_behind_other_field(name, reading, binder):
-            continue
+        place = (name.start, name.end)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
-            evidence, place = bind.make_evidence(foreign, world), (name.start, name.end)
-            rule = GroundednessRule.OTHER_RECORD
+            evidence, rule = bind.make_evidence(foreign, world), GroundednessRule.OTHER_RECORD
             yield bind.make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
             continue
-        if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
+        is_alone = len(reading.names) == 1 and not reading.bound
+        tied = _list_tied(name, reading, binder)
+        is_bound = is_alone or bool(tied) or _are_of_one_row(name.rows, bound_rows, binder)
+        if is_bound and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
-            is_role = any(
-                _get_common_field(other, binder) != _get_common_field(name, binder)
-                and _are_of_one_row(name, other, binder)
-                for other in others
-            )
-            kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
-            yield bind.make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
+            fields = {_get_common_field(other, binder) for other in tied}
+            kind = ClaimKind.ROLE if fields - {_get_common_field(name, binder)} else ClaimKind.NAME
+            yield bind.make_agreeing_claim(reading, place, kind, name.facts[-1], world)
 
 
-def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
-    chains = {each for row in other.rows for each in binder.world.base.chain(row)}
-    return not one.rows.isdisjoint(chains) or any(
-        not other.rows.isdisjoint(binder.world.base.chain(row)) for row in one.rows
+def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named]:
+    """Return the other names of a passage that are of a row of this one."""
+    others = [other for other in reading.names if other is not name]
+    return [other for other in others if _are_of_one_row(name.rows, other.rows, binder)]
+
+
+def _are_of_one_row(some: AbstractSet[int], others: AbstractSet[int], binder: ValueBinder) -> bool:
+    """Return whether one of some rows is one of the others, is in it, or holds it."""
+    chains = {each for row in others for each in binder.world.base.chain(row)}
+    return not some.isdisjoint(chains) or any(
+        not others.isdisjoint(binder.world.base.chain(row)) for row in some
     )
 
 
@@ -193,7 +193,7 @@ def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
         for other in reading.names
         if low <= other.start < name.start and _get_common_field(other, binder) != field
     ]
-    if not before or _are_of_one_row(name, before[-1], binder):
+    if not before or _are_of_one_row(name.rows, before[-1].rows, binder):
         return False
     tables = [{binder.world.base.records[row].group for row in each.rows} for each in (name, before[-1])]
     return not tables[0].isdisjoint(tables[1])
@@ -208,15 +208,10 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     """Return what the row that is named right before has in the field of a name that is of another row."""
     world = binder.world
     field = _get_common_field(name, binder)
-    low, _ = reading.get_clause(name.start)
-    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
-    if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
+    key = _find_key(name, reading)
+    if key is None or not field or not name.is_whole or _get_common_field(key, binder) == field:
         return None
-    key = before[-1]
     (row,) = key.rows
-    between = reading.words_between(key.end, name.start)
-    if not are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
-        return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
     cells = [fact for fact in world.list_facts(row) if fact.role is Role.CELL]
     own = [fact for fact in cells if world.get_field(fact) == field]
@@ -224,6 +219,15 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     if is_other or not is_of_sibling or len(own) != 1:
         return None
     return own[0] if own[0].value.kind in (Kind.TEXT, Kind.ID) else None
+
+
+def _find_key(name: Named, reading: Reading) -> Named | None:
+    """Return the name of one row right before another name, of which the words between say the other."""
+    low, _ = reading.get_clause(name.start)
+    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
+    if not before or not before[-1].is_whole or len(before[-1].rows) != 1:
+        return None
+    return before[-1] if are_tying(reading.words_between(before[-1].end, name.start)) else None
 
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
@@ -274,20 +278,17 @@ def _is_read(
 ) -> bool:
     """Return whether a word names what is bound, or says nothing that could be false."""
     lowered = word.text.lower()
-    if word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text)):
+    if is_mark(word):
         return word.text not in ("→", "%")
     is_synonym = not expand((word.form,)).isdisjoint(groups)
-    if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
+    if is_degree(word):
         return word.form in known or is_synonym
     if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
-        # "Add up to" is what the operation is called, and no direction.
-        is_of_sum = lowered == "up" and at > 0 and is_of(reading.words[at - 1], "sum")
-        return is_of_sum or (word.form in known and not is_of(word, "negation"))
+        is_known = word.form in known and not is_of(word, "negation")
+        return is_known or is_up_of_sum(reading.words, at)
     if lowered in _COMBINING or is_of_success(reading.words, at):
         return False
-    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
-        return True
-    if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
+    if is_function_word(word) or names_field(word, known):
         return True
     return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
 
