@@ -104,15 +104,15 @@ class ValueBinder:
         return self.list_matches(replace(stated, mention=mention))
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
-        said = stated.mention.value
-        if said.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+        value = stated.mention.value
+        if value.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
             return True
         for record in self.world.base.chain(fact.record):
             for other in self.world.base.by_record[record]:
                 if "currency" in other.field.lower() and other.value.kind is Kind.TEXT:
                     low, high = other.cell
                     code = self.world.base.texts[other.source][low:high].strip().upper()
-                    return code == said.unit or ("$" in stated.text and code in _DOLLARS)
+                    return code == value.unit or ("$" in stated.text and code in _DOLLARS)
         return True
 
     def _list_equal(self, stated: Stated) -> list[Fact]:
@@ -166,7 +166,7 @@ class ValueBinder:
         keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
         if keyed:
             return keyed[-1]
-        subjects = self.find_subjects(stated, reading)
+        subjects = self.list_subjects(stated, reading)
         in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
@@ -177,7 +177,7 @@ class ValueBinder:
     def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
         """Return the bare amount that was printed last, where a sentence of the task's words states it."""
         printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
-        amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
+        amounts = [other for other in reading.stated if other.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
         requested = find_printed_amount(stated.mention.value, printed)
@@ -187,7 +187,7 @@ class ValueBinder:
 
     def _is_in_words_of_task(self, reading: Reading) -> bool:
         """Return whether a passage has only words of the task, beside its values and what carries them."""
-        in_values = {at for each in reading.stated for at in each.words}
+        in_values = {at for stated in reading.stated for at in stated.words}
         words = [
             word for at, word in enumerate(reading.words) if at not in in_values and word.form not in STOP
         ]
@@ -252,7 +252,7 @@ class ValueBinder:
         value = fact.value
         return fact.path[-1:], value.number, value.date, value.time
 
-    def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
+    def list_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
         """Return the sets of rows that a value may be of: those of the names nearest to it."""
         low, high = reading.get_clause(stated.start)
         names = [name for name in reading.names if not set(name.words) & set(stated.words)]
@@ -316,9 +316,9 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         own = self._get_column(fact)
-        same = {name for name, facts in rivals.items() if any(each.value == fact.value for each in facts)}
+        same = {name for name, facts in rivals.items() if any(other.value == fact.value for other in facts)}
         is_only_value = same == {own}
-        is_single = {self.world.get_row(fact.record)} in self.find_subjects(stated, reading)
+        is_single = {self.world.get_row(fact.record)} in self.list_subjects(stated, reading)
         for leading in self._iter_leading(rivals, same, stated, reading):
             # Of fields that are named equally well, the value decides which one is meant.
             if leading.names & same == {own}:
@@ -326,7 +326,7 @@ class ValueBinder:
             # Half a name of another field says less than the value itself.
             if leading.is_half_named and is_only_value and is_single:
                 continue
-            if leading.is_beside or any(are_of_one_shape(fact, each) for each in leading.facts):
+            if leading.is_beside or any(are_of_one_shape(fact, other) for other in leading.facts):
                 return False
         # Nothing names a field: the value decides. Words that name another are left unread.
         return is_only_value and not _is_in_score(stated, reading)
@@ -347,7 +347,7 @@ class ValueBinder:
                 # Words further away may name the field of another value of the clause.
                 taken = self._list_taken(rivals, stated, reading) - same
                 rivals = {name: facts for name, facts in rivals.items() if name not in taken}
-            names, best = self._find_leading(rivals, words)
+            names, best = self._get_leading(rivals, words)
             if names:
                 facts = tuple(fact for name in names for fact in rivals[name])
                 yield _Leading(frozenset(names), facts, is_beside, is_half_named=number > 0 and best < 1)
@@ -370,13 +370,13 @@ class ValueBinder:
         rivals.setdefault(self._get_column(fact), [fact])
         return rivals
 
-    def _find_leading(
+    def _get_leading(
         self, rivals: dict[FieldName, list[Fact]], words: frozenset[str]
     ) -> tuple[set[FieldName], float]:
         """Return the fields that some words name best, and how well; none where they name none."""
         groups = expand(words)
         scores = {
-            name: max(self.score(each, words, groups) for each in facts) for name, facts in rivals.items()
+            name: max(self.score(fact, words, groups) for fact in facts) for name, facts in rivals.items()
         }
         best = max(scores.values())
         return ({name for name, score in scores.items() if score == best} if best > 0 else set()), best
@@ -417,7 +417,7 @@ class ValueBinder:
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
                 yield base_forms_of(header)
-        start, end = _find_bounds(stated, reading)
+        start, end = _get_bounds(stated, reading)
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
             word.form
@@ -437,7 +437,7 @@ def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.role is not Role.HEADER]
 
 
-def _find_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
+def _get_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
     """Return the characters of a clause whose words go with a value, and with no other one."""
     low, high = reading.get_clause(stated.start)
     others = [other for other in reading.stated if not is_year(other.mention.value)]
@@ -500,7 +500,7 @@ def merge_rows(names: Sequence[Named]) -> frozenset[int]:
     return rows
 
 
-def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
+def build_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
     """Return a fact as what a claim was bound to."""
     low, high = fact.cell
     text = world.base.texts[fact.source]
@@ -511,7 +511,7 @@ def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEviden
     return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind)
 
 
-def make_claim(
+def build_claim(
     reading: Reading,
     start: int,
     end: int,
@@ -537,13 +537,13 @@ def _is_in_score(stated: Stated, reading: Reading) -> bool:
     return False
 
 
-def make_open_claim(
+def build_open_claim(
     stated: Stated, reading: Reading, nearest: Fact | None, world: World, cause: Cause = Cause.OPEN
 ) -> Claim:
     """Return the claim of a value that is not settled, with the fact that comes nearest as its evidence."""
-    evidence = make_evidence(nearest, world) if nearest is not None else None
+    evidence = build_evidence(nearest, world) if nearest is not None else None
     kind = get_claim_kind(stated)
-    return make_claim(reading, stated.start, stated.end, kind, Verdict.UNCERTAIN, cause, evidence)
+    return build_claim(reading, stated.start, stated.end, kind, Verdict.UNCERTAIN, cause, evidence)
 
 
 def get_claim_kind(stated: Stated) -> ClaimKind:
@@ -551,32 +551,32 @@ def get_claim_kind(stated: Stated) -> ClaimKind:
     return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)
 
 
-def make_agreeing_claim(
-    reading: Reading, place: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
+def build_agreeing_claim(
+    reading: Reading, stretch: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
 ) -> Claim:
     """Return the claim about a stretch of a passage that a fact bears out, by a program if one is named."""
     cause = Cause.STATED if world.is_output(fact) else Cause.GIVEN
     if program:
         cause = Cause.DERIVED
-    return make_claim(reading, *place, kind, Verdict.GROUNDED, cause, make_evidence(fact, world, program))
+    return build_claim(reading, *stretch, kind, Verdict.GROUNDED, cause, build_evidence(fact, world, program))
 
 
-def make_contradicting_claim(
+def build_contradicting_claim(
     stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, rule: GroundednessRule
 ) -> Claim:
     """Return the claim of a stated value that a fact contradicts."""
-    evidence = make_evidence(fact, binder.world)
-    place, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
-    return make_contradiction(reading, place, get_claim_kind(stated), cause, evidence, rule)
+    evidence = build_evidence(fact, binder.world)
+    stretch, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
+    return build_contradiction(reading, stretch, get_claim_kind(stated), cause, evidence, rule)
 
 
-def make_contradiction(
+def build_contradiction(
     reading: Reading,
-    place: tuple[int, int],
+    stretch: tuple[int, int],
     kind: ClaimKind,
     cause: Cause,
     evidence: ClaimEvidence | None,
     rule: GroundednessRule,
 ) -> Claim:
     """Return the claim about a stretch of a passage that a rule contradicts."""
-    return make_claim(reading, *place, kind, Verdict.CONTRADICTED, cause, evidence, rule)
+    return build_claim(reading, *stretch, kind, Verdict.CONTRADICTED, cause, evidence, rule)

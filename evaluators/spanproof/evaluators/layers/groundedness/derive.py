@@ -9,7 +9,7 @@ change.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -18,6 +18,13 @@ from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.amounts import are_of_one_unit, compute_amount, find_time, is_total_row
+from spanproof.reading.derivations import (
+    Derived,
+    build_derived,
+    format_amount,
+    iter_differences,
+    iter_shares,
+)
 from spanproof.reading.lexicon import list_cues
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
@@ -29,15 +36,6 @@ _MAX_OPERANDS: Final = 8
 _SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A result of an operation over facts."""
-
-    result: float
-    facts: tuple[Fact, ...]
-    program: str
-
-
 def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:
     """Return how an amount follows from the facts that the sentence names."""
     value = stated.mention.value
@@ -45,7 +43,7 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
         return None
     cues = list_cues(reading.list_clause_words(stated)) | list_cues(_read_header(stated, reading))
     derived = _iter_derived(stated, reading, binder, cues)
-    return next((each for each in derived if is_hedged_number(value, stated.hedge, each.result)), None)
+    return next((result for result in derived if is_hedged_number(value, stated.hedge, result.result)), None)
 
 
 def _iter_derived(
@@ -56,13 +54,13 @@ def _iter_derived(
     pairs = list(iter_pairs(stated, reading, binder))
     if is_percent or "share" in cues:
         for one, two in pairs:
-            yield from _iter_shares(one, two, is_percent)
+            yield from iter_shares(one, two, is_percent)
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     yield from _iter_changes(stated, pairs, reading, binder, cues)
-    is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
+    is_total = is_precise(stated) and not is_percent and not binder.list_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
-            yield _build(sum(map(compute_amount, facts)), facts, "+")
+            yield build_derived(sum(map(compute_amount, facts)), facts, "+")
     if "mean" in cues:
         for facts in iter_groups(stated, reading, binder):
             total = sum(map(compute_amount, facts)) / len(facts)
@@ -71,7 +69,7 @@ def _iter_derived(
         for one, two in pairs:
             for above, below in ((one, two), (two, one)):
                 if compute_amount(below):
-                    yield _build(compute_amount(above) / compute_amount(below), (above, below), "/")
+                    yield build_derived(compute_amount(above) / compute_amount(below), (above, below), "/")
 
 
 def _iter_changes(
@@ -89,10 +87,10 @@ def _iter_changes(
         return
     sign = 0 if is_signed else _SIGNS.get(directions, 0)
     for one, two in pairs:
-        yield from _iter_differences(one, two, value, sign, is_signed=is_signed)
+        yield from iter_differences(one, two, value, sign, is_signed=is_signed)
     for one, two in _iter_row_pairs(stated, reading, binder):
         # Two fields of one row are in no order: "short of" says no direction in time.
-        yield from _iter_differences(one, two, value, 0, is_signed=is_signed)
+        yield from iter_differences(one, two, value, 0, is_signed=is_signed)
 
 
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
@@ -107,42 +105,15 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         if len(own) == 1 and total > 0 and all(compute_amount(fact) >= 0 for fact in facts):
             result = compute_amount(own[0]) / total * (100 if is_percent else 1)
             yield Derived(
-                result, (own[0],), f"{_show(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}"
+                result,
+                (own[0],),
+                f"{format_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
             )
-
-
-def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
-    for part, whole in ((one, two), (two, one)):
-        if (
-            compute_amount(whole)
-            and 0 <= compute_amount(part) <= compute_amount(whole)
-            and are_of_one_unit(part, whole)
-        ):
-            result = compute_amount(part) / compute_amount(whole) * (100 if is_percent else 1)
-            yield _build(result, (part, whole), "/")
-
-
-def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
-    """Yield the change from one fact to another, where it has the sign that the clause states.
-
-    A signed number is the change itself, another one how large it is.
-    """
-    change = compute_amount(two) - compute_amount(one)
-    if change * sign < 0:
-        return
-    if value.kind is not Kind.PERCENT or one.value.kind is Kind.PERCENT:
-        yield Derived(
-            change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
-        )
-    elif compute_amount(one):
-        share = change / compute_amount(one)
-        program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {share:.4g}"
-        yield Derived(100 * (share if is_signed else abs(share)), (one, two), program)
 
 
 def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
     """Yield the only pair of amounts of a clause's row whose difference a value is."""
-    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    rows = {row for rows in binder.list_subjects(stated, reading) if len(rows) == 1 for row in rows}
     if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
         return
     amounts = [
@@ -174,16 +145,6 @@ def _read_header(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words of the header above a cell of the answer's table."""
     header = reading.get_header(stated).split()
     return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
-
-
-def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
-    return Derived(
-        result, tuple(facts), f" {sign} ".join(map(_show, facts[:_MAX_OPERANDS])) + f" = {result:.6g}"
-    )
-
-
-def _show(fact: Fact) -> str:
-    return f"{fact.value.amount:g}"
 
 
 def iter_pairs(

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
+from spanproof.evaluators.layers.groundedness.bind import build_claim, build_contradiction
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
@@ -97,27 +97,27 @@ class DoingBinder:
 
     def _find_confirmation(self, reading: Reading, at: int, calls: Sequence[Doing]) -> Claim | None:
         """Return the claim that the last call with a sentence's names bears out; None where some failed."""
-        confirming = [each for each in calls if each.succeeded and self._covers_names(each, reading)]
-        if not confirming or any(each.succeeded is False for each in calls):
+        confirming = [call for call in calls if call.succeeded and self._covers_names(call, reading)]
+        if not confirming or any(call.succeeded is False for call in calls):
             return None
         doing, word = confirming[-1], reading.words[at]
         reading.cover(at)
         evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
-        place = (word.start, word.end)
-        return make_claim(reading, *place, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
+        stretch = (word.start, word.end)
+        return build_claim(reading, *stretch, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
 
     def _build_contradiction(
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
     ) -> Claim:
         word = reading.words[at]
-        place, rule = (word.start, word.end), GroundednessRule.DOING
-        return make_contradiction(reading, place, ClaimKind.DOING, cause, evidence, rule)
+        stretch, rule = (word.start, word.end), GroundednessRule.DOING
+        return build_contradiction(reading, stretch, ClaimKind.DOING, cause, evidence, rule)
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""
-        known = base_forms_of(f"{doing.arguments} {doing.result}")
+        forms = base_forms_of(f"{doing.arguments} {doing.result}")
         return all(
-            known.issuperset(
+            forms.issuperset(
                 reading.words[index].form for index in name.words if reading.words[index].text.isalnum()
             )
             for name in reading.names

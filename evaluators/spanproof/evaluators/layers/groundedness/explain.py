@@ -29,7 +29,7 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
     bound = claim.evidence
     verb = "the code printed" if printed else "the tool returned"
     where = f" ({step})" if step else ""
-    said = f"The answer says {claim.text}"
+    statement = f"The answer says {claim.text}"
     if bound is None:
         # A source may have the bare number.
         in_unit = " in that unit" if claim.kind in _WITH_UNITS and _WORD.search(claim.text) else ""
@@ -37,27 +37,27 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
             Cause.NOT_FOUND: f"no source has it{in_unit} or gives it",
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
-        return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+        return f"{statement}; {nothing.get(claim.cause, 'what was found settles nothing')}"
     if claim.verdict is Verdict.UNCERTAIN:
-        return f"{said}; {_explain_unsettled(claim.cause, bound, verb)}{where}"
-    found = f"{_name_source(bound, verb)} {bound.text}"
+        return f"{statement}; {_describe_unsettled(claim.cause, bound, verb)}{where}"
+    found = f"{_describe_source(bound, verb)} {bound.text}"
     why = {
         Cause.GIVEN: f"the {bound.source} gives {bound.text}",
-        Cause.DERIVED: f"what {_name_source(bound, verb)} comes to that: {bound.derivation}",
-        Cause.OTHER_RESULT: f"what {_name_source(bound, verb)} comes to {bound.derivation}",
+        Cause.DERIVED: f"what {_describe_source(bound, verb)} comes to that: {bound.derivation}",
+        Cause.OTHER_RESULT: f"what {_describe_source(bound, verb)} comes to {bound.derivation}",
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {found}",
         Cause.OVERTAKEN: f"a later output returned {bound.text}",
     }.get(claim.cause, found)
-    return f"{said}; {why}{where}"
+    return f"{statement}; {why}{where}"
 
 
-def _explain_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
+def _describe_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
     """Return what speaks against a claim, or for it, and does not suffice."""
-    nearest = f"{_name_source(bound, verb)} {bound.derivation or bound.text}"
+    nearest = f"{_describe_source(bound, verb)} {bound.derivation or bound.text}"
     if cause in UNSOURCED:
         return f"no source has it; the nearest is that {nearest}"
     return f"{nearest}, and whether that is what the answer means is not certain"
 
 
-def _name_source(bound: ClaimEvidence, verb: str) -> str:
+def _describe_source(bound: ClaimEvidence, verb: str) -> str:
     return verb if bound.output is not None else f"the {bound.source} gives"

@@ -118,7 +118,7 @@ class _Grounder:
         self.states = states
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
-        calls = tuple(f"{each.tool} {each.arguments}" for each in doings)
+        calls = tuple(f"{doing.tool} {doing.arguments}" for doing in doings)
         self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors), calls)
         self.written = {float(number) for source in context.code for number in find_numbers(source)}
 
@@ -129,9 +129,9 @@ class _Grounder:
         self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
         readings = self._read(passages)
         self.printed = None
-        spoken = [each for each in readings if each is not None]
-        self.binder.stated = tuple(stated for each in spoken for stated in each.stated)
-        if not any(each.stated for each in spoken):
+        spoken = [other for other in readings if other is not None]
+        self.binder.stated = tuple(stated for other in spoken for stated in other.stated)
+        if not any(other.stated for other in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
         for index, passage in enumerate(passages):
@@ -141,7 +141,7 @@ class _Grounder:
                 continue
             self._set_scope(reading, index, readings)
             found.append(
-                self._judge_reading(answer, reading, [each for each in readings if each is not None])
+                self._evaluate_reading(answer, reading, [other for other in readings if other is not None])
             )
         return found
 
@@ -161,9 +161,9 @@ class _Grounder:
 
     def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
         """Set what is above a passage; else what the passage before it is about."""
-        above = [each for at in reading.passage.above if (each := readings[at]) is not None]
-        reading.scope_words = frozenset(word.form for each in above for word in each.words)
-        nearest = next((each.names for each in reversed(above) if each.names), [])
+        above = [other for at in reading.passage.above if (other := readings[at]) is not None]
+        reading.scope_words = frozenset(word.form for other in above for word in other.words)
+        nearest = next((other.names for other in reversed(above) if other.names), [])
         before = readings[index - 1] if index else None
         if nearest:
             reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
@@ -175,7 +175,7 @@ class _Grounder:
         ):
             reading.scope = before.names[:1]
 
-    def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
+    def _evaluate_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
         absent = self.absence.bind(reading) if self.language == "en" else None
         if absent is not None:
@@ -190,7 +190,7 @@ class _Grounder:
             self._enter(claim, reading)
         if quoted is not None:
             whole = (0, len(reading.text))
-            claim = bind.make_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
+            claim = bind.build_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
             reading.claims.append(claim)
         stretches = unread.list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
@@ -232,7 +232,7 @@ class _Grounder:
             return
         row = self.world.list_facts(self.world.get_row(fact.record))
         if may_be_minor_units(stated.mention.value, fact, row):
-            reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
+            reading.claims.append(bind.build_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact
         self._enter_agreeing(stated, bind.get_claim_kind(stated), (fact,), reading)
@@ -243,14 +243,16 @@ class _Grounder:
         """Enter the claim of a value that facts bear out, the first of them as its evidence."""
         reading.cover(*stated.words)
         reading.bound += facts
-        place = (stated.start, stated.end)
-        reading.claims.append(bind.make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
+        stretch = (stated.start, stated.end)
+        reading.claims.append(
+            bind.build_agreeing_claim(reading, stretch, kind, facts[0], self.world, program)
+        )
 
     def _settle_unbound(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
-        place = (stated.start, stated.end)
+        stretch = (stated.start, stated.end)
         kind = bind.get_claim_kind(stated)
         is_english = self.language == "en"
         derived = derive(stated, reading, self.binder) if is_english else None
@@ -262,10 +264,10 @@ class _Grounder:
             reading.cover(*counted.words)
             self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
             return
-        given = [fact for fact in matches if not self.world.is_output(fact)]
-        if given and self._is_given(stated, given, reading):
+        provided = [fact for fact in matches if not self.world.is_output(fact)]
+        if provided and self._is_given(stated, provided, reading):
             reading.cover(*stated.words)
-            reading.claims.append(bind.make_agreeing_claim(reading, place, kind, given[0], self.world))
+            reading.claims.append(bind.build_agreeing_claim(reading, stretch, kind, provided[0], self.world))
             return
         words = frozenset(word.form for word in reading.words)
         certain = [fact for fact in matches if not self.world.is_example(fact, words)]
@@ -277,11 +279,11 @@ class _Grounder:
         is_name = stated.text.lower() in self.world.names_of_fields
         cause = Cause.OPEN if matches or is_name else Cause.NOT_FOUND
         nearest = matches[-1] if matches else None
-        reading.claims.append(bind.make_open_claim(stated, reading, nearest, self.world, cause))
+        reading.claims.append(bind.build_open_claim(stated, reading, nearest, self.world, cause))
 
-    def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
+    def _is_given(self, stated: Stated, provided: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""
-        kinds = {self.world.sources[fact.source].kind for fact in given}
+        kinds = {self.world.sources[fact.source].kind for fact in provided}
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
             return True
@@ -289,12 +291,12 @@ class _Grounder:
             return False
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
-        beside = {
+        words = {
             reading.words[at].form
             for at in (stated.words[0] - 1, stated.words[-1] + 1)
             if 0 <= at < len(reading.words)
         }
-        if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
+        if any(not words.isdisjoint(fact.words - STOP) for fact in provided):
             return True
         return bind.is_precise(stated) and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
 
@@ -341,7 +343,7 @@ class _Grounder:
             return None
         if alarms.is_derivable(stated, self.binder, reading):
             return None
-        return bind.make_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
+        return bind.build_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
 
 
 def _has_words(passage: Passage) -> bool:
@@ -354,11 +356,11 @@ def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> b
     if passage.mood is Mood.PLAN:
         is_empty = not reading.stated and not reading.names
         is_own = _OWN_PLAN.match(passage.text) is not None
-        has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        has_amounts = any(stated.mention.value.kind is not Kind.ID for stated in reading.stated)
         return is_empty or (is_own and not has_amounts and not any(map(is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
-        return not is_said and not any(_is_amount(each) for each in reading.stated)
+        return not is_said and not any(_is_amount(stated) for stated in reading.stated)
     return (
         passage.text.rstrip().endswith(":")
         and not reading.stated

@@ -122,7 +122,9 @@ class ProseIndex:
     @cached_property
     def _sentences(self) -> list[SourceSentence]:
         texts = self._world.base.texts[: self._world.outputs]
-        return [each for source, text in enumerate(texts) for each in iter_source_sentences(source, text)]
+        return [
+            sentence for source, text in enumerate(texts) for sentence in iter_source_sentences(source, text)
+        ]
 
 
 def _list_contents(reading: Reading, left_out: Sequence[int] = ()) -> list[str]:

@@ -74,12 +74,12 @@ def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             degree, length = degrees[f"{word.text} {following.text}".lower()], 2
         if degree is None or at in reading.covered:
             continue
-        claim = _verify_superlative(reading, binder, at, length, degree)
+        claim = _evaluate_superlative(reading, binder, at, length, degree)
         if claim is not None:
             yield claim
 
 
-def _verify_superlative(
+def _evaluate_superlative(
     reading: Reading, binder: ValueBinder, at: int, length: int, degree: Degree
 ) -> Claim | None:
     world = binder.world
@@ -100,16 +100,16 @@ def _verify_superlative(
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
         reading.bound.append(own)
-        program = _show_best(best, column, degree, world)
-        return bind.make_agreeing_claim(reading, (start, end), kind, own, world, program)
+        program = _describe_best(best, column, degree, world)
+        return bind.build_agreeing_claim(reading, (start, end), kind, own, world, program)
     is_whole = column.is_certain and not world.base.cut
     if not is_whole or rank > 1 or reading.is_negated(start):
         return None
     if _is_of_some_rows(reading, at, length, column, world):
         return None
-    evidence = bind.make_evidence(best, world, _show_best(best, column, degree, world))
+    evidence = bind.build_evidence(best, world, _describe_best(best, column, degree, world))
     rule = GroundednessRule.SUPERLATIVE
-    return bind.make_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
+    return bind.build_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
@@ -162,7 +162,7 @@ def _is_modified(reading: Reading, at: int, column: Column, world: World) -> boo
     return following[0].part in ("ADJ", "NOUN", "VERB", "PROPN") and following[1].part == "NOUN"
 
 
-def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
+def _describe_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
     name = "max" if degree.sign > 0 else "min"
     shown = world.base.texts[best.source][best.start : best.end]
     return f"{name}({best.field} of {len(column.facts)} rows) = {shown}"
@@ -216,7 +216,9 @@ def _find_column(
 def _group_full_columns(row: int, world: World) -> dict[FieldName, list[Fact]]:
     """Return the columns of a row's table that have amounts of one unit in all rows, or in all but one."""
     columns: dict[FieldName, list[Fact]] = {}
-    siblings = [each for each in world.list_siblings(row) if not is_total_row(world.list_facts(each))]
+    siblings = [
+        sibling for sibling in world.list_siblings(row) if not is_total_row(world.list_facts(sibling))
+    ]
     for fact in chain.from_iterable(map(world.list_facts, siblings)):
         if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
             columns.setdefault(world.get_field(fact), []).append(fact)
@@ -274,12 +276,12 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if (greater.value.number - lesser.value.number) * degree.sign > 0:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += pairs[0]
-            place = (word.start, word.end)
-            yield bind.make_agreeing_claim(
-                reading, place, ClaimKind.COMPARISON, greater, binder.world, program
+            stretch = (word.start, word.end)
+            yield bind.build_agreeing_claim(
+                reading, stretch, ClaimKind.COMPARISON, greater, binder.world, program
             )
         elif _are_surely_compared(reading, greater, lesser):
-            yield _make_wrong_direction(reading, word, bind.make_evidence(greater, binder.world, program))
+            yield _build_wrong_direction(reading, word, bind.build_evidence(greater, binder.world, program))
 
 
 def _are_surely_compared(reading: Reading, greater: Fact, lesser: Fact) -> bool:
@@ -335,27 +337,31 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             continue
         change = later.value.number * later.factor - earlier.value.number * earlier.factor
         program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
-        evidence = bind.make_evidence(later, binder.world, program)
+        evidence = bind.build_evidence(later, binder.world, program)
         if change * sign > 0 and not reading.is_negated(word.start):
             reading.cover(at)
             reading.bound += [earlier, later]
-            place = (word.start, word.end)
-            yield bind.make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
+            stretch = (word.start, word.end)
+            yield bind.build_agreeing_claim(
+                reading, stretch, ClaimKind.COMPARISON, later, binder.world, program
+            )
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
-            yield _make_wrong_direction(reading, word, evidence)
+            yield _build_wrong_direction(reading, word, evidence)
 
 
-def _make_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
-    place, rule = (word.start, word.end), GroundednessRule.DIRECTION
-    return bind.make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
+def _build_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
+    stretch, rule = (word.start, word.end), GroundednessRule.DIRECTION
+    return bind.build_contradiction(
+        reading, stretch, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule
+    )
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
     """Return whether a word says how the value itself moved: it may not in "more than doubled"."""
     is_below_nothing = min(earlier.value.number, later.value.number) < 0
     is_compared = word.text.lower() in load_degrees("comparative")
-    amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
-    by = [each for each in amounts if each.words[0] and reading.words[each.words[0] - 1].text == "by"]
+    amounts = [other for other in reading.stated if other.mention.value.kind in NUMERIC]
+    by = [other for other in amounts if other.words[0] and reading.words[other.words[0] - 1].text == "by"]
     is_of_more = len(amounts) - len(by) != 2
     return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
 
@@ -373,10 +379,10 @@ def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple
     origin = _FROM_TO.search(reading.text, start)
     if origin is None or len(reading.words_between(start, origin.start())) > reach:
         return None
-    behind = [each for each in stated if each[0] > origin.start()]
-    if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
+    following = [entry for entry in stated if entry[0] > origin.start()]
+    if not following or following[0][0] - origin.end() > _FROM_CHARS:
         return None
-    earlier = behind[0][1]
+    earlier = following[0][1]
     later = next(fact for _, fact in stated if fact is not earlier)
     return (earlier, later) if earlier is not later else None
 
@@ -403,7 +409,7 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         found = states.find_said(reading, at + 1)
         if found is None:
             continue
-        said, facts = found
+        indices, facts = found
         cells = _list_column(facts, world)
         negations = [index for index, other in enumerate(reading.words) if is_of(other, "negation")]
         if not cells or negations not in ([], [at - 1]):
@@ -412,15 +418,15 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         has_all = len(having) > len(cells) / 2 if is_most else len(having) == len(cells)
         holds = has_all != bool(negations)
         program = f"{len(having)} of {len(cells)} rows have it"
-        place = (word.start, word.end)
+        stretch = (word.start, word.end)
         if holds:
-            reading.cover(at, *said, *negations)
+            reading.cover(at, *indices, *negations)
             reading.bound.append(facts[0])
-            yield bind.make_agreeing_claim(reading, place, ClaimKind.QUANTIFIER, facts[0], world, program)
-        elif _is_of_all_rows(reading, at, said, binder):
+            yield bind.build_agreeing_claim(reading, stretch, ClaimKind.QUANTIFIER, facts[0], world, program)
+        elif _is_of_all_rows(reading, at, indices, binder):
             kind, rule = ClaimKind.QUANTIFIER, GroundednessRule.QUANTIFIER
-            evidence = bind.make_evidence(facts[0], world, program)
-            yield bind.make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
+            evidence = bind.build_evidence(facts[0], world, program)
+            yield bind.build_contradiction(reading, stretch, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_hedged(reading: Reading, at: int) -> bool:
@@ -440,9 +446,9 @@ def _list_column(facts: Iterable[Fact], world: World) -> list[Fact]:
     return cells if len(cells) == len(rows) > 1 else []
 
 
-def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
+def _is_of_all_rows(reading: Reading, at: int, indices: tuple[int, ...], binder: ValueBinder) -> bool:
     """Return whether nothing in a sentence picks rows out: "all products are available"."""
-    others = [word for index, word in enumerate(reading.words) if index not in (at, *said)]
+    others = [word for index, word in enumerate(reading.words) if index not in (at, *indices)]
     worded = [word for word in others if word.text[:1].isalnum()]
     picking = [word for word in worded if not is_of(word, "carrier") and not is_of(word, "negation")]
     is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
@@ -462,9 +468,9 @@ def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: St
 
 def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words behind a number that say what it counts."""
-    behind = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
-    ends = (at for at, word in enumerate(behind) if word.text.lower() in _COUNT_ENDS)
-    return behind[: next(ends, len(behind))]
+    following = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
+    ends = (at for at, word in enumerate(following) if word.text.lower() in _COUNT_ENDS)
+    return following[: next(ends, len(following))]
 
 
 def _count_state(
@@ -477,8 +483,8 @@ def _count_state(
     _, high = reading.get_clause(stated.start)
     if found is None or reading.is_negated(stated.start):
         return None
-    said, facts = found
-    if reading.words[said[0]].start >= high:
+    indices, facts = found
+    if reading.words[indices[0]].start >= high:
         return None
     tables: dict[int, set[int]] = {}
     for fact in facts:
@@ -487,16 +493,16 @@ def _count_state(
         if group is not None:
             tables.setdefault(group, set()).add(row)
     if stated.mention.value.number in {len(rows) for rows in tables.values()}:
-        return Counted(tuple(facts), said, f"{int(stated.mention.value.number)} rows")
+        return Counted(tuple(facts), indices, f"{int(stated.mention.value.number)} rows")
     return None
 
 
 def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
     """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
     world = binder.world
-    behind = _list_behind(stated, reading)
+    following = _list_behind(stated, reading)
     number = stated.mention.value.number
-    forms = frozenset(word.form for word in behind)
+    forms = frozenset(word.form for word in following)
     previous = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
     for group, members in sorted(world.base.groups.items(), reverse=True):
         facts = [fact for row in members[:1] for fact in world.list_facts(row)]

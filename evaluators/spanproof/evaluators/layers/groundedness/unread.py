@@ -143,11 +143,13 @@ def bind_names(
         is_state_name = _get_common_field(name, binder) in state_fields
         if is_covered or is_state_name or _is_behind_other_field(name, reading, binder):
             continue
-        place = (name.start, name.end)
+        stretch = (name.start, name.end)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
-            evidence, rule = bind.make_evidence(foreign, world), GroundednessRule.OTHER_RECORD
-            yield bind.make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
+            evidence, rule = bind.build_evidence(foreign, world), GroundednessRule.OTHER_RECORD
+            yield bind.build_contradiction(
+                reading, stretch, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule
+            )
             continue
         is_alone = len(reading.names) == 1 and not reading.bound
         tied = _list_tied(name, reading, binder)
@@ -156,7 +158,7 @@ def bind_names(
             reading.cover(*name.words)
             fields = {_get_common_field(other, binder) for other in tied}
             kind = ClaimKind.ROLE if fields - {_get_common_field(name, binder)} else ClaimKind.NAME
-            yield bind.make_agreeing_claim(reading, place, kind, name.facts[-1], world)
+            yield bind.build_agreeing_claim(reading, stretch, kind, name.facts[-1], world)
 
 
 def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named]:
@@ -167,7 +169,7 @@ def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named
 
 def _are_of_one_row(some: AbstractSet[int], others: AbstractSet[int], binder: ValueBinder) -> bool:
     """Return whether one of some rows is one of the others, is in it, or holds it."""
-    chains = {each for row in others for each in binder.world.base.chain(row)}
+    chains = {record for row in others for record in binder.world.base.chain(row)}
     return not some.isdisjoint(chains) or any(
         not others.isdisjoint(binder.world.base.chain(row)) for row in some
     )
@@ -232,14 +234,14 @@ def _find_key(name: Named, reading: Reading) -> Named | None:
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     """Return the places in the answer of the words that are not read, neighbours joined."""
-    known = _collect_known(reading, binder)
-    groups = expand(known)
+    naming = _list_known(reading, binder)
+    groups = expand(naming)
     # A value that is not found is a claim of its own.
-    stated = {at for each in reading.stated for at in each.words}
+    stated = {at for value in reading.stated for at in value.words}
     unread = [
         at
         for at, word in enumerate(reading.words)
-        if at not in reading.covered | stated and not _is_read(word, at, reading, known, groups, binder)
+        if at not in reading.covered | stated and not _is_read(word, at, reading, naming, groups, binder)
     ]
     stretches: list[list[int]] = []
     for at in unread:
@@ -253,26 +255,26 @@ def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     ]
 
 
-def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
+def _list_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
     """Return the words that name what is bound: fields of the rows, their tables and tools."""
     world = binder.world
-    known: set[str] = set(reading.scope_words)
+    naming: set[str] = set(reading.scope_words)
     for fact in reading.bound:
-        known |= world.words_of(fact)
-        known |= world.words_about(fact.source)
+        naming |= world.words_of(fact)
+        naming |= world.words_about(fact.source)
         group = world.base.records[world.get_row(fact.record)].group
         if group is not None:
-            known |= set(world.base.group_names[group].lower().split())
+            naming |= set(world.base.group_names[group].lower().split())
         if not fact.path:
-            known |= fact.words
-    return frozenset(known - STOP)
+            naming |= fact.words
+    return frozenset(naming - STOP)
 
 
 def _is_read(
     word: Word,
     at: int,
     reading: Reading,
-    known: frozenset[str],
+    naming: frozenset[str],
     groups: frozenset[str],
     binder: ValueBinder,
 ) -> bool:
@@ -282,13 +284,13 @@ def _is_read(
         return word.text not in ("→", "%")
     is_synonym = not expand((word.form,)).isdisjoint(groups)
     if is_degree(word):
-        return word.form in known or is_synonym
+        return word.form in naming or is_synonym
     if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
-        is_known = word.form in known and not is_of(word, "negation")
+        is_known = word.form in naming and not is_of(word, "negation")
         return is_known or is_up_of_sum(reading.words, at)
     if lowered in _COMBINING or is_of_success(reading.words, at):
         return False
-    if is_function_word(word) or names_field(word, known):
+    if is_function_word(word) or names_field(word, naming):
         return True
     return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
 
@@ -312,7 +314,7 @@ def _is_unsettled_state(at: int, reading: Reading, binder: ValueBinder, *, is_re
     """
     if not is_state(reading.words, at):
         return False
-    fields = _collect_field_words(reading.bound, binder)
+    fields = _list_field_words(reading.bound, binder)
     return not is_requested or not fields.isdisjoint(load_words("statefield"))
 
 
@@ -329,10 +331,10 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
     if word.part in ("VERB", "ADJ") and binder.is_task_of_subject and is_of_whom:
         return True
     amounts = [fact for fact in reading.bound if fact.path and fact.value.kind in NUMERIC]
-    return word.part in ("VERB", "ADJ") and word.form in _collect_field_words(amounts, binder)
+    return word.part in ("VERB", "ADJ") and word.form in _list_field_words(amounts, binder)
 
 
-def _collect_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[str]:
+def _list_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[str]:
     """Return the words that name the fields of the rows of some facts."""
     rows = {binder.world.get_row(fact.record) for fact in facts}
     cells = (fact for row in rows for fact in binder.world.list_facts(row) if fact.path)

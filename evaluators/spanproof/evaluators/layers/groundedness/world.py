@@ -72,9 +72,9 @@ class World:
             row = record
             # Most records are in no other.
             if self.base.records[record].parent is not None:
-                for each in self.base.chain(record):
-                    row = each
-                    if self.base.records[each].group is not None and not self._is_element(each):
+                for outer in self.base.chain(record):
+                    row = outer
+                    if self.base.records[outer].group is not None and not self._is_element(outer):
                         break
             self._rows[record] = row
         return row
@@ -135,7 +135,7 @@ class World:
                 own.append(fact)
         return found
 
-    def list_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
+    def group_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
         """Return the rows with a text cell that has a word, with the cells."""
         rows = self._rows_of_words.get(word)
         if rows is None:
@@ -159,7 +159,7 @@ class World:
         row = self.get_row(fact.record)
         return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
 
-    def list_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
+    def group_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
         """Return the rows whose own label is of a month alone, with their labels."""
         return self._rows_by_month.get(name, {}) if name in MONTHS_BY_FORM else {}
 
@@ -220,18 +220,18 @@ class World:
         A value in prose is named by the words of its own clause: `5412 insertions(+), 7930 deletions(-)`.
         """
         if not fact.path and fact.role is Role.PROSE:
-            beside = read_words_beside(self.base.texts[fact.source], fact.start, fact.end)
-            return beside or fact.words
+            near = read_words_beside(self.base.texts[fact.source], fact.start, fact.end)
+            return near or fact.words
         key = fact.path
-        known = self._words.get(key)
-        if known is None:
-            known = base_forms_of(" ".join(key)) | fact.words
+        words = self._words.get(key)
+        if words is None:
+            words = base_forms_of(" ".join(key)) | fact.words
             for name in key:
                 parts = name.split("-")
                 if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
-                    known |= list_month_forms(int(parts[1]))
-            self._words[key] = known
-        return known or fact.words
+                    words |= list_month_forms(int(parts[1]))
+            self._words[key] = words
+        return words or fact.words
 
     _words: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
@@ -280,7 +280,7 @@ class World:
     def may_have_changed(self, fact: Fact) -> bool:
         """Return whether a later call of the run may have changed what an output says."""
         later = self.sources[fact.source + 1 : self.outputs]
-        return any(changes_something(each.tool) or _CHANGES.search(each.arguments) for each in later)
+        return any(changes_something(source.tool) or _CHANGES.search(source.arguments) for source in later)
 
     def words_about(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
@@ -315,8 +315,8 @@ def _is_bare(fact: Fact, text: str) -> bool:
     """Return whether a fact without a name is a plain number, alone on its line."""
     if fact.value.kind is not Kind.NUMBER:
         return False
-    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
-    return not f"{before}{behind}".strip()
+    before, after = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
+    return not f"{before}{after}".strip()
 
 
 # Statements of SQL and methods of HTTP that change what was read before.
