@@ -15,7 +15,17 @@ from typing import Final
 from spanproof.reading.lexicon import load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.units import UNITS
-from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
+from spanproof.reading.values import (
+    NUMERIC,
+    Kind,
+    Mention,
+    Value,
+    is_cut,
+    is_same_date,
+    is_same_number,
+    is_same_time,
+    is_year,
+)
 from spanproof.reading.words import base_forms_of
 
 # How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70.
@@ -34,6 +44,8 @@ _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
 # Of a stated quantity: sources leave these units to the name of the field.
 _UNITS_LEFT_OUT: Final = ("", "data", "angle")
+# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
+_PRECISE_DIGITS: Final = 3
 # How far two readings of digits may differ that are the same number.
 _SAME_READING: Final = 1e-9
 # How much larger a unit of data is by powers of 1024.
@@ -135,13 +147,18 @@ def is_hedged_number(stated: Value, hedge: Hedge, amount: float, scale: float = 
     """Return whether a hedged number may mean a known one; `scale` turns the stated into the known unit."""
     number, width = stated.number * scale, compute_width(stated, hedge) * scale
     if is_same_number(number, amount, width):
-        return True
+        # "Over 12.35" is no rounding of 12.3456.
+        return abs(number - amount) <= _SAME_READING or not _is_on_other_side(hedge, number, amount)
     near = abs(number - amount) <= _ONE_SIDED_WIDTH * abs(number)
     if hedge is Hedge.UNDER:
         return near and abs(amount) < abs(number) and amount * number > 0
     if hedge is Hedge.OVER:
         return near and abs(amount) > abs(number) and amount * number > 0
     return hedge is Hedge.ABOUT and is_cut(number, amount, width)
+
+
+def _is_on_other_side(hedge: Hedge, number: float, amount: float) -> bool:
+    return (hedge is Hedge.OVER and amount < number) or (hedge is Hedge.UNDER and amount > number)
 
 
 def is_in_some_unit(stated: Value, hedge: Hedge, bare: float) -> bool:
@@ -263,3 +280,29 @@ def may_be_minor_units(stated: Value, fact: Fact, row: Sequence[Fact]) -> bool:
     has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
     is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= MINOR_UNITS
     return stated.kind is Kind.MONEY and is_integer and any(map(_CURRENCY_CODE.fullmatch, codes))
+
+
+def choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
+    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
+    if len(printed) == 1:
+        return printed[0]
+    if len(printed) != 2 or stated.kind is not Kind.MONEY:
+        return None
+    major, minor = sorted(printed, key=lambda fact: fact.value.number)
+    return major if minor.value.number == MINOR_UNITS * major.value.number else None
+
+
+def are_of_one_shape(one: Fact, other: Fact) -> bool:
+    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
+    is_fraction = one.value.step < 1, other.value.step < 1
+    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def is_precise(mention: Mention, text: str) -> bool:
+    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
+    digits = [character for character in text if character.isdigit()]
+    value = mention.value
+    if value.kind is Kind.DATE:
+        return value.date is not None and None not in value.date[1:]
+    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
+    return is_amount and not mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of, load_degrees, load_texts
+from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
 from spanproof.reading.words import STOP, base_forms_of
@@ -37,6 +38,10 @@ _OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
 )
+_PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
+_ORDINAL_TEXTS: Final = load_texts("ordinal")
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down", "exact")
+_SIDES: Final = load_texts("side")
 _SUBJECTS: Final = ("nsubj", "nsubjpass")
 _ORDINALS: Final = {
     name: rank
@@ -192,6 +197,11 @@ def is_polar(task: str) -> bool:
     return _POLAR.search(task.strip()) is not None
 
 
+def is_polar_answer(answer: str) -> bool:
+    """Return whether an answer begins with yes or no, so that it was asked, however that was written."""
+    return answer.lstrip(" *_")[:3].lower().rstrip(",.:!* ") in ("yes", "no")
+
+
 def is_of_cases(task: str) -> bool:
     """Return whether a task may be about several cases: it compares, or names two numbers."""
     words = task.lower().split()
@@ -239,6 +249,28 @@ def is_mark(word: Word) -> bool:
 def is_function_word(word: Word) -> bool:
     """Return whether a word has a part in the grammar only; without a grammar, whether it is a stop word."""
     return word.part in _FUNCTION_PARTS or (not word.part and word.text.lower() in STOP)
+
+
+def is_plain_word(word: Word) -> bool:
+    """Return whether a word means something by itself, whatever cell has it."""
+    text = word.text.lower()
+    if word.form in STOP or text in _ORDINAL_TEXTS or text in load_degrees("superlative"):
+        return True
+    return text in load_words("on") | load_words("off") or any(is_of(word, kind) for kind in _PLAIN_KINDS)
+
+
+def has_counting_word(words: Sequence[Word], at: int, among: AbstractSet[int]) -> bool:
+    """Return whether a number, a determiner or a superlative among some words is of a noun."""
+    superlatives = load_degrees("superlative")
+    own = [words[index] for index in sorted(among) if words[index].head == at]
+    return any(
+        word.relation in ("nummod", "det", "predet") or word.text.lower() in superlatives for word in own
+    )
+
+
+def is_meaningful(word: Word) -> bool:
+    """Return whether a word changes what a sentence states: "not", "all", "exactly", "up"."""
+    return word.text.lower() in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL)
 
 
 def is_degree(word: Word) -> bool:

@@ -18,8 +18,15 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import are_comparable, is_agreeing
-from spanproof.reading.amounts import are_of_one_shape, find_printed_amount
+from spanproof.reading.agreement import (
+    Hedge,
+    are_comparable,
+    are_of_one_shape,
+    choose_printed,
+    is_agreeing,
+    may_be_minor_units,
+)
+from spanproof.reading.fact_names import list_without_headers
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
@@ -33,11 +40,14 @@ _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
 # Words behind these go with the value that one is compared with: "14 left against a reorder point of 40".
 _OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
-# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
-_PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
+# A word so near before a value says how it is meant; "at least 12" may be 12.
+_LIMIT_REACH = 3
+# Words of a source's sentence by which it says what is not so.
+_SUPPOSING = frozenset(("would", "could", "should", "might", "may", "unless", "not", "never"))
+_INCLUSIVE = frozenset(("least", "most", "plus"))
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
 _EARLIER, _LATER = load_texts("earlier"), load_texts("later")
@@ -105,7 +115,7 @@ class ValueBinder:
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
         value = stated.mention.value
-        if value.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+        if value.kind is not Kind.MONEY or fact.value.unit or fact.value.kind is Kind.ID:
             return True
         for record in self.world.base.chain(fact.record):
             for other in self.world.base.by_record[record]:
@@ -125,10 +135,10 @@ class ValueBinder:
         if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
             bare = index.list_agreeing(value.without_unit(), hedge, text, (Kind.NUMBER,))
-            plain = _leave_out_headers(bare)
+            plain = list_without_headers(bare)
             if plain:
                 return plain + index.list_agreeing(value, hedge, text, (Kind.QUANTITY,))
-        return _leave_out_headers(index.list_agreeing(value, hedge, text, kinds))
+        return list_without_headers(index.list_agreeing(value, hedge, text, kinds))
 
     def _names_unit(self, stated: Stated) -> bool:
         """Return whether the task or the outputs name the unit that an amount is stated in.
@@ -163,6 +173,7 @@ class ValueBinder:
         if value.kind is Kind.ID and options:
             return options[-1]
         options = [fact for fact in options if not self._is_of_other_name(fact, stated, reading)]
+        options = [fact for fact in options if not self._is_of_other_cell(fact, stated, reading)]
         keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
         if keyed:
             return keyed[-1]
@@ -180,7 +191,7 @@ class ValueBinder:
         amounts = [other for other in reading.stated if other.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
-        requested = find_printed_amount(stated.mention.value, printed)
+        requested = choose_printed(stated.mention.value, printed)
         if requested not in options or len(amounts) != 1 or not is_bare:
             return None
         return requested if self._is_in_words_of_task(reading) else None
@@ -211,7 +222,7 @@ class ValueBinder:
         reading: Reading,
     ) -> Fact | None:
         """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
-        if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
+        if not options or not stated.is_precise or len({self._identify(fact) for fact in options}) != 1:
             return None
         fact = options[-1]
         if fact not in in_row and self._is_of_other_row(fact, subjects):
@@ -241,6 +252,13 @@ class ValueBinder:
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
         alike = [name for name in self._names if len(name) == len(own) > 1 and sum(map(ne, name, own)) == 1]
         return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
+
+    def _is_of_other_cell(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the name right before a value has another number in its cell: 2 of "Lions 2"."""
+        beside = [name for name in reading.names if name.words[-1] == stated.words[0] - 1]
+        cells = {(each.source, *each.cell) for name in beside for each in name.facts}
+        has_number = any((other.source, *other.cell) in cells for other in self.world.numeric)
+        return has_number and (fact.source, *fact.cell) not in cells
 
     @cached_property
     def _names(self) -> frozenset[tuple[str, ...]]:
@@ -328,8 +346,8 @@ class ValueBinder:
                 continue
             if leading.is_beside or any(are_of_one_shape(fact, other) for other in leading.facts):
                 return False
-        # Nothing names a field: the value decides. Words that name another are left unread.
-        return is_only_value and not _is_in_score(stated, reading)
+        # Nothing names a field: of a value that is precise it is the only one that has it.
+        return is_only_value and _may_name_field(stated, reading)
 
     def _iter_leading(
         self,
@@ -433,10 +451,6 @@ class ValueBinder:
         )
 
 
-def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
-    return [fact for fact in facts if fact.role is not Role.HEADER]
-
-
 def _get_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
     """Return the characters of a clause whose words go with a value, and with no other one."""
     low, high = reading.get_clause(stated.start)
@@ -468,14 +482,27 @@ def _may_be_of(stated: Stated, fact: Fact) -> bool:
     return is_value and are_comparable(stated.mention.value, fact)
 
 
-def is_precise(stated: Stated) -> bool:
-    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
-    digits = [character for character in stated.text if character.isdigit()]
-    value = stated.mention.value
-    if value.kind is Kind.DATE:
-        return value.date is not None and None not in value.date[1:]
-    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
-    return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
+def may_mean_other(stated: Stated, fact: Fact, reading: Reading, world: World) -> bool:
+    """Return whether a fact has the value and may not bear out what is said with it.
+
+    Such are an amount that may count cents, "more than 12" of 12, "5 of 5" of one 5, and "removed 5" of a
+    source's "would remove 5".
+    """
+    value, first = stated.mention.value, stated.words[0]
+    texts = [word.text.lower() for word in reading.words]
+    before = texts[max(0, first - _LIMIT_REACH) : first]
+    is_same = value.number == fact.value.number * fact.factor
+    is_limit = stated.hedge in (Hedge.OVER, Hedge.UNDER) and is_same and _INCLUSIVE.isdisjoint(before)
+    is_of_itself = "of" in before and any(other is fact for other in reading.by_stated.values())
+    supposing = _SUPPOSING.intersection(fact.sentence.text.lower().split()) if fact.sentence else set()
+    is_supposed = bool(supposing) and supposing.isdisjoint(texts)
+    row = world.list_facts(world.get_row(fact.record))
+    return is_limit or is_of_itself or is_supposed or may_be_minor_units(value, fact, row)
+
+
+def _may_name_field(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value may say by itself of which field it is: it is precise, and no score."""
+    return stated.is_precise and not _is_in_score(stated, reading)
 
 
 def is_certain_name(name: Named, reading: Reading) -> bool:
@@ -552,13 +579,13 @@ def get_claim_kind(stated: Stated) -> ClaimKind:
 
 
 def build_agreeing_claim(
-    reading: Reading, stretch: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
+    reading: Reading, span: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
 ) -> Claim:
     """Return the claim about a stretch of a passage that a fact bears out, by a program if one is named."""
     cause = Cause.STATED if world.is_output(fact) else Cause.GIVEN
     if program:
         cause = Cause.DERIVED
-    return build_claim(reading, *stretch, kind, Verdict.GROUNDED, cause, build_evidence(fact, world, program))
+    return build_claim(reading, *span, kind, Verdict.GROUNDED, cause, build_evidence(fact, world, program))
 
 
 def build_contradicting_claim(
@@ -566,17 +593,17 @@ def build_contradicting_claim(
 ) -> Claim:
     """Return the claim of a stated value that a fact contradicts."""
     evidence = build_evidence(fact, binder.world)
-    stretch, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
-    return build_contradiction(reading, stretch, get_claim_kind(stated), cause, evidence, rule)
+    span, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
+    return build_contradiction(reading, span, get_claim_kind(stated), cause, evidence, rule)
 
 
 def build_contradiction(
     reading: Reading,
-    stretch: tuple[int, int],
+    span: tuple[int, int],
     kind: ClaimKind,
     cause: Cause,
     evidence: ClaimEvidence | None,
     rule: GroundednessRule,
 ) -> Claim:
     """Return the claim about a stretch of a passage that a rule contradicts."""
-    return build_claim(reading, *stretch, kind, Verdict.CONTRADICTED, cause, evidence, rule)
+    return build_claim(reading, *span, kind, Verdict.CONTRADICTED, cause, evidence, rule)

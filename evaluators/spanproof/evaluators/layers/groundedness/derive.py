@@ -13,19 +13,22 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
-from spanproof.reading.amounts import are_of_one_unit, compute_amount, find_time, is_total_row
-from spanproof.reading.derivations import (
+from spanproof.reading.lexicon import list_cues
+from spanproof.reading.operations import (
     Derived,
+    are_alike,
     build_derived,
-    format_amount,
+    compute_amount,
+    find_time,
+    is_total_row,
     iter_differences,
     iter_shares,
+    show_amount,
 )
-from spanproof.reading.lexicon import list_cues
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
@@ -57,7 +60,7 @@ def _iter_derived(
             yield from iter_shares(one, two, is_percent)
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     yield from _iter_changes(stated, pairs, reading, binder, cues)
-    is_total = is_precise(stated) and not is_percent and not binder.list_subjects(stated, reading)
+    is_total = stated.is_precise and not is_percent and not binder.list_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
             yield build_derived(sum(map(compute_amount, facts)), facts, "+")
@@ -107,7 +110,7 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
             yield Derived(
                 result,
                 (own[0],),
-                f"{format_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
+                f"{show_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
             )
 
 
@@ -124,7 +127,7 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
     fitting = [
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
-        if are_of_one_unit(one, two) and _is_change(stated, *put_in_order(one, two, binder.world))
+        if are_alike(one, two) and _is_change(stated, *put_in_order(one, two, binder.world))
     ]
     if len(fitting) == 1:
         yield put_in_order(*fitting[0], binder.world)
@@ -156,11 +159,11 @@ def iter_pairs(
     bound = _list_bound(reading)
     seen = set()
     for one, two in combinations(bound[:_MAX_OPERANDS], 2):
-        if are_of_one_unit(one, two):
+        if are_alike(one, two):
             seen.add((one.start, two.start))
             yield put_in_order(one, two, world)
     for facts in _iter_named_columns(value, reading, binder, fields):
-        if len(facts) == 2 and are_of_one_unit(*facts):
+        if len(facts) == 2 and are_alike(*facts):
             yield put_in_order(facts[0], facts[1], world)
 
 
@@ -168,7 +171,7 @@ def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterat
     """Yield groups of facts that a sentence names: stated values, rows that it names, whole columns."""
     value = stated.mention.value
     bound = [fact for fact in _list_bound(reading) if fact is not reading.by_stated.get(stated.start)]
-    alike = [fact for fact in bound if bound and are_of_one_unit(fact, bound[0])]
+    alike = [fact for fact in bound if bound and are_alike(fact, bound[0])]
     if len(alike) > 1:
         yield alike
     for facts in _iter_named_columns(value, reading, binder):
@@ -199,7 +202,7 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
                 break
         else:
             # Without a name of a column, only a number of many digits says which one is meant.
-            is_sure = len(usable) == 1 or (stated is not None and is_precise(stated))
+            is_sure = len(usable) == 1 or (stated is not None and stated.is_precise)
             if is_sure:
                 yield from usable.values()
 

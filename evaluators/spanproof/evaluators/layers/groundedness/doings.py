@@ -103,15 +103,15 @@ class DoingBinder:
         doing, word = confirming[-1], reading.words[at]
         reading.cover(at)
         evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
-        stretch = (word.start, word.end)
-        return build_claim(reading, *stretch, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
+        span = (word.start, word.end)
+        return build_claim(reading, *span, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
 
     def _build_contradiction(
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
     ) -> Claim:
         word = reading.words[at]
-        stretch, rule = (word.start, word.end), GroundednessRule.DOING
-        return build_contradiction(reading, stretch, ClaimKind.DOING, cause, evidence, rule)
+        span, rule = (word.start, word.end), GroundednessRule.DOING
+        return build_contradiction(reading, span, ClaimKind.DOING, cause, evidence, rule)
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""

@@ -25,13 +25,21 @@ from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.reading.agreement import Hedge, are_comparable, may_be_minor_units
+from spanproof.reading.agreement import Hedge, are_comparable
 from spanproof.reading.answer_sources import Context, SourceKind, gather
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
-from spanproof.reading.statements import is_subordinating
+from spanproof.reading.sentences import (
+    Form,
+    Mood,
+    Passage,
+    detect_language,
+    has_words,
+    parse_words,
+    read_passages,
+)
+from spanproof.reading.statements import is_polar_answer, is_subordinating
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
@@ -44,7 +52,6 @@ _STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
 _OWN_PLAN: Final = re.compile(r"(?:i['’](?:d|ll)|i (?:would|will|suggest|recommend)|we['’]d) ", re.IGNORECASE)
 # A day or a month, as arguments of calls have them.
 _DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
-_FEWEST_WORDS_TO_PARSE: Final = 2
 _PLAIN_PARTS: Final = frozenset(("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ"))
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
@@ -131,6 +138,7 @@ class _Grounder:
         self.printed = None
         spoken = [other for other in readings if other is not None]
         self.binder.stated = tuple(stated for other in spoken for stated in other.stated)
+        self.binder.is_task_polar |= is_polar_answer(answer)
         if not any(other.stated for other in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
@@ -147,7 +155,7 @@ class _Grounder:
 
     def _read(self, passages: Sequence[Passage]) -> list[Reading | None]:
         chosen = [index for index, passage in enumerate(passages) if _may_assert(passage)]
-        worded = [index for index in chosen if _has_words(passages[index])]
+        worded = [index for index in chosen if has_words(passages[index])]
         parsed = dict(
             zip(worded, parse_words([passages[index] for index in worded], self.language), strict=True)
         )
@@ -230,8 +238,7 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        row = self.world.list_facts(self.world.get_row(fact.record))
-        if may_be_minor_units(stated.mention.value, fact, row):
+        if bind.may_mean_other(stated, fact, reading, self.world):
             reading.claims.append(bind.build_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact
@@ -243,16 +250,14 @@ class _Grounder:
         """Enter the claim of a value that facts bear out, the first of them as its evidence."""
         reading.cover(*stated.words)
         reading.bound += facts
-        stretch = (stated.start, stated.end)
-        reading.claims.append(
-            bind.build_agreeing_claim(reading, stretch, kind, facts[0], self.world, program)
-        )
+        span = (stated.start, stated.end)
+        reading.claims.append(bind.build_agreeing_claim(reading, span, kind, facts[0], self.world, program))
 
     def _settle_unbound(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
-        stretch = (stated.start, stated.end)
+        span = (stated.start, stated.end)
         kind = bind.get_claim_kind(stated)
         is_english = self.language == "en"
         derived = derive(stated, reading, self.binder) if is_english else None
@@ -267,7 +272,7 @@ class _Grounder:
         provided = [fact for fact in matches if not self.world.is_output(fact)]
         if provided and self._is_given(stated, provided, reading):
             reading.cover(*stated.words)
-            reading.claims.append(bind.build_agreeing_claim(reading, stretch, kind, provided[0], self.world))
+            reading.claims.append(bind.build_agreeing_claim(reading, span, kind, provided[0], self.world))
             return
         words = frozenset(word.form for word in reading.words)
         certain = [fact for fact in matches if not self.world.is_example(fact, words)]
@@ -298,7 +303,7 @@ class _Grounder:
         }
         if any(not words.isdisjoint(fact.words - STOP) for fact in provided):
             return True
-        return bind.is_precise(stated) and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
+        return stated.is_precise and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
 
     def _is_of_other_dates(self, stated: Stated, reading: Reading) -> bool:
         """Return whether the call that gave the bound values was made for other dates than a stated one."""
@@ -337,17 +342,13 @@ class _Grounder:
         """Return the claim that a sentence of an output has another value than the one that repeats it."""
         value = stated.mention.value
         fact = self.prose.find_repeated(stated, reading)
-        if fact is None and bind.is_precise(stated):
+        if fact is None and stated.is_precise:
             fact = self.prose.find_other_value(stated, reading)
         if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
             return None
         if alarms.is_derivable(stated, self.binder, reading):
             return None
         return bind.build_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
-
-
-def _has_words(passage: Passage) -> bool:
-    return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
 
 
 def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:

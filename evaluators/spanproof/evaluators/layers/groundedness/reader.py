@@ -11,20 +11,25 @@ from datetime import date
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.world import World, is_heading
-from spanproof.reading.agreement import Hedge
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.agreement import Hedge, is_precise
 from spanproof.reading.dates import with_relatives
-from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
+from spanproof.reading.fact_names import is_heading
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
-from spanproof.reading.statements import counts_nothing, list_clause_starts, read_abbreviation, read_hedge
+from spanproof.reading.statements import (
+    counts_nothing,
+    is_plain_word,
+    list_clause_starts,
+    read_abbreviation,
+    read_hedge,
+)
 from spanproof.reading.values import Kind, Mention
-from spanproof.reading.words import STOP, base_form, split_name
+from spanproof.reading.words import base_form, split_name
 
 _LONGEST_NAME: Final = 8
-_PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
-_ORDINALS: Final = load_texts("ordinal")
 # A word of more rows names none of them.
 _MOST_ROWS_OF_A_WORD: Final = 40
 # Parts of speech that a name may begin with.
@@ -49,6 +54,11 @@ class Stated:
     def end(self) -> int:
         """Return where it ends in the passage."""
         return self.mention.end
+
+    @property
+    def is_precise(self) -> bool:
+        """Return whether it has enough digits to be of one quantity only."""
+        return is_precise(self.mention, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +249,7 @@ def _match_name(reading: Reading, world: World, plain: list[int], position: int)
         return named
     first = reading.words[plain[position]]
     may_name = not first.part or first.part in _NAMING_PARTS
-    if _is_plain(first) or first.text[0].isdigit() or not may_name:
+    if is_plain_word(first) or first.text[0].isdigit() or not may_name:
         return None
     rows = world.group_rows_of_word(first.form) or world.group_rows_of_month(first.form)
     if not rows or len(rows) > _MOST_ROWS_OF_A_WORD:
@@ -262,17 +272,9 @@ def _match_cells(reading: Reading, world: World, plain: list[int], position: int
             first.start,
             words[plain[min(position + length, len(plain)) - 1]].end,
         )
-        if tuple(written) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
+        if tuple(written) == tokens and (is_lead or not (length == 1 and is_plain_word(first))):
             best = (length, [*best[1], fact] if length == best[0] else [fact])
     return best
-
-
-def _is_plain(word: Word) -> bool:
-    """Return whether a word means something by itself, whatever cell has it."""
-    text = word.text.lower()
-    if word.form in STOP or text in _ORDINALS or text in load_degrees("superlative"):
-        return True
-    return text in load_words("on") | load_words("off") or any(is_of(word, kind) for kind in _PLAIN_KINDS)
 
 
 def _make_name(

@@ -7,7 +7,7 @@ left unread, and the sentence with it open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -21,8 +21,8 @@ from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import rank_amount
-from spanproof.reading.amounts import are_of_one_unit, is_total_row
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
+from spanproof.reading.operations import are_alike, is_full_column, is_total_row
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import find_rank
@@ -223,13 +223,7 @@ def _group_full_columns(row: int, world: World) -> dict[FieldName, list[Fact]]:
         if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
             columns.setdefault(world.get_field(fact), []).append(fact)
     fewest = max(2, len(siblings) - 1)
-    return {name: facts for name, facts in columns.items() if _is_full(facts, fewest)}
-
-
-def _is_full(facts: Sequence[Fact], fewest: int) -> bool:
-    """Return whether facts are amounts of one unit, one in each of enough rows."""
-    is_one_each = len({fact.record for fact in facts}) == len(facts) >= fewest
-    return is_one_each and len({fact.value.unit for fact in facts}) == 1
+    return {name: facts for name, facts in columns.items() if is_full_column(facts, fewest)}
 
 
 def _is_doubled(reading: Reading, at: int) -> bool:
@@ -250,7 +244,7 @@ def _list_compared(degree: Degree, reading: Reading, binder: ValueBinder) -> lis
     compared = {
         (one.start, two.start): (one, two)
         for one, two in pairs
-        if are_of_one_unit(one, two) and world.get_field(one) == world.get_field(two)
+        if are_alike(one, two) and world.get_field(one) == world.get_field(two)
     }
     return list(compared.values())
 
@@ -276,9 +270,9 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if (greater.value.number - lesser.value.number) * degree.sign > 0:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += pairs[0]
-            stretch = (word.start, word.end)
+            span = (word.start, word.end)
             yield bind.build_agreeing_claim(
-                reading, stretch, ClaimKind.COMPARISON, greater, binder.world, program
+                reading, span, ClaimKind.COMPARISON, greater, binder.world, program
             )
         elif _are_surely_compared(reading, greater, lesser):
             yield _build_wrong_direction(reading, word, bind.build_evidence(greater, binder.world, program))
@@ -341,19 +335,15 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         if change * sign > 0 and not reading.is_negated(word.start):
             reading.cover(at)
             reading.bound += [earlier, later]
-            stretch = (word.start, word.end)
-            yield bind.build_agreeing_claim(
-                reading, stretch, ClaimKind.COMPARISON, later, binder.world, program
-            )
+            span = (word.start, word.end)
+            yield bind.build_agreeing_claim(reading, span, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
             yield _build_wrong_direction(reading, word, evidence)
 
 
 def _build_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
-    stretch, rule = (word.start, word.end), GroundednessRule.DIRECTION
-    return bind.build_contradiction(
-        reading, stretch, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule
-    )
+    span, rule = (word.start, word.end), GroundednessRule.DIRECTION
+    return bind.build_contradiction(reading, span, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
@@ -374,7 +364,7 @@ _FROM_TO: Final = re.compile(r"\bfrom\b")
 def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple[Fact, Fact] | None:
     """Return the two values of a change, where "from" is at most so many words behind a character."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
-    if len(stated) != 2 or not are_of_one_unit(stated[0][1], stated[1][1]):
+    if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
         return None
     origin = _FROM_TO.search(reading.text, start)
     if origin is None or len(reading.words_between(start, origin.start())) > reach:
@@ -418,15 +408,15 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         has_all = len(having) > len(cells) / 2 if is_most else len(having) == len(cells)
         holds = has_all != bool(negations)
         program = f"{len(having)} of {len(cells)} rows have it"
-        stretch = (word.start, word.end)
+        span = (word.start, word.end)
         if holds:
             reading.cover(at, *indices, *negations)
             reading.bound.append(facts[0])
-            yield bind.build_agreeing_claim(reading, stretch, ClaimKind.QUANTIFIER, facts[0], world, program)
+            yield bind.build_agreeing_claim(reading, span, ClaimKind.QUANTIFIER, facts[0], world, program)
         elif _is_of_all_rows(reading, at, indices, binder):
             kind, rule = ClaimKind.QUANTIFIER, GroundednessRule.QUANTIFIER
             evidence = bind.build_evidence(facts[0], world, program)
-            yield bind.build_contradiction(reading, stretch, kind, Cause.OTHER_RESULT, evidence, rule)
+            yield bind.build_contradiction(reading, span, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_hedged(reading: Reading, at: int) -> bool:

@@ -56,7 +56,9 @@ class StateBinder:
         self.flags: dict[tuple[str, ...], list[Fact]] = {}
         for fact in world.base.by_kind[Kind.BOOL]:
             if fact.path and world.is_output(fact) and fact.value.text in ("true", "false", "yes", "no"):
-                words = tuple(base_form(word) for word in split_name(fact.field) if word not in _HELPERS)
+                # Of the printed `is_prime(97)` the name.
+                name = fact.field.partition("(")[0]
+                words = tuple(base_form(word) for word in split_name(name) if word not in _HELPERS)
                 self.flags.setdefault(words, []).append(fact)
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
@@ -273,7 +275,7 @@ class StateBinder:
         start, end = words[at].start, words[at + length - 1].end
         rows = self._list_flag_rows(reading, start, at, length, facts)
         own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
-        if len({fact.value.number for fact in own}) != 1:
+        if len({fact.value.number for fact in own}) != 1 or _is_supposed(reading, start):
             return None
         fact = own[-1]
         negations = self._list_negations(reading, at)
@@ -288,11 +290,11 @@ class StateBinder:
             return build_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world)
         if len(own) != 1 or len(switches) > 1 or not self._is_own_subject(reading, start, rows):
             return None
-        may_be_otherwise = _is_supposed(reading, start) or self._may_be_earlier(reading, at, fact)
-        if may_be_otherwise or not self._is_said_of_flag(reading, at, length, switches, fact):
+        is_stated = self._is_said_of_flag(reading, at, length, switches, fact)
+        if not is_stated or self._may_be_earlier(reading, at, fact):
             return None
-        evidence, stretch, rule = build_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
-        return build_contradiction(reading, stretch, ClaimKind.FLAG, Cause.OTHER_STATE, evidence, rule)
+        evidence, span, rule = build_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
+        return build_contradiction(reading, span, ClaimKind.FLAG, Cause.OTHER_STATE, evidence, rule)
 
     def _is_said_of_flag(
         self, reading: Reading, at: int, length: int, switches: Sequence[int], fact: Fact

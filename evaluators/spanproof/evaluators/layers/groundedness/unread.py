@@ -22,7 +22,6 @@ from spanproof.reading.lexicon import (
     is_of,
     list_cues,
     load_degrees,
-    load_texts,
     load_words,
     names_field,
 )
@@ -30,9 +29,11 @@ from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import (
     are_tying,
+    has_counting_word,
     is_degree,
     is_function_word,
     is_mark,
+    is_meaningful,
     is_of_subject,
     is_of_success,
     is_own_doing,
@@ -41,14 +42,12 @@ from spanproof.reading.statements import (
     is_up_of_sum,
 )
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_forms_of, expand
 
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 _NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
-_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
-_SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
 _HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
@@ -107,7 +106,7 @@ def cover_cues(reading: Reading, task: str) -> None:
 def _cover_hedges(stated: Stated, reading: Reading) -> None:
     """Cover the words before a bound value that say how it is meant: "only", "more than"."""
     first = stated.words[0]
-    is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
+    is_amount = stated.mention.value.kind is not Kind.NUMBER or stated.is_precise
     if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
         # "Only 19%" says that this is little; "only one failed" says that no other did.
         reading.cover(first - 1)
@@ -139,17 +138,15 @@ def bind_names(
     bound_rows = {world.get_row(fact.record) for fact in reading.bound}
     for name in reading.names:
         is_covered = set(name.words) <= reading.covered
-        # A state is bound by its own rules, or not at all.
-        is_state_name = _get_common_field(name, binder) in state_fields
-        if is_covered or is_state_name or _is_behind_other_field(name, reading, binder):
+        # A state and a flag are bound by their own rules, or not at all.
+        has_own_rules = _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder)
+        if is_covered or has_own_rules or _is_behind_other_field(name, reading, binder):
             continue
-        stretch = (name.start, name.end)
+        span = (name.start, name.end)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
             evidence, rule = bind.build_evidence(foreign, world), GroundednessRule.OTHER_RECORD
-            yield bind.build_contradiction(
-                reading, stretch, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule
-            )
+            yield bind.build_contradiction(reading, span, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
             continue
         is_alone = len(reading.names) == 1 and not reading.bound
         tied = _list_tied(name, reading, binder)
@@ -158,7 +155,14 @@ def bind_names(
             reading.cover(*name.words)
             fields = {_get_common_field(other, binder) for other in tied}
             kind = ClaimKind.ROLE if fields - {_get_common_field(name, binder)} else ClaimKind.NAME
-            yield bind.build_agreeing_claim(reading, stretch, kind, name.facts[-1], world)
+            yield bind.build_agreeing_claim(reading, span, kind, name.facts[-1], world)
+
+
+def _is_of_flag(name: Named, binder: ValueBinder) -> bool:
+    """Return whether a name is the key of a flag, which says nothing without its value: `is_prime(97)`."""
+    base = binder.world.base
+    flags = {fact.field for fact in base.by_kind[Kind.BOOL]}
+    return any(base.texts[fact.source][slice(*fact.cell)] in flags for fact in name.facts)
 
 
 def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named]:
@@ -285,14 +289,17 @@ def _is_read(
     is_synonym = not expand((word.form,)).isdisjoint(groups)
     if is_degree(word):
         return word.form in naming or is_synonym
-    if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
+    if is_meaningful(word):
         is_known = word.form in naming and not is_of(word, "negation")
         return is_known or is_up_of_sum(reading.words, at)
     if lowered in _COMBINING or is_of_success(reading.words, at):
         return False
     if is_function_word(word) or names_field(word, naming):
         return True
-    return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
+    if _is_read_by_task(word, at, reading, binder):
+        return True
+    # "I charged $25" of an amount says what was done.
+    return is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
 
 
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -341,6 +348,16 @@ def _list_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[s
     return frozenset[str]().union(*(fact.words for fact in cells))
 
 
+def _is_counting_other(stated: Stated, reading: Reading) -> bool:
+    """Return whether nothing near a stated value says what its source counts: "180 rooms" of `price: 180`."""
+    fact = reading.by_stated.get(stated.start)
+    if fact is None:
+        return False
+    behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
+    counted = base_forms_of(" ".join(behind)) if behind else fact.words
+    return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
+
+
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
 
@@ -348,12 +365,16 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
-    is_counted = any(
-        other.head == at
-        and index in reading.covered
-        and other.relation in ("nummod", "amod", "det", "predet")
-        for index, other in enumerate(reading.words)
-    )
+    others = {at for each in reading.stated if _is_counting_other(each, reading) for at in each.words}
+    is_counted = has_counting_word(reading.words, at, reading.covered - others)
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
+    is_quantity = len(binder.world.numeric) > 1 or _may_be_quantity(word, reading, binder)
+    return is_counted or (is_subject and not (has_amount and is_quantity))
+
+
+def _may_be_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a subject may name a quantity: "the median is 12", not "the kettle costs 12"."""
+    head = reading.words[word.head]
+    is_copular = head.part == "AUX" or is_of(head, "carrier")
+    return is_copular and (bool(binder.task_words) or any(fact.path for fact in reading.bound))
