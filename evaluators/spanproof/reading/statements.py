@@ -198,7 +198,7 @@ def is_polar(task: str) -> bool:
 
 
 def is_polar_answer(answer: str) -> bool:
-    """Return whether an answer begins with yes or no, so that it was asked, however that was written."""
+    """Return whether an answer begins with yes or no, whatever the task looks like."""
     return answer.lstrip(" *_")[:3].lower().rstrip(",.:!* ") in ("yes", "no")
 
 

@@ -296,10 +296,9 @@ def _is_read(
         return False
     if is_function_word(word) or names_field(word, naming):
         return True
-    if _is_read_by_task(word, at, reading, binder):
-        return True
     # "I charged $25" of an amount says what was done.
-    return is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    return is_naming or _is_read_by_task(word, at, reading, binder)
 
 
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -356,6 +355,23 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
     counted = base_forms_of(" ".join(behind)) if behind else fact.words
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
+
+
+def _is_counted(at: int, reading: Reading) -> bool:
+    """Return whether a noun is of a number that is read, or of a superlative."""
+    degrees, counting = load_degrees("superlative"), ("nummod", "det", "predet")
+    others = {index for each in reading.stated if _is_counting_other(each, reading) for index in each.words}
+    own = [reading.words[index] for index in reading.covered - others if reading.words[index].head == at]
+    return any(other.relation in counting or other.text.lower() in degrees for other in own)
+
+
+def _names_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a subject may name the quantity: in "the median is 12", not "the kettle costs 12"."""
+    if len(binder.world.numeric) > 1:
+        return True
+    head = reading.words[word.head]
+    is_copular = head.part == "AUX" or is_of(head, "carrier")
+    return is_copular and (bool(binder.task_words) or any(fact.path for fact in reading.bound))
 
 
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
