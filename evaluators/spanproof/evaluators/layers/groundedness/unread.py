@@ -357,14 +357,6 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
 
 
-def _is_counted(at: int, reading: Reading) -> bool:
-    """Return whether a noun is of a number that is read, or of a superlative."""
-    degrees, counting = load_degrees("superlative"), ("nummod", "det", "predet")
-    others = {index for each in reading.stated if _is_counting_other(each, reading) for index in each.words}
-    own = [reading.words[index] for index in reading.covered - others if reading.words[index].head == at]
-    return any(other.relation in counting or other.text.lower() in degrees for other in own)
-
-
 def _names_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a subject may name the quantity: in "the median is 12", not "the kettle costs 12"."""
     if len(binder.world.numeric) > 1:
@@ -385,12 +377,5 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     is_counted = has_counting_word(reading.words, at, reading.covered - others)
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    is_quantity = len(binder.world.numeric) > 1 or _may_be_quantity(word, reading, binder)
-    return is_counted or (is_subject and not (has_amount and is_quantity))
-
-
-def _may_be_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
-    """Return whether a subject may name a quantity: "the median is 12", not "the kettle costs 12"."""
-    head = reading.words[word.head]
-    is_copular = head.part == "AUX" or is_of(head, "carrier")
-    return is_copular and (bool(binder.task_words) or any(fact.path for fact in reading.bound))
+    is_quantity = has_amount and _names_quantity(word, reading, binder)
+    return is_counted or (is_subject and not is_quantity)
