@@ -377,5 +377,4 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     is_counted = has_counting_word(reading.words, at, reading.covered - others)
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    is_quantity = has_amount and _names_quantity(word, reading, binder)
-    return is_counted or (is_subject and not is_quantity)
+    return is_counted or (is_subject and not (has_amount and _names_quantity(word, reading, binder)))
