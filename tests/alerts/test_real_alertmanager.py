@@ -69,7 +69,7 @@ def metrics_of(telemetry: Telemetry) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body, content_type = telemetry.exposition(self.headers.get("Accept", ""))
+            body, content_type = telemetry.encode_metrics(self.headers.get("Accept", ""))
             self.send_response(200)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))

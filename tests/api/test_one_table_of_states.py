@@ -16,7 +16,7 @@ from spanproof.alerts import AlertRule
 from spanproof.alerts.rules import read_rule
 from spanproof.api import ConsoleSettings, build_app
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
@@ -66,7 +66,7 @@ def test_a_run_and_its_row_are_in_the_gravest_state_of_their_layers():
         (run,) = evaluation.runs
         expected = find_expected(states)
         assert (run.state, evaluation.state) == (expected, expected), states
-        assert make_run_row(run)["state"] == expected.value
+        assert build_run_row(run)["state"] == expected.value
 
 
 def test_a_promoted_case_is_met_only_where_no_layer_fails_errored_or_is_open():

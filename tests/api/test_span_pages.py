@@ -13,7 +13,7 @@ from spanproof.api import build_app
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, open_store
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 TRACE = "7c" * 16
 SPANS, LIMIT = 250, 100
@@ -45,7 +45,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     request = build_request()
     with open_store(tmp_path_factory.mktemp("large") / "store") as opened:
         opened.write_spans([request], "default")
-        opened.write([TraceEvaluation(trace_of(normalise(request)), (), ())])
+        opened.write([TraceEvaluation(trace_of(normalise_request(request)), (), ())])
         yield opened
 
 
@@ -94,7 +94,7 @@ def test_of_two_projects_with_one_id_a_page_is_of_the_one_that_is_named(app, lar
     resource = other.resource_spans[0].resource.attributes.add(key="spanproof.cohort.project")
     resource.value.string_value = "shop"
     large.write_spans([other])
-    large.write([TraceEvaluation(trace_of(normalise(other)), (), ())])
+    large.write([TraceEvaluation(trace_of(normalise_request(other)), (), ())])
     path = f"/api/v1/traces/{TRACE}/spans"
     assert app.get(path).status_code == 409
     assert len(app.get(path, params={"project": "shop"}).json()["spans"]) == 3

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.evaluators.detect import snippets_in
+from spanproof.evaluators.detect import list_text_snippets
 from spanproof.evaluators.detect.unscanned import UNSCANNED
 from spanproof.trace import Language
 
@@ -98,7 +98,7 @@ def measure(items: list[Item]) -> Figures:
     seconds, wrong = [], []
     for item in items:
         started = time.perf_counter()
-        found = [snippet.language.value for snippet in snippets_in(item.text)]
+        found = [snippet.language.value for snippet in list_text_snippets(item.text)]
         seconds.append(time.perf_counter() - started)
         if not item.language:
             found = [language for language in found if language not in DATA]

@@ -30,7 +30,7 @@ from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, StepInfo, ToolCall, Trace, trace_of
-from spanproof.trace.codec import decode, encode
+from spanproof.trace.codec import decode_value, encode_value
 from spanproof.trace.dialects import read_traces
 
 _START_NS = 1_790_000_000_000_000_000
@@ -47,11 +47,11 @@ def main() -> None:
     options = parser.parse_args()
     plain = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not measured here")
     realistic = run_of(STEPS, padding=PADDING)
-    document = encode(plain.evaluate(realistic))
+    document = encode_value(plain.evaluate(realistic))
     found = {
         "realistic, bytes": float(len(document)),
         "realistic, read from its document, /s": a_second(
-            lambda: decode(TraceEvaluation, document), options.seconds
+            lambda: decode_value(TraceEvaluation, document), options.seconds
         ),
         "realistic, without a replay, /s": a_second(lambda: plain.evaluate(realistic), options.seconds),
     }

@@ -14,7 +14,7 @@ import random
 from collections.abc import Sequence
 from functools import cache
 
-from spanproof.evaluators.bisect_drop import Dimension, Observation, bisect
+from spanproof.evaluators.bisect_drop import Dimension, Observation, compute_bisection
 from spanproof.experiments.optimise.model import build_split
 from spanproof.experiments.statistics import Change, compare_pairs
 
@@ -78,7 +78,7 @@ def count_false_drops(runs: int, rate: float, agents: int) -> int:
             Observation(str(number), number, draw.random() < rate, dict.fromkeys(Dimension, "same"), {})
             for number in range(runs)
         ]
-        drop = bisect(observations).drop
+        drop = compute_bisection(observations).drop
         drops += drop is not None and drop.is_certain
     return drops
 

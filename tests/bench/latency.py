@@ -36,7 +36,7 @@ from spanproof.collector.stages.attach import COLLECTOR_SCOPE
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import load_config
-from spanproof.trace.otlp import any_value, read_file
+from spanproof.trace.otlp import build_any_value, read_file
 
 CLIENTS = 16
 STEPS, PADDING = 4, 3_400
@@ -246,7 +246,7 @@ def realistic(number: int) -> tuple[bytes, int]:
     filling = " ".join(chance.choices(_TEXT.split(), k=PADDING // 6)) + f" {chance.random()}"
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
-    resource.resource.attributes.add(key="service.name", value=any_value("shop"))
+    resource.resource.attributes.add(key="service.name", value=build_any_value("shop"))
     scope = resource.scope_spans.add()
     scope.scope.name = "openinference.instrumentation.smolagents"
     now = time.time_ns()
@@ -261,7 +261,7 @@ def realistic(number: int) -> tuple[bytes, int]:
             end_time_unix_nano=now + (90_000_000 if span == 1 else span * 1_000_000 + 900_000),
         )
         for key, value in attributes.items():
-            made.attributes.add(key=key.replace("__", "."), value=any_value(value))
+            made.attributes.add(key=key.replace("__", "."), value=build_any_value(value))
 
     add(1, 0, "CodeAgent.run", openinference__span__kind="AGENT",
         input__value="What does the last box cost?",

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from spanproof.evaluators.replay.sources import replay_sources
+from spanproof.evaluators.replay.sources import run_sources
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.trace import Payload, RecordedCall
@@ -48,7 +48,7 @@ def main() -> None:
             plain = "def price_of(name): return int(name.split()[1])\n" + "\n".join(sources)
 
             def replayed(sources: list[str] = sources, tape: list[RecordedCall] = tape) -> None:
-                found = replay_sources(sources, tape, {"price_of": ["name"]}, sandbox)
+                found = run_sources(sources, tape, {"price_of": ["name"]}, sandbox)
                 assert all(step.execution.failure_class is FailureClass.OK for step in found)
 
             def ran(plain: str = plain) -> None:

@@ -33,7 +33,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.bench.stored import children_of, cpu_of, phoenix_server, running, send, wait_for
 
 from spanproof.store import open_store
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 STEPS, SPANS = 4, 13
 _CLIENTS = 4
@@ -271,7 +271,7 @@ def build_trace(number: int, output_kb: int) -> bytes:
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
     for key, value in (("service.name", "shop"), ("service.version", "1.4.0")):
-        resource.resource.attributes.add(key=key, value=any_value(value))
+        resource.resource.attributes.add(key=key, value=build_any_value(value))
     scope = resource.scope_spans.add()
     scope.scope.name = "openinference.instrumentation.smolagents"
     now = time.time_ns()
@@ -287,7 +287,7 @@ def build_trace(number: int, output_kb: int) -> bytes:
             end_time_unix_nano=now + (90_000_000 if span == 1 else span * 1_000_000 + 900_000),
         )
         for key, value in attributes.items():
-            made.attributes.add(key=key.replace("__", "."), value=any_value(value))
+            made.attributes.add(key=key.replace("__", "."), value=build_any_value(value))
 
     ids = {span: chance.randbytes(8) for span in range(1, SPANS + 1)}
     records = [build_records(chance, output_kb * 1000) for _ in range(STEPS)]

@@ -27,9 +27,9 @@ from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
-from spanproof.evaluators.actions import Action, extract_thought, make_call_action, make_code_action
-from spanproof.evaluators.detect import snippets_in
-from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
+from spanproof.evaluators.actions import Action, build_call_action, build_code_action, find_thought
+from spanproof.evaluators.detect import list_text_snippets
+from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, build_question
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
@@ -149,14 +149,14 @@ def chat_actions(messages: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
         for call in message.get("tool_calls") or []:
             result = results.get(str(call["id"]), "")
             failed = result.startswith("Error")
-            yield make_call_action(
+            yield build_call_action(
                 number,
                 str(number),
                 call["function"]["name"],
                 json_of(call["function"]["arguments"]),
                 error=result if failed else None,
                 result=None if failed else result,
-                thought=extract_thought(message.get("content") or ""),
+                thought=find_thought(message.get("content") or ""),
             )
 
 
@@ -239,8 +239,8 @@ def log_turns(history: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
         if speaker in OUTPUTS:
             yield Turn(place, str(place), "", shown=text)
         else:
-            code = "\n".join(found.source for found in snippets_in(text))
-            yield Turn(place, str(place), extract_thought(text, code) or "", code)
+            code = "\n".join(found.source for found in list_text_snippets(text))
+            yield Turn(place, str(place), find_thought(text, code) or "", code)
 
 
 def log_actions(history: Sequence[Mapping[str, Any]]) -> list[Action]:
@@ -252,17 +252,17 @@ def code_actions(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
     """Each message with code that a terminal answered."""
     for place, (message, answer) in enumerate(pairwise(history)):
         text, after = str(message.get("content") or ""), str(answer.get("content") or "")
-        exit_code, sources = EXIT_CODE.match(after), [found.source for found in snippets_in(text)]
+        exit_code, sources = EXIT_CODE.match(after), [found.source for found in list_text_snippets(text)]
         if exit_code and sources:
             failed, shown = exit_code[1] != "0", after.partition("Code output:")[2] or after
-            yield make_code_action(
+            yield build_code_action(
                 place,
                 str(place),
                 "\n".join(sources),
                 error=after if failed else None,
                 observation=None if failed else shown,
                 scan=None,
-                thought=extract_thought(text, sources[0]),
+                thought=find_thought(text, sources[0]),
             )
 
 
@@ -270,7 +270,7 @@ def spoken(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
     """Each message as a call to its speaker."""
     for place, message in enumerate(history):
         speaker, text = str(message.get("name") or message.get("role")), str(message.get("content") or "")
-        yield make_call_action(place, str(place), speaker, text, error=None, result=text)
+        yield build_call_action(place, str(place), speaker, text, error=None, result=text)
 
 
 def judged(history: Sequence[Mapping[str, Any]], judge: Judge) -> int | None:
@@ -279,7 +279,7 @@ def judged(history: Sequence[Mapping[str, Any]], judge: Judge) -> int | None:
         shown = history[: place + 1]
         parts = [(f"step {number}", str(each.get("content") or "")) for number, each in enumerate(shown)]
         try:
-            if judge.ask(question_of(RUBRIC, parts)).score < RUBRIC.pass_at:
+            if judge.fetch_reply(build_question(RUBRIC, parts)).score < RUBRIC.pass_at:
                 return place
         except JudgeError as problem:
             sys.exit(f"the judge cannot be asked about step {place} of a log: {problem}")

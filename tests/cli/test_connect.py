@@ -23,7 +23,7 @@ from spanproof.cli.app import run
 from spanproof.cli.commands.connect import format_with_sink
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import load_config
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 from ..contract.products import PRODUCTS, Langfuse, Phoenix, listening
 
@@ -210,7 +210,7 @@ def test_observations_of_langfuse_come_as_the_spans_they_were(monkeypatch, capsy
     with listening(LangfuseWithTraces()) as url, collecting() as (to, taken):
         assert run(["pull", "langfuse", "--url", url, "--to", to, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"kind": "langfuse", "traces": 1, "spans": 2, "to": to}
-    agent, llm = [span for request in taken for span in normalise(request)]
+    agent, llm = [span for request in taken for span in normalise_request(request)]
     assert (agent.kind, agent.name, agent.parent_id) == ("AGENT", "agent", None)
     assert agent.start_ns == 1_795_168_800_123_456_000
     assert (llm.kind, llm.parent_id, llm.model) == ("LLM", agent.span_id, "m-1")
@@ -248,7 +248,7 @@ def test_every_page_of_mlflow_is_read(monkeypatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "secret")
     with listening(MlflowWithTraces()) as url, collecting() as (to, taken):
         assert run(["pull", "mlflow", "--url", url, "--project", "7", "--to", to, "--since", "24h"]) == 0
-    spans = [span for request in taken for span in normalise(request)]
+    spans = [span for request in taken for span in normalise_request(request)]
     assert [(span.name, span.kind) for span in spans] == [("of tr-1", "AGENT"), ("of tr-2", "AGENT")]
     assert spans[0].trace_id == "0af7651916cd43dd8448eb211c80319c"
     assert spans[0].start_ns == 1795519547677111361

@@ -13,11 +13,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from spanproof.cli.app import run
 from spanproof.sandbox import Availability, Feature, Sandbox
 from spanproof.trace import DEFECT_WORDS, Defect
-from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_json, encode_protobuf
+from spanproof.trace.otlp import ExportTraceServiceRequest, build_any_value, encode_json, encode_protobuf
 
 
 def attributes(**values):
-    return [KeyValue(key=key.replace("__", "."), value=any_value(value)) for key, value in values.items()]
+    return [
+        KeyValue(key=key.replace("__", "."), value=build_any_value(value)) for key, value in values.items()
+    ]
 
 
 def span(number, parent, name, start, **values):

@@ -18,7 +18,7 @@ from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.presets import PRESET_NAMES
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_json
+from spanproof.trace.otlp import ExportTraceServiceRequest, build_any_value, encode_json
 
 DAY_NS = 86_400 * 10**9
 WEEK = [
@@ -31,7 +31,7 @@ WEEK = [
 
 def make_span(number, parent, name, start_ns, trace, **values):
     attributes = [
-        KeyValue(key=key.replace("__", "."), value=any_value(value)) for key, value in values.items()
+        KeyValue(key=key.replace("__", "."), value=build_any_value(value)) for key, value in values.items()
     ]
     return OtlpSpan(
         trace_id=trace.to_bytes(16, "big"),

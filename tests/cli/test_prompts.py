@@ -15,7 +15,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.otlp import decode_json
 
 OLD = "You are a clerk.\nSay what the order costs."
@@ -68,7 +68,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> str:
         for document in documents:
             request = decode_json(json.dumps(document).encode())
             store.write_spans([request])
-            store.write([engine.evaluate(trace_of(list(normalise(request))))])
+            store.write([engine.evaluate(trace_of(list(normalise_request(request))))])
     return str(place)
 
 

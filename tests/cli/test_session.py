@@ -13,7 +13,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def location(tmp_path_factory):
     with desk() as ask, open_store(place) as store:
         for request in (ask(REQUEST, RIGHT), ask(REQUEST, handed, OTHER)):
             store.write_spans([request])
-            store.write([engine.evaluate(trace_of(list(normalise(request))))])
+            store.write([engine.evaluate(trace_of(list(normalise_request(request))))])
     return str(place)
 
 

@@ -15,7 +15,7 @@ import plain_http
 from spanproof.cli.commands.serve import build_collector
 from spanproof.collector.service import Collector
 from spanproof.config.model import load_config
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 SETTINGS = {
     "receivers.grpc.port": "0",
@@ -73,7 +73,7 @@ def agent_request(make_request: Callable[..., object], *spans: tuple[int, int, i
     request = make_request(*spans, scope="openinference.instrumentation.smolagents")
     for span in request.resource_spans[0].scope_spans[0].spans:
         for key, value in (LLM if span.parent_span_id else AGENT).items():
-            span.attributes.add(key=key, value=any_value(value))
+            span.attributes.add(key=key, value=build_any_value(value))
     return bytes(request.SerializeToString())
 
 

@@ -33,7 +33,7 @@ from spanproof.trace import (
     score_id,
     trace_of,
 )
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 MakeRequest = Callable[..., ExportTraceServiceRequest]
 
@@ -207,7 +207,7 @@ def evaluation_of() -> Callable[..., TraceEvaluation]:
     """The evaluation of a trace of two spans, with these scores."""
 
     def evaluation(*scores: Score, request: ExportTraceServiceRequest | None = None) -> TraceEvaluation:
-        spans = normalise(request or request_with((1, 1, None), (1, 2, 1)))
+        spans = normalise_request(request or request_with((1, 1, None), (1, 2, 1)))
         run = Run(trace_id(1).hex(), span_id(1).hex(), "agent", None, None, ())
         return TraceEvaluation(
             trace_of(spans), (RunEvaluation(run, {}, NoReplay("a test"), tuple(scores)),), ()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
-from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, extract_trace_spans, index_request
+from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, build_index, select_trace_spans
 from spanproof.config.model import Assembly
 from spanproof.trace.project import TraceKey
 
@@ -21,7 +21,7 @@ RULES = Assembly(quiet_s=6, orphan_quiet_s=35, max_wait_s=300, reopen_s=600)
 
 
 def parts(request: ExportTraceServiceRequest) -> tuple[Fragment, ...]:
-    return index_request(request, request.SerializeToString()).fragments
+    return build_index(request, request.SerializeToString()).fragments
 
 
 def part(request: ExportTraceServiceRequest) -> Fragment:
@@ -129,7 +129,7 @@ def test_shutdown_gives_out_all_but_leaves_the_records_of_incomplete_traces_open
 def test_the_spans_of_one_trace_keep_their_resource_and_scope(make_request) -> None:
     request = make_request((1, 1, None), (2, 5, None), (1, 2, 1), service="billing", scope="langchain")
     assert [len(each.entries) // ENTRY_BYTES for each in parts(request)] == [2, 1]
-    chosen = extract_trace_spans(request, TraceKey("default", f"{1:032x}"))
+    chosen = select_trace_spans(request, TraceKey("default", f"{1:032x}"))
     assert chosen.resource_spans[0].resource.attributes[0].value.string_value == "billing"
     assert chosen.resource_spans[0].scope_spans[0].scope.name == "langchain"
     assert len(chosen.resource_spans[0].scope_spans[0].spans) == 2
@@ -137,7 +137,7 @@ def test_the_spans_of_one_trace_keep_their_resource_and_scope(make_request) -> N
 
 def test_our_own_evaluator_spans_are_left_out(make_request) -> None:
     request = make_request((1, 1, None), scope="spanproof.evaluators")
-    index = index_request(request, request.SerializeToString())
+    index = build_index(request, request.SerializeToString())
     assert (index.fragments, index.own, index.spans) == ((), 1, 0)
 
 

@@ -7,15 +7,15 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.collector.stages.attach import (
     EVALUATOR_SCOPE,
-    annotate,
+    add_annotations,
     build_evaluation_events,
     build_evaluator_spans,
-    derive_span_id,
+    get_span_id,
     remove_annotations,
 )
 from spanproof.trace import Cause, SpanKind
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import attributes_of
+from spanproof.trace.dialects import normalise_request
+from spanproof.trace.otlp import get_attributes
 
 NOW = 1_770_000_000_000_000_000
 
@@ -23,7 +23,7 @@ NOW = 1_770_000_000_000_000_000
 def one_event(evaluation):
     request = build_evaluation_events(evaluation, evaluation.scores, NOW)
     (record,) = request.resource_logs[0].scope_logs[0].log_records
-    return record, attributes_of(record.attributes)
+    return record, get_attributes(record.attributes)
 
 
 def test_a_verdict_becomes_an_evaluation_event_on_the_judged_span(evaluation_of, scored) -> None:
@@ -51,8 +51,8 @@ def test_an_open_verdict_has_a_label_and_a_cause_and_no_value(evaluation_of, sco
     assert attributes["spanproof.score.cause"] == "value-not-found"
     assert attributes["spanproof.score.cause.detail"] == "45.00"
     (span,) = build_evaluator_spans(evaluation, evaluation.scores).resource_spans[0].scope_spans[0].spans
-    assert json.loads(attributes_of(span.attributes)["output.value"])["score"] is None
-    assert json.loads(attributes_of(span.attributes)["output.value"])["label"] == "open"
+    assert json.loads(get_attributes(span.attributes)["output.value"])["score"] is None
+    assert json.loads(get_attributes(span.attributes)["output.value"])["label"] == "open"
 
 
 def test_the_name_of_a_sub_score_follows_its_layer(evaluation_of, scored) -> None:
@@ -87,7 +87,7 @@ def test_events_carry_the_resource_of_the_span_they_are_about(evaluation_of, sco
     request = build_evaluation_events(
         evaluation := evaluation_of(scored(1.0, "pass", "")), evaluation.scores, NOW
     )
-    resource = attributes_of(request.resource_logs[0].resource.attributes)
+    resource = get_attributes(request.resource_logs[0].resource.attributes)
     assert resource["service.name"] == "shop"
 
 
@@ -96,9 +96,9 @@ def test_an_evaluator_span_is_under_its_run_and_is_the_same_each_time(evaluation
     first, second = (build_evaluator_spans(evaluation, evaluation.scores) for _ in range(2))
     assert first == second
     (span,) = first.resource_spans[0].scope_spans[0].spans
-    attributes = attributes_of(span.attributes)
+    attributes = get_attributes(span.attributes)
     assert span.parent_span_id.hex() == f"{1:016x}"
-    assert span.span_id.hex() == derive_span_id(evaluation.scores[0])
+    assert span.span_id.hex() == get_span_id(evaluation.scores[0])
     assert span.links[0].span_id.hex() == f"{2:016x}"
     assert attributes["openinference.span.kind"] == "EVALUATOR"
     assert json.loads(attributes["output.value"]) == {"score": 0.25, "label": "fail", "explanation": "no"}
@@ -106,7 +106,7 @@ def test_an_evaluator_span_is_under_its_run_and_is_the_same_each_time(evaluation
 
 def test_our_dialects_read_an_evaluator_span_as_one(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
-    (span,) = normalise(build_evaluator_spans(evaluation, evaluation.scores))
+    (span,) = normalise_request(build_evaluator_spans(evaluation, evaluation.scores))
     assert span.kind is SpanKind.EVALUATOR
     assert span.scope == EVALUATOR_SCOPE
 
@@ -126,8 +126,8 @@ def test_forwarded_spans_carry_openinference_evaluations_after_those_they_have(
     scores = evaluation_of(
         scored(0.25, "fail", "no"), skipped("hidden", name="other"), scored(1.0, "pass", "", name="binding")
     ).scores
-    annotate(request, scores)
-    attributes = attributes_of(judged.attributes)
+    add_annotations(request, scores)
+    attributes = get_attributes(judged.attributes)
     assert attributes["evaluations.5.evaluation.name"] == "spanproof.groundedness"
     assert attributes["evaluations.5.evaluation.score"] == 0.25
     assert attributes["evaluations.5.evaluation.annotator_kind"] == "CODE"
@@ -140,7 +140,7 @@ def test_forwarded_spans_carry_openinference_evaluations_after_those_they_have(
 def test_annotating_changes_nothing_but_attributes(make_request, evaluation_of, scored) -> None:
     request = make_request((1, 1, None), (1, 2, 1), text="kept")
     before = ExportTraceServiceRequest.FromString(request.SerializeToString())
-    annotate(request, evaluation_of(scored(0.0, "fail", "bad")).scores)
+    add_annotations(request, evaluation_of(scored(0.0, "fail", "bad")).scores)
     for span in request.resource_spans[0].scope_spans[0].spans:
         kept = [pair for pair in span.attributes if not pair.key.startswith("evaluations.")]
         del span.attributes[:]
@@ -156,7 +156,7 @@ def test_what_was_added_can_be_taken_off_again_and_nothing_else(
     judged.attributes.add(key="evaluations.0.evaluation.name").value.string_value = "their own"
     judged.attributes.add(key="evaluations.0.evaluation.score").value.double_value = 1.0
     before = ExportTraceServiceRequest.FromString(request.SerializeToString())
-    annotate(request, evaluation_of(scored(0.0, "fail", "bad"), errored("ValueError", "broke")).scores)
+    add_annotations(request, evaluation_of(scored(0.0, "fail", "bad"), errored("ValueError", "broke")).scores)
     assert request != before
     for span in request.resource_spans[0].scope_spans[0].spans:
         remove_annotations(span)

@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from spanproof.store import Store, open_store
 from spanproof.trace import Scored
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 from .collectors import AGENT, PROTOBUF, agent_request, post, running, serving
 
@@ -99,7 +99,7 @@ def code_request(make_request: Callable[..., object], number: int) -> bytes:
     }
     for span, attributes in ((root, AGENT), (step, of_step)):
         for key, value in attributes.items():
-            span.attributes.add(key=key, value=any_value(value))
+            span.attributes.add(key=key, value=build_any_value(value))
     return bytes(request.SerializeToString())
 
 

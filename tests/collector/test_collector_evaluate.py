@@ -18,9 +18,9 @@ from spanproof.collector.stages.assemble import CompleteTrace, Why
 from spanproof.collector.stages.evaluate import (
     Evaluated,
     Evaluators,
+    build_merged_state,
     compute_build_pause_s,
-    merge_states,
-    share_limits,
+    list_shared_starts,
 )
 from spanproof.collector.stages.jobs import Start
 from spanproof.collector.telemetry import Telemetry
@@ -30,8 +30,8 @@ from spanproof.config.model import load_config
 from spanproof.evaluators.model import NoReplay, TraceEvaluation
 from spanproof.store import StoreUnavailable
 from spanproof.trace import Errored, Layer, trace_of
-from spanproof.trace.codec import encode
-from spanproof.trace.dialects import normalise
+from spanproof.trace.codec import encode_value
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.otlp import decode_protobuf
 from spanproof.trace.project import TraceKey
 
@@ -44,7 +44,7 @@ def state(bodies: list[int], generation: int) -> CompleteTrace:
 
 @given(st.lists(st.integers(1, 20), unique=True), st.lists(st.integers(1, 20), unique=True))
 def test_two_states_become_one_that_settles_all_of_both_and_reads_nothing_twice(first, second) -> None:
-    both = merge_states(state(first, 1), state(second, 2))
+    both = build_merged_state(state(first, 1), state(second, 2))
     assert sorted(both.bodies) == sorted({*first, *second})
     assert sorted(both.records) == sorted([*first, *second])
     assert both.generation == 1
@@ -58,7 +58,7 @@ def test_limits_of_the_sandbox_and_the_judge_hold_for_all_processes_together(
     programs, processes, shares
 ) -> None:
     given = {"sandbox.workers": str(programs), "evaluation.workers": str(processes)}
-    starts = share_limits(Start(load_config(None, {}, given), open_faulty_engine, ()))
+    starts = list_shared_starts(Start(load_config(None, {}, given), open_faulty_engine, ()))
     assert [start.config.sandbox.workers for start in starts] == shares
     assert {start.config.judge.shared for start in starts} == {Path(".spanproof/wal/judge")}
 
@@ -76,7 +76,7 @@ class Rig:
             start=Start(load_config(None, {}, given), open_faulty_engine, tuple(sys.path)),
             telemetry=self.telemetry,
             places=lambda records: tuple(
-                (self.wal.locate(each).path, self.wal.locate(each).offset) for each in records
+                (self.wal.get_place(each).path, self.wal.get_place(each).offset) for each in records
             ),
             documents=self.documents,
             hand_on=self.hand_on,
@@ -150,9 +150,10 @@ def test_spans_that_were_stored_before_are_part_of_the_trace_but_never_replace_n
     rig, make_request
 ) -> None:
     stored = [
-        replace(span, name=f"old {span.span_id}") for span in normalise(make_request((1, 2, 1), (1, 3, 1)))
+        replace(span, name=f"old {span.span_id}")
+        for span in normalise_request(make_request((1, 2, 1), (1, 3, 1)))
     ]
-    rig.answers = [{TraceKey("p", f"{1:032x}"): encode(TraceEvaluation(trace_of(stored), (), ()))}]
+    rig.answers = [{TraceKey("p", f"{1:032x}"): encode_value(TraceEvaluation(trace_of(stored), (), ()))}]
     rig.submit(make_request((1, 1, None), (1, 2, 1)))
     evaluation = rig.one().evaluation
     assert evaluation is not None
@@ -199,7 +200,7 @@ def test_a_trace_whose_build_takes_too_long_is_given_out_and_evaluated_again_fro
     request = make_request((1, 1, None), service=f"unbuilt {tmp_path / 'built'}")
     kind = request.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="openinference.span.kind")
     kind.value.string_value = "AGENT"
-    stored = encode(TraceEvaluation(trace_of(list(normalise(request))), (), ()))
+    stored = encode_value(TraceEvaluation(trace_of(list(normalise_request(request))), (), ()))
     rig.answers = [{}, {TraceKey("p", f"{1:032x}"): stored}]
     rig.submit(request)
     wait_until(lambda: len(rig.done) > 1, "the trace is given out twice")
@@ -229,7 +230,7 @@ def test_what_fails_every_time_is_errored_and_kept_and_the_next_trace_goes_throu
     assert rig.failed(stage) == 3
     assert bad.letter is not None
     assert (bad.letter.stage, bad.letter.error_type, bad.letter.attempts) == (stage, error_type, 3)
-    assert len(normalise(decode_protobuf(bad.letter.body))) == 1
+    assert len(normalise_request(decode_protobuf(bad.letter.body))) == 1
     assert bad.evaluation is not None
     assert {score.layer for score in bad.evaluation.scores} == set(Layer)
     assert all(isinstance(score.outcome, Errored) for score in bad.evaluation.scores)
@@ -264,10 +265,10 @@ def test_a_trace_too_large_to_be_judged_in_time_is_errored_with_all_of_its_spans
 
 
 def test_too_many_spans_are_errored_at_once_by_assembly_s_count_or_the_process_s(rig, make_request) -> None:
-    stored = list(normalise(make_request((2, 4, 1), (2, 5, 1))))
+    stored = list(normalise_request(make_request((2, 4, 1), (2, 5, 1))))
     rig.answers = [
         {},
-        {TraceKey("p", f"{2:032x}"): encode(TraceEvaluation(trace_of(stored), (), ()))},
+        {TraceKey("p", f"{2:032x}"): encode_value(TraceEvaluation(trace_of(stored), (), ()))},
         {},
     ]
     rig.submit(make_request((1, 1, None), *((1, number, 1) for number in range(2, 6))), spans=5)

@@ -19,7 +19,7 @@ from spanproof.collector.stages.assemble import CompleteTrace, Why
 from spanproof.collector.stages.attach import COLLECTOR_SCOPE, EVALUATOR_SCOPE
 from spanproof.collector.stages.evaluate import Evaluated, Work
 from spanproof.collector.stages.forward import Forwarder
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Forward
 from spanproof.trace.otlp import read_file
@@ -236,7 +236,7 @@ def test_every_signal_is_sent_on_over_both_protocols(forwarding, listen, scheme)
         def forward(self, signal: Signal, body: bytes) -> None:
             self.signals.append(signal)
 
-        def keep_scores(self, scores: object) -> None:
+        def write_scores(self, scores: object) -> None:
             raise AssertionError("there are none")
 
     kept = Kept()
@@ -296,7 +296,7 @@ def test_a_target_that_wants_own_traces_gets_where_the_time_of_each_trace_went(
     assert store.end_time_unix_nano == root.end_time_unix_nano > time.time_ns() - 600 * 10**9
     facts = {pair.key: pair.value for pair in root.attributes}
     assert facts["spanproof.collector.attempts"].int_value == 2
-    back = index_request(request, request.SerializeToString())
+    back = build_index(request, request.SerializeToString())
     assert (back.spans, back.own) == (0, 4)
 
 

@@ -14,7 +14,7 @@ from .collectors import agent_request, post, running
 def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp_path, make_request) -> None:
     with running(tmp_path) as collector:
         seen = []
-        collector.evaluated.subscribe(seen.append)
+        collector.evaluated.add_subscriber(seen.append)
         post(collector, agent_request(make_request, (1, 1, None)))
         assert collector.evaluated.wait_for(1, timeout_s=120)
         post(collector, agent_request(make_request, (1, 2, 1)))
@@ -29,7 +29,7 @@ def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp
 def test_states_of_one_trace_are_evaluated_one_after_the_other(tmp_path, make_request) -> None:
     with running(tmp_path, assembly__max_bytes="1") as collector:  # every span is given out at once
         seen = []
-        collector.evaluated.subscribe(seen.append)
+        collector.evaluated.add_subscriber(seen.append)
         for number in range(2, 12):
             post(collector, agent_request(make_request, (1, number, 1)))
         post(collector, agent_request(make_request, (1, 1, None)))
@@ -58,7 +58,7 @@ def test_what_is_later_than_memory_joins_what_the_store_has_and_gives_the_run_of
         at_once = collector.store.evaluation(f"{1:032x}")
     with running(tmp_path / "pieces", assembly__reopen_s="0.1") as collector:
         seen = []
-        collector.evaluated.subscribe(seen.append)
+        collector.evaluated.add_subscriber(seen.append)
         # Of the first trace the root comes late, of the second a child.
         post(collector, agent_request(make_request, *spans[1:]))
         post(collector, agent_request(make_request, (2, 1, None)))

@@ -133,7 +133,7 @@ def test_forwarding_that_leads_back_here_ends_at_once(tmp_path, make_request) ->
     }
     with running(tmp_path, **here) as collector:
         seen = []
-        collector.evaluated.subscribe(seen.append)
+        collector.evaluated.add_subscriber(seen.append)
         post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
         sent = 'spanproof_forward_requests_total{outcome="sent",signal="traces"} 1.0'
         wait_until(lambda: sent in metrics(collector))

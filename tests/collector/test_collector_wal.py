@@ -34,7 +34,7 @@ def test_what_was_appended_and_not_done_is_read_again(wal_directory: Path) -> No
     wal.settle([first, third])
     wal.close()
     again = open_wal(wal_directory)
-    assert [(record.number, record.payload) for record in again.undone()] == [(second, b"")]
+    assert [(record.number, record.payload) for record in again.iter_undone()] == [(second, b"")]
     again.close()
 
 
@@ -56,11 +56,11 @@ def test_a_torn_tail_costs_only_the_record_that_was_not_acknowledged(wal_directo
     (_, path) = wal_file.list_segments(wal_directory)[0]
     os.truncate(path, path.stat().st_size - 7)
     again = open_wal(wal_directory)
-    assert [record.payload for record in again.undone()] == [b"whole"]
+    assert [record.payload for record in again.iter_undone()] == [b"whole"]
     (number,) = append_all(again, b"after")
     again.close()
     third = open_wal(wal_directory)
-    assert [record.payload for record in third.undone()] == [b"whole", b"after"]
+    assert [record.payload for record in third.iter_undone()] == [b"whole", b"after"]
     assert number == 2
     third.close()
 
@@ -74,7 +74,7 @@ def test_a_flipped_bit_costs_its_record_and_gives_no_wrong_bytes(wal_directory: 
     content[-5] ^= 1
     path.write_bytes(content)
     again = open_wal(wal_directory)
-    assert [record.payload for record in again.undone()] == [b"good"]
+    assert [record.payload for record in again.iter_undone()] == [b"good"]
     again.close()
 
 
@@ -96,7 +96,7 @@ def test_a_damaged_checkpoint_makes_things_be_done_twice_and_never_lost(wal_dire
     wal.close()
     (wal_directory / "checkpoint.json").write_text("{")
     again = open_wal(wal_directory)
-    assert [record.payload for record in again.undone()] == [b"one", b"two"]
+    assert [record.payload for record in again.iter_undone()] == [b"one", b"two"]
     again.close()
 
 
@@ -157,7 +157,7 @@ def test_what_was_acknowledged_survives_kill_9(wal_directory: Path) -> None:
     process.stdout.close()
     process.wait()
     again = open_wal(wal_directory)
-    kept = {record.payload[: len(record.payload) // 20].decode() for record in again.undone()}
+    kept = {record.payload[: len(record.payload) // 20].decode() for record in again.iter_undone()}
     again.close()
     assert len(acknowledged) >= 200
     assert set(acknowledged) <= kept
@@ -221,7 +221,7 @@ def damaged_in_the_middle(directory: Path) -> bytes:
 def test_a_flipped_byte_costs_one_record_and_is_reported(wal_directory: Path, caplog) -> None:
     held = damaged_in_the_middle(wal_directory)
     wal = open_wal(wal_directory)
-    read = [record.payload for record in wal.undone()]
+    read = [record.payload for record in wal.iter_undone()]
     assert b"".join(read) == held[: 9 * 300] + held[10 * 300 :]
     (copy,) = wal.damage.segments
     assert copy.parent == wal_directory / "damaged"
@@ -241,11 +241,13 @@ def test_a_record_that_is_done_is_no_loss_when_it_is_damaged(wal_directory: Path
 
 def test_a_hole_in_the_group_that_a_crash_cut_off_is_no_damage(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    packed = [wal_file.pack(number, Encoding.PROTOBUF, bytes([number]) * 90, 1) for number in (1, 2, 3)]
+    packed = [
+        wal_file.encode_record(number, Encoding.PROTOBUF, bytes([number]) * 90, 1) for number in (1, 2, 3)
+    ]
     packed[1] = bytes(len(packed[1]))
     wal_file.build_segment_path(tmp_path, 1).write_bytes(b"".join(packed))
     wal = open_wal(tmp_path)
-    assert [record.number for record in wal.undone()] == [1, 3]
+    assert [record.number for record in wal.iter_undone()] == [1, 3]
     assert wal.damage.segments == ()
     wal.close()
 
@@ -259,7 +261,7 @@ def test_a_log_of_the_first_format_is_read(tmp_path: Path) -> None:
     wal_file.build_segment_path(tmp_path, 5).write_bytes(content)
     (tmp_path / "checkpoint.json").write_text('{"below": 5, "done": [6]}')
     wal = open_wal(tmp_path)
-    assert [(record.number, record.payload) for record in wal.undone()] == [(5, b"one")]
+    assert [(record.number, record.payload) for record in wal.iter_undone()] == [(5, b"one")]
     assert append_all(wal, b"three") == [7]
     wal.close()
 
@@ -270,7 +272,8 @@ def test_a_segment_damaged_anywhere_gives_every_other_record_and_no_wrong_one(
     tmp_path: Path, data, payloads
 ) -> None:
     packed = [
-        wal_file.pack(number, Encoding.JSON, body, number) for number, body in enumerate(payloads, start=1)
+        wal_file.encode_record(number, Encoding.JSON, body, number)
+        for number, body in enumerate(payloads, start=1)
     ]
     content = bytearray(b"".join(packed))
     at = data.draw(st.integers(0, len(content) - 1))
@@ -284,7 +287,7 @@ def test_a_segment_damaged_anywhere_gives_every_other_record_and_no_wrong_one(
     hit = 0
     while sum(map(len, packed[: hit + 1])) <= at:
         hit += 1
-    parts = list(wal_file.read_segment(path))
+    parts = list(wal_file.iter_segment(path))
     read = {part.number: part.payload for part in parts if isinstance(part, wal_file.Record)}
     intact = payloads[:hit] if cut else [*payloads[:hit], None, *payloads[hit + 1 :]]
     assert read == {number: body for number, body in enumerate(intact, start=1) if body is not None}
@@ -306,7 +309,7 @@ def test_a_segment_that_is_gone_is_reported_as_a_loss(wal_directory: Path, caplo
     again = open_wal(wal_directory)
     assert (again.damage.missing_records, again.damage.lost_records) == (2, 2)
     assert "2 acknowledged requests are lost" in caplog.text
-    assert [record.payload for record in again.undone()] == [b"request 1", b"request 2"]
+    assert [record.payload for record in again.iter_undone()] == [b"request 1", b"request 2"]
     again.close()
 
 
@@ -330,7 +333,7 @@ def test_a_checkpoint_of_a_later_log_leaves_nothing_undone(wal_directory: Path, 
     numbers = fill_segments(wal_directory, 4)
     wal_file.write_checkpoint(wal_directory, 900, [], 1000)
     again = open_wal(wal_directory)
-    assert [record.number for record in again.undone()] == numbers[1:]
+    assert [record.number for record in again.iter_undone()] == numbers[1:]
     assert (again.damage.read_again, again.damage.lost_records) == (3, 0)
     assert "not of its segments" in caplog.text
     assert append_all(again, b"next") == [1000], "a number never means another record"

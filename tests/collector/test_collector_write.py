@@ -16,7 +16,7 @@ from spanproof.collector.wal.log import Wal
 from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import DeadLetter, Store, StoreError, StoreUnavailable, open_store
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.otlp import decode_protobuf
 from spanproof.trace.project import TraceKey
 
@@ -109,7 +109,7 @@ def test_a_trace_the_store_refuses_takes_none_of_its_batch_along(rig, monkeypatc
     assert [rig.store.evaluation(trace_id) is not None for trace_id in ids] == [True, False, True]
     (letter,) = rig.store.dead_letters([bad])
     assert (letter.stage, letter.error_type, letter.error) == ("store", "StoreError", "no")
-    assert len(normalise(decode_protobuf(letter.body))) == 2
+    assert len(normalise_request(decode_protobuf(letter.body))) == 2
     assert rig.wal.pending == 0
     assert rig.counted("spanproof_traces_failed_total", stage="store") == 1
 

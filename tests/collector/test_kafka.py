@@ -21,9 +21,9 @@ from pydantic import ValidationError
 from waiting import wait_until
 
 from spanproof.collector.kafka.consumer import count_lag
-from spanproof.collector.kafka.messages import MESSAGE_BYTES, split_by_trace
+from spanproof.collector.kafka.messages import MESSAGE_BYTES, iter_trace_messages
 from spanproof.collector.kafka.offsets import Offsets
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.config.kafka import Kafka
 from spanproof.store import Store, open_store
 
@@ -186,7 +186,7 @@ def test_messages_are_those_of_the_collectors_exporter_and_its_messages_are_read
         partitions: dict[bytes, set[int]] = {}
         for message in messages:
             request = ExportTraceServiceRequest.FromString(message.value())
-            (fragment,) = index_request(request, message.value()).fragments
+            (fragment,) = build_index(request, message.value()).fragments
             assert message.key() == fragment.key.trace_id.encode()
             partitions.setdefault(message.key(), set()).add(message.partition())
         assert [len(each) for each in partitions.values()] == [1, 1, 1, 1]
@@ -255,7 +255,7 @@ def test_a_role_names_what_it_lacks(tmp_path, role, settings, words):
 def test_a_large_trace_is_split_into_messages_of_its_key_without_loss(make_request):
     request = make_request(*((1, number, None) for number in range(1, 41)), text="x" * 50_000)
     request.MergeFrom(make_request((2, 1, None)))
-    parts = list(split_by_trace(request))
+    parts = list(iter_trace_messages(request))
     assert {key for key, _ in parts} == {f"{number:032x}".encode() for number in (1, 2)}
     assert max(len(value) for _, value in parts) < 1.1 * MESSAGE_BYTES
     found = [ExportTraceServiceRequest.FromString(value) for _, value in parts]
@@ -267,18 +267,18 @@ def test_a_large_trace_is_split_into_messages_of_its_key_without_loss(make_reque
 def test_an_offset_may_be_committed_once_all_before_it_are_done():
     offsets = Offsets()
     for offset in range(5):
-        offsets.read(0, offset)
-        offsets.hold(0, offset, 100 + offset)
-    offsets.finish_record(101)
-    assert offsets.take_committable() == {0: 0}
-    offsets.finish_record(100)
-    assert offsets.take_committable() == {0: 2}
-    assert offsets.take_committable() == {}
-    assert offsets.records_of([0]) == {102, 103, 104}
-    offsets.finish(0, 2)
-    offsets.drop([0])
-    offsets.finish_record(103)
-    assert offsets.take_committable() == {}
+        offsets.record_read(0, offset)
+        offsets.record_held(0, offset, 100 + offset)
+    offsets.record_finished_record(101)
+    assert offsets.get_committable() == {0: 0}
+    offsets.record_finished_record(100)
+    assert offsets.get_committable() == {0: 2}
+    assert offsets.get_committable() == {}
+    assert offsets.list_records([0]) == {102, 103, 104}
+    offsets.record_finished(0, 2)
+    offsets.remove_partitions([0])
+    offsets.record_finished_record(103)
+    assert offsets.get_committable() == {}
     assert not offsets.is_held([103])
 
 

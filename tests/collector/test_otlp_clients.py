@@ -22,7 +22,7 @@ from waiting import wait_until
 from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.stages.otlp_client import Delivery, open_target
 from spanproof.config.model import Forward, Limits
-from spanproof.trace.otlp import attributes_of
+from spanproof.trace.otlp import get_attributes
 
 pytestmark = pytest.mark.peers
 
@@ -36,7 +36,7 @@ class Kept:
     def forward(self, signal: Signal, body: bytes) -> None:
         self.requests.append((signal, body))
 
-    def keep_scores(self, scores: object) -> None:
+    def write_scores(self, scores: object) -> None:
         raise AssertionError("there are none")
 
 
@@ -56,7 +56,7 @@ def test_the_exporters_for_javascript(listen, kind) -> None:
             for span in scope.spans
         ]
         first = next(span for span in spans if span.name == "first")
-        assert attributes_of(first.attributes) == {"text": "ünïcode", "number": 2**40, "list": [1.5, 2]}
+        assert get_attributes(first.attributes) == {"text": "ünïcode", "number": 2**40, "list": [1.5, 2]}
 
 
 @pytest.mark.parametrize("way", [["--otlp-http"], []], ids=["http", "grpc"])
@@ -212,7 +212,7 @@ def test_the_opentelemetry_collector_behind(listen, make_request, tmp_path, prot
                 wait_until(lambda: len(listening.accepted) == 1, "the spans have come back")
                 came, sent = (
                     [
-                        (span.name, span.span_id, span.start_time_unix_nano, attributes_of(span.attributes))
+                        (span.name, span.span_id, span.start_time_unix_nano, get_attributes(span.attributes))
                         for span in each.resource_spans[0].scope_spans[0].spans
                     ]
                     for each in (listening.accepted[0].request, request)

@@ -22,7 +22,7 @@ def write_all(clock: list[float], arrivals: list[float], every_s: float) -> list
     while arrivals:
         deadline = writer.compute_deadline(arrivals[0])
         clock[0] = deadline
-        writer.note_write()
+        writer.record_write()
         written.append(deadline)
         arrivals = [at for at in arrivals if at > deadline]
     return written

@@ -7,12 +7,12 @@ import time
 
 from prometheus_client import CollectorRegistry
 
-from spanproof.collector.process_metrics import register_process_metrics
+from spanproof.collector.process_metrics import add_process_metrics
 
 
 def test_the_processor_time_of_a_stage_is_its_threads_also_once_it_ended() -> None:
     registry = CollectorRegistry()
-    register_process_metrics(registry)
+    add_process_metrics(registry)
     worked, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -36,6 +36,6 @@ def test_the_processor_time_of_a_stage_is_its_threads_also_once_it_ended() -> No
 
 def test_what_the_process_holds_is_shown() -> None:
     registry = CollectorRegistry()
-    register_process_metrics(registry)
+    add_process_metrics(registry)
     for name in ("spanproof_threads", "process_open_fds", "process_max_fds", "process_resident_memory_bytes"):
         assert (registry.get_sample_value(name) or 0) > 0

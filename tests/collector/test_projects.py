@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.kafka.messages import split_by_trace
+from spanproof.collector.kafka.messages import iter_trace_messages
 from spanproof.collector.receive.signals import Signal
 from spanproof.collector.receive.tenant import set_project
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace
-from spanproof.collector.stages.fragments import extract_trace_spans, index_request
+from spanproof.collector.stages.fragments import build_index, select_trace_spans
 from spanproof.config.model import Assembly
 from spanproof.semconv.spanproof import COHORT_PROJECT
 from spanproof.trace.project import TraceKey
@@ -47,7 +47,7 @@ def build_request(
 
 
 def list_keys(request: ExportTraceServiceRequest, project: str = "default") -> list[TraceKey]:
-    return [each.key for each in index_request(request, request.SerializeToString(), project).fragments]
+    return [each.key for each in build_index(request, request.SerializeToString(), project).fragments]
 
 
 def bind(request: ExportTraceServiceRequest, project: str) -> ExportTraceServiceRequest:
@@ -80,8 +80,8 @@ def test_one_span_that_names_another_project_than_the_resource_makes_no_second_t
     span.attributes.add(key=COHORT_PROJECT).value.string_value = THEIRS
     (key,) = list_keys(request)
     assert key == TraceKey(OURS, f"{1:032x}")
-    assert [message_key for message_key, _ in split_by_trace(request)] == [f"{OURS}/{1:032x}".encode()]
-    (resource,) = extract_trace_spans(request, key).resource_spans
+    assert [message_key for message_key, _ in iter_trace_messages(request)] == [f"{OURS}/{1:032x}".encode()]
+    (resource,) = select_trace_spans(request, key).resource_spans
     assert [len(span.attributes) for scope in resource.scope_spans for span in scope.spans] == [0, 0, 0]
     assert len(resource.scope_spans[0].spans) == 3
 
@@ -91,7 +91,7 @@ def test_a_trace_through_two_projects_is_two_traces_each_with_its_own_spans() ->
     both.MergeFrom(build_request(1, (2, 1), (3, 1), resource=THEIRS))
     assert sorted(list_keys(both)) == [TraceKey(OURS, f"{1:032x}"), TraceKey(THEIRS, f"{1:032x}")]
     for project, ids in ((OURS, [1]), (THEIRS, [2, 3])):
-        view = extract_trace_spans(both, TraceKey(project, f"{1:032x}"))
+        view = select_trace_spans(both, TraceKey(project, f"{1:032x}"))
         (resource,) = view.resource_spans
         spans = [span for scope in resource.scope_spans for span in scope.spans]
         assert [int.from_bytes(span.span_id, "big") for span in spans] == ids
@@ -102,7 +102,7 @@ def test_messages_of_a_topic_are_of_one_project_and_keyed_by_it() -> None:
     both = build_request(1, (1, 0), resource=OURS)
     both.MergeFrom(build_request(1, (1, 0), resource=THEIRS))
     both.MergeFrom(build_request(1, (1, 0)))
-    messages = dict(split_by_trace(both))
+    messages = dict(iter_trace_messages(both))
     # The configured project has the key that the OpenTelemetry Collector writes.
     assert set(messages) == {f"{each}{1:032x}".encode() for each in ("", f"{OURS}/", f"{THEIRS}/")}
     for value in messages.values():
@@ -138,14 +138,14 @@ def assemble(sent: Sequence[Sent], reads: str, *, only: bool) -> list[tuple[Comp
         request = bind(build_request(trace, *spans, resource=resource, planted=planted), project)
         log.append(request)
         if project == reads or not only:
-            for fragment in index_request(request, request.SerializeToString()).fragments:
+            for fragment in build_index(request, request.SerializeToString()).fragments:
                 assembler.add(fragment, len(log) - 1, now_s)
         for _ in range(pause_s):
             now_s += 1
             found += assembler.due(now_s)
     found += assembler.flush(now_s)
     return [
-        (each, b"".join(extract_trace_spans(log[at], each.key).SerializeToString() for at in each.bodies))
+        (each, b"".join(select_trace_spans(log[at], each.key).SerializeToString() for at in each.bodies))
         for each in sorted(found, key=lambda each: (each.key, each.generation))
         if each.key.project == reads
     ]

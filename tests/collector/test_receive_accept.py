@@ -43,7 +43,7 @@ async def test_a_request_whose_client_gave_up_while_it_was_written_is_handed_on_
     with admission.received("peer") as entry:
         body = make_request((1, 1, None)).SerializeToString()
         sent = Sent("http", Signal.TRACES, Encoding.PROTOBUF, body)
-        request = asyncio.create_task(acceptor.accept(sent, entry))
+        request = asyncio.create_task(acceptor.handle_request(sent, entry))
         await asyncio.sleep(0.1)
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -60,16 +60,16 @@ async def test_places_and_bytes_are_given_back_when_a_request_ends() -> None:
     admission = Admission(limits, Backlog(limits.max_backlog_bytes))
     with admission.received("one") as entry:
         async with admission.admitted():
-            entry.grow(100)
+            entry.add_bytes(100)
             with admission.received("two") as other, pytest.raises(Refused) as full:
-                other.grow(1)
+                other.add_bytes(1)
             assert full.value.reason is Reason.FULL
             with pytest.raises(Refused):
                 async with admission.admitted():
                     pass
     with admission.received("two") as entry:
         async with admission.admitted():
-            entry.grow(100)
+            entry.add_bytes(100)
 
 
 async def test_a_request_is_held_until_there_is_room() -> None:

@@ -19,7 +19,7 @@ from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.tls import TlsError
 from spanproof.config.model import Role, Token
 from spanproof.semconv.spanproof import COHORT_PREFIX
-from spanproof.trace.otlp import attributes_of
+from spanproof.trace.otlp import get_attributes
 
 PROJECT = f"{COHORT_PREFIX}project"
 PROTOBUF = {"content-type": "application/x-protobuf"}
@@ -33,7 +33,7 @@ def token(text: str, **more: object) -> Token:
 
 def reason_of(authoriser: Authoriser, presented: str, role: Role) -> Reason | None:
     try:
-        authoriser.check(f"Bearer {presented}", role)
+        authoriser.get_grant(f"Bearer {presented}", role)
     except Refused as refused:
         return refused.reason
     return None
@@ -108,7 +108,7 @@ def test_the_role_is_checked_over_both_protocols(listen, make_request) -> None:
 
 def projects_of(listening) -> list[object]:
     return [
-        attributes_of(resource.resource.attributes).get(PROJECT)
+        get_attributes(resource.resource.attributes).get(PROJECT)
         for accepted in listening.accepted
         for resource in accepted.request.resource_spans
     ]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.receive.body import decode, decode_record, parse_content_type, unpack
+from spanproof.collector.receive.body import decode_body, decode_record, decode_request, parse_content_type
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.collector.wal.file import Encoding, Record
 
 ENCODINGS = ["", "identity", "gzip", "deflate", "zstd", "GZIP "]
@@ -30,9 +30,9 @@ def refusal_of(call, *arguments) -> Reason | None:
 def test_what_is_packed_is_unpacked_up_to_the_limit_and_not_a_byte_beyond(content, encoding) -> None:
     pack = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}[encoding]
     packed = pack(content)
-    assert unpack(packed, encoding, len(content)) == content
+    assert decode_body(packed, encoding, len(content)) == content
     if content:
-        assert refusal_of(unpack, packed, encoding, len(content) - 1) is Reason.TOO_LARGE
+        assert refusal_of(decode_body, packed, encoding, len(content) - 1) is Reason.TOO_LARGE
 
 
 @given(
@@ -40,10 +40,10 @@ def test_what_is_packed_is_unpacked_up_to_the_limit_and_not_a_byte_beyond(conten
 )
 def test_any_bytes_are_a_request_or_a_refusal_and_nothing_else(body, encoding, form) -> None:
     try:
-        request = decode(form, unpack(body, encoding, 10_000))
+        request = decode_request(form, decode_body(body, encoding, 10_000))
     except Refused:
         return
-    index_request(request, request.SerializeToString())
+    build_index(request, request.SerializeToString())
 
 
 @given(data=st.data())
@@ -53,10 +53,10 @@ def test_a_damaged_request_is_a_request_or_a_refusal_and_nothing_else(data, a_re
         body[data.draw(st.integers(0, len(body) - 1))] ^= data.draw(st.integers(1, 255))
     del body[data.draw(st.integers(1, len(body))) :]
     try:
-        request = decode(Encoding.PROTOBUF, unpack(bytes(body), "gzip", 100_000))
+        request = decode_request(Encoding.PROTOBUF, decode_body(bytes(body), "gzip", 100_000))
     except Refused:
         return
-    index_request(request, request.SerializeToString())
+    build_index(request, request.SerializeToString())
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def a_request() -> bytes:
 def test_a_bomb_costs_no_more_memory_than_the_limit(encoding, pack) -> None:
     bomb = pack(b"\x00" * 40_000_000)
     tracemalloc.start()
-    assert refusal_of(unpack, bomb, encoding, 1_000_000) is Reason.TOO_LARGE
+    assert refusal_of(decode_body, bomb, encoding, 1_000_000) is Reason.TOO_LARGE
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10_000_000
@@ -107,4 +107,4 @@ def test_the_form_follows_from_the_content_type(content_type, form) -> None:
 def test_a_record_of_the_log_is_read_as_what_came(encoding, pack, a_request) -> None:
     form = Encoding.JSON if "JSON" in encoding.name else Encoding.PROTOBUF
     body = b'{"resourceSpans": []}' if form is Encoding.JSON else a_request
-    assert decode_record(Record(1, encoding, pack(body), 1, 0)) == decode(form, body)
+    assert decode_record(Record(1, encoding, pack(body), 1, 0)) == decode_request(form, body)

@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from waiting import wait_until
 
 from spanproof.collector.receive.admission import Admission, Backlog, read_resident_bytes
-from spanproof.collector.receive.body import unpack
+from spanproof.collector.receive.body import decode_body
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.times import clamp_times
 from spanproof.config.model import Limits
@@ -124,15 +124,15 @@ def test_inflated_bytes_count_while_they_inflate() -> None:
     admission = Admission(limits, Backlog(limits.max_backlog_bytes))
     bomb = gzip.compress(b"\x00" * (12 << 20))
     with admission.received("one") as first, admission.received("two") as second:
-        first.grow(22 << 20)
+        first.add_bytes(22 << 20)
         grown: list[int] = []
 
         def grow(size: int) -> None:
-            second.grow(size)
+            second.add_bytes(size)
             grown.append(size)
 
         with pytest.raises(Refused) as full:
-            unpack(bomb, "gzip", limits.max_body_bytes, grow)
+            decode_body(bomb, "gzip", limits.max_body_bytes, grow)
         assert full.value.reason is Reason.FULL
         assert max(grown) <= 1 << 20
         assert sum(grown) <= 10 << 20
@@ -142,10 +142,10 @@ def test_one_peer_may_have_half_of_the_bytes() -> None:
     limits = Limits(max_in_flight_bytes=1000, max_body_bytes=100)
     admission = Admission(limits, Backlog(limits.max_backlog_bytes))
     with admission.received("one") as one, admission.received("two") as two:
-        one.grow(500)
+        one.add_bytes(500)
         with pytest.raises(Refused):
-            one.grow(1)
-        two.grow(500)
+            one.add_bytes(1)
+        two.add_bytes(500)
 
 
 def test_above_the_memory_limit_nothing_is_let_in_until_it_falls(listen, make_request) -> None:

@@ -15,12 +15,12 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.collector.receive.events import extract_log_evidence
+from spanproof.collector.receive.events import read_log_evidence
 from spanproof.collector.receive.signals import Signal
 from spanproof.collector.stages.attach import EVALUATOR_SCOPE, build_evaluation_events
 from spanproof.store import ExternalScore, StoreError
 from spanproof.trace import Label, Layer
-from spanproof.trace.otlp import any_value, encode_json
+from spanproof.trace.otlp import build_any_value, encode_json
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 LOGS_EXPORT = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
@@ -39,7 +39,7 @@ class Kept:
     def forward(self, signal: Signal, body: bytes) -> None:
         self.requests.append((signal, body))
 
-    def keep_scores(self, scores: list[ExternalScore]) -> None:
+    def write_scores(self, scores: list[ExternalScore]) -> None:
         if self.broken is not None:
             raise self.broken
         self.scores += scores
@@ -53,7 +53,7 @@ def logs_with(*events: tuple[str, dict[str, object]], scope: str = "app") -> Exp
         record = scoped.log_records.add(
             time_unix_nano=7, event_name=name, trace_id=b"t" * 16, span_id=b"s" * 8
         )
-        record.attributes.extend(KeyValue(key=k, value=any_value(v)) for k, v in attributes.items())
+        record.attributes.extend(KeyValue(key=k, value=build_any_value(v)) for k, v in attributes.items())
     return request
 
 
@@ -79,7 +79,7 @@ def result(name: str | None, value: object = None, label: str | None = None) -> 
     ],
 )
 def test_an_evaluation_result_is_a_score(event, value, label, raw) -> None:
-    (score,) = extract_log_evidence(logs_with(event)).scores
+    (score,) = read_log_evidence(logs_with(event)).scores
     assert (score.name, score.layer, score.value, score.label, score.raw) == (
         "relevance",
         Layer.TRAJECTORY,
@@ -95,14 +95,14 @@ def test_an_evaluation_result_is_a_score(event, value, label, raw) -> None:
     "event", [result("Relevance", 7), result("Relevance"), result(None, 1), result("0", 1)]
 )
 def test_a_result_that_says_nothing_is_refused_by_itself(event) -> None:
-    found = extract_log_evidence(logs_with(event, result("good", 1)))
+    found = read_log_evidence(logs_with(event, result("good", 1)))
     assert [score.name for score in found.scores] == ["good"]
     assert len(found.refused) == 1
 
 
 def test_the_older_spelling_of_an_event_is_understood() -> None:
     _, attributes = result("Relevance", 1)
-    assert len(extract_log_evidence(logs_with(("", {"event.name": RESULT, **attributes}))).scores) == 1
+    assert len(read_log_evidence(logs_with(("", {"event.name": RESULT, **attributes}))).scores) == 1
 
 
 def test_logs_come_in_over_both_protocols_and_are_sent_on(listen) -> None:
@@ -142,7 +142,7 @@ def test_a_store_that_is_away_makes_the_client_come_again(listen) -> None:
 def test_what_our_evaluators_wrote_does_not_come_round(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
     events = build_evaluation_events(evaluation, evaluation.scores, 1)
-    found = extract_log_evidence(events)
+    found = read_log_evidence(events)
     assert found.scores == []
     assert EVALUATOR_SCOPE.encode() not in events.SerializeToString()
 
@@ -166,7 +166,9 @@ def test_feedback_in_a_log_record_becomes_the_span_that_instrumentors_send(liste
 def test_an_evaluation_result_on_a_span_is_a_score_too(listen, make_request) -> None:
     request, kept = make_request((1, 1, None)), Kept()
     event = request.resource_spans[0].scope_spans[0].spans[0].events.add(name=RESULT)
-    event.attributes.extend(KeyValue(key=k, value=any_value(v)) for k, v in result("Tone", 0.5)[1].items())
+    event.attributes.extend(
+        KeyValue(key=k, value=build_any_value(v)) for k, v in result("Tone", 0.5)[1].items()
+    )
     with listen(relay=kept) as listening:
         body = request.SerializeToString()
         assert post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200

@@ -62,7 +62,7 @@ def test_the_answer_comes_only_once_the_bytes_are_in_the_log(listen, make_reques
         post(listening.traces_url, content=body, headers=PROTOBUF | {"content-encoding": "gzip"})
         assert listening.wal.pending == 1
     again = Wal(wal_directory, segment_bytes=1 << 20)
-    (record,) = again.undone()
+    (record,) = again.iter_undone()
     again.close()
     assert gzip.decompress(record.payload) == request.SerializeToString()
 

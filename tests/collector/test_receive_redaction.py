@@ -19,7 +19,7 @@ from spanproof.config.model import RedactionRules
 from spanproof.sandbox.scanners.secret_formats import FORMATS
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import AttributeValue
-from spanproof.trace.otlp import any_value, attributes_of, encode_json
+from spanproof.trace.otlp import build_any_value, encode_json, get_attributes
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 SECRET = "4111111111111111"
@@ -31,9 +31,11 @@ post = partial(httpx.post, timeout=120)
 def redact(rules: RedactionRules, **attributes: AttributeValue) -> dict[str, AttributeValue]:
     request = ExportTraceServiceRequest()
     span = request.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8)
-    span.attributes.extend(KeyValue(key=key, value=any_value(value)) for key, value in attributes.items())
+    span.attributes.extend(
+        KeyValue(key=key, value=build_any_value(value)) for key, value in attributes.items()
+    )
     Redactor(rules).redact(request)
-    return attributes_of(span.attributes)
+    return get_attributes(span.attributes)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,9 @@ def test_many_values_at_once_are_as_each_alone(pattern, values) -> None:
     rules = RedactionRules(patterns=(pattern,), replacement="#")
     alone = Redactor(rules)
     attributes = redact(rules, **{f"k{place}": value for place, value in enumerate(values)})
-    assert [attributes[f"k{place}"] for place in range(len(values))] == [alone.text(each) for each in values]
+    assert [attributes[f"k{place}"] for place in range(len(values))] == [
+        alone.redact_text(each) for each in values
+    ]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,7 @@ def test_rules_together_find_what_each_finds_alone(rules, values) -> None:
     alone = Redactor(rules)
     attributes = redact(rules, **{f"k{number}": value for number, value in enumerate(values)})
     assert [attributes[f"k{number}"] for number in range(len(values))] == [
-        alone.text(each) for each in values
+        alone.redact_text(each) for each in values
     ]
 
 
@@ -174,7 +178,7 @@ def test_it_is_done_before_the_log_the_pipeline_and_what_is_sent_on(
         def forward(self, signal: object, body: bytes) -> None:
             self.bodies.append(body)
 
-        def keep_scores(self, scores: object) -> None:
+        def write_scores(self, scores: object) -> None:
             raise AssertionError("there are none")
 
     logs = ExportLogsServiceRequest()
@@ -191,7 +195,7 @@ def test_it_is_done_before_the_log_the_pipeline_and_what_is_sent_on(
         for accepted in listening.accepted:
             assert SECRET.encode() not in accepted.request.SerializeToString()
     for _, path in wal_file.list_segments(wal_directory):
-        records = [part for part in wal_file.read_segment(path) if isinstance(part, Record)]
+        records = [part for part in wal_file.iter_segment(path) if isinstance(part, Record)]
         assert len(records) == 2
         assert all(SECRET.encode() not in decode_record(each).SerializeToString() for each in records)
     assert len(kept.bodies) == 1

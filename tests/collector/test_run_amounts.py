@@ -31,10 +31,10 @@ def sums(telemetry: Telemetry, **labels: str) -> dict[str, float]:
 def test_cost_tokens_steps_errors_and_blocks_are_summed_with_the_number_of_runs():
     telemetry = Telemetry()
     for dollars in (0.25, 0.5):
-        telemetry.run_amounts.count(measured("cost_usd", dollars))
-    telemetry.run_amounts.count(measured("steps", 7))
-    telemetry.run_amounts.count(measured("tokens", 1200))
-    telemetry.run_amounts.count(measured("consecutive_errors", 3))
+        telemetry.run_amounts.add_evaluation(measured("cost_usd", dollars))
+    telemetry.run_amounts.add_evaluation(measured("steps", 7))
+    telemetry.run_amounts.add_evaluation(measured("tokens", 1200))
+    telemetry.run_amounts.add_evaluation(measured("consecutive_errors", 3))
     found = sums(telemetry, project="shop", agent="clerk", model="m-2", task="refund")
     assert found == {
         "cost_usd_sum": 0.75,
@@ -51,7 +51,7 @@ def test_cost_tokens_steps_errors_and_blocks_are_summed_with_the_number_of_runs(
 def test_the_rate_of_blocks_is_known_by_task():
     telemetry = Telemetry()
     for task, blocks in (("refund", 2), ("refund", 0), ("search", 0)):
-        telemetry.run_amounts.count(
+        telemetry.run_amounts.add_evaluation(
             measured("blocks", blocks, replace(CLERK, task=task), layer=Layer.BOUNDARY)
         )
     assert sums(telemetry, task="refund") == {"guard_blocks_sum": 2, "guard_blocks_count": 2}
@@ -73,20 +73,20 @@ def test_tokens_from_a_cache_are_read_in_each_convention():
     ]
     # A span that repeats the sum of its children has no usage, and counts once with them.
     repeated = replace(agent, attributes={keys[0]: 2400})
-    telemetry.run_amounts.count(replace(found, trace=trace_of([repeated, *calls])))
+    telemetry.run_amounts.add_evaluation(replace(found, trace=trace_of([repeated, *calls])))
     assert sums(telemetry, task="refund")["cached_tokens_sum"] == 2400
 
 
 def test_an_amount_that_a_run_does_not_have_is_not_counted():
     telemetry = Telemetry()
-    telemetry.run_amounts.count(evaluation(Skipped("no tokens"), CLERK, Layer.TRAJECTORY, "tokens"))
+    telemetry.run_amounts.add_evaluation(evaluation(Skipped("no tokens"), CLERK, Layer.TRAJECTORY, "tokens"))
     assert sums(telemetry, task="refund") == {}
 
 
 def test_amounts_are_sent_as_otlp_with_sum_and_count():
     telemetry = Telemetry()
     for dollars in (0.25, 0.5):
-        telemetry.run_amounts.count(measured("cost_usd", dollars))
+        telemetry.run_amounts.add_evaluation(measured("cost_usd", dollars))
     request = build_metrics_request(telemetry.collect(), 5, 9)
     found = {metric.name: metric for metric in request.resource_metrics[0].scope_metrics[0].metrics}
     (point,) = found["spanproof_run_cost_usd"].histogram.data_points
@@ -97,7 +97,7 @@ def test_amounts_are_sent_as_otlp_with_sum_and_count():
 def test_cohorts_beyond_the_bound_are_summed_together():
     telemetry = Telemetry(max_cohorts=2)
     for number in range(50):
-        telemetry.run_amounts.count(measured("steps", 1, replace(CLERK, task=f"task {number}")))
+        telemetry.run_amounts.add_evaluation(measured("steps", 1, replace(CLERK, task=f"task {number}")))
     tasks = {
         sample.labels["task"] for sample in samples(telemetry) if sample.name == "spanproof_run_steps_sum"
     }

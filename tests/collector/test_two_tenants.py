@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from waiting import wait_until
 
 from spanproof.semconv.spanproof import COHORT_PROJECT
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 from .collectors import PROTOBUF, serving
 
@@ -67,7 +67,7 @@ def build_run(tenant: str, trace_id: str) -> bytes:
     """Return a run of two spans whose resource and spans name the other tenant's project."""
     request = ExportTraceServiceRequest()
     under = request.resource_spans.add()
-    under.resource.attributes.add(key=COHORT_PROJECT, value=any_value(other(tenant)))
+    under.resource.attributes.add(key=COHORT_PROJECT, value=build_any_value(other(tenant)))
     scope = under.scope_spans.add()
     scope.scope.name = "openinference.instrumentation.smolagents"
     agent = {"openinference.span.kind": "AGENT", "input.value": "What?", "output.value": ANSWERS[tenant]}
@@ -83,7 +83,7 @@ def build_run(tenant: str, trace_id: str) -> bytes:
             end_time_unix_nano=START_NS + 10**9,
         )
         for key, value in {**attributes, COHORT_PROJECT: other(tenant)}.items():
-            span.attributes.add(key=key, value=any_value(value))
+            span.attributes.add(key=key, value=build_any_value(value))
     return request.SerializeToString()
 
 
@@ -91,12 +91,12 @@ def build_feedback(tenant: str, trace_id: str) -> bytes:
     """Return a user's rating in a log record whose resource names the other tenant's project."""
     request = ExportLogsServiceRequest()
     under = request.resource_logs.add()
-    under.resource.attributes.add(key=COHORT_PROJECT, value=any_value(other(tenant)))
+    under.resource.attributes.add(key=COHORT_PROJECT, value=build_any_value(other(tenant)))
     record = under.scope_logs.add().log_records.add(
         trace_id=bytes.fromhex(trace_id), span_id=bytes.fromhex(ROOT), time_unix_nano=START_NS
     )
     for key, value in (("kind", "rating"), ("value", "up"), ("comment", f"a rating of {tenant}")):
-        record.attributes.add(key=f"spanproof.feedback.{key}", value=any_value(value))
+        record.attributes.add(key=f"spanproof.feedback.{key}", value=build_any_value(value))
     return request.SerializeToString()
 
 

@@ -43,7 +43,7 @@ def evaluation(
 
 
 def samples(telemetry: Telemetry) -> list[Sample]:
-    text, content_type = telemetry.exposition(OPEN_METRICS)
+    text, content_type = telemetry.encode_metrics(OPEN_METRICS)
     assert content_type.startswith("application/openmetrics-text")
     families = text_string_to_metric_families(text.decode())
     return [each for family in families for each in family.samples]
@@ -146,7 +146,7 @@ def test_what_a_trace_calls_itself_cannot_break_the_page():
     ((_, _, agent),) = verdicts(telemetry)
     assert agent.startswith('a"b\\c\nd{e}?')
     assert len(agent) == 200
-    text, _ = telemetry.exposition()
+    text, _ = telemetry.encode_metrics()
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
     assert b"error" not in done.stderr, done.stderr
 
@@ -157,5 +157,5 @@ def test_no_series_says_when_another_began():
     telemetry.requests.labels("http", "accepted").inc()
     telemetry.evaluation_seconds.observe(1)
     for accept in ("", OPEN_METRICS):
-        assert b"_created" not in telemetry.exposition(accept)[0]
-    assert b"spanproof_receive_spans_total 1.0" in telemetry.exposition()[0]
+        assert b"_created" not in telemetry.encode_metrics(accept)[0]
+    assert b"spanproof_receive_spans_total 1.0" in telemetry.encode_metrics()[0]

@@ -22,7 +22,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.verdicts.model import RouteRequest, SnippetJob
 from spanproof.collector.verdicts.pool import ScanPool
 from spanproof.collector.verdicts.router import Router
-from spanproof.collector.verdicts.scanner import _limit_scanner_time
+from spanproof.collector.verdicts.scanner import _with_scanner_time
 from spanproof.config.model import ConfigError, load_config
 from spanproof.config.verdicts import RouteRule, Verdicts
 from spanproof.instrumentors.guard import CodeRefused, Guard
@@ -190,7 +190,7 @@ async def test_a_scan_that_overruns_is_reviewed_and_the_next_one_is_scanned() ->
 
 @pytest.mark.parametrize(("given", "applied"), [(None, 1.0), (8.0, 1.0), (0.5, 0.5)])
 def test_a_scanner_has_no_more_time_than_the_request_leaves_it(given, applied) -> None:
-    assert _limit_scanner_time(Policy(scanner_time_s=given), 1.0).scanner_time_s == applied
+    assert _with_scanner_time(Policy(scanner_time_s=given), 1.0).scanner_time_s == applied
 
 
 async def test_more_requests_than_there_is_room_for_are_refused() -> None:
@@ -228,14 +228,14 @@ def _rule(**more: object) -> RouteRule:
 )
 def test_an_agent_falls_back_at_the_threshold_and_with_enough_verdicts(failed, passed, action) -> None:
     store = _Store(failed, passed)
-    route = Router([_rule()], lambda: store).route(RouteRequest(agent="a", model="small"))  # type: ignore[arg-type,return-value]
+    route = Router([_rule()], lambda: store).find_route(RouteRequest(agent="a", model="small"))  # type: ignore[arg-type,return-value]
     assert (route.action, route.model) == (action, "bigger" if action == "model" else None)
     assert store.queries[0]["cohort"] == {"agent": "a", "model": "small"}
 
 
 def test_an_agent_that_has_fallen_back_is_not_sent_there_again() -> None:
     rules = [_rule(), _rule(name="last", to_model=None, to_person="on call")]
-    route = Router(rules, lambda: _Store(5, 5)).route(RouteRequest(agent="a", model="bigger"))  # type: ignore[arg-type,return-value]
+    route = Router(rules, lambda: _Store(5, 5)).find_route(RouteRequest(agent="a", model="bigger"))  # type: ignore[arg-type,return-value]
     assert (route.action, route.person, route.rule) == ("person", "on call", "last")
     assert "5 of 10" in route.reason
 
@@ -244,8 +244,8 @@ def test_rates_are_kept_for_a_moment() -> None:
     store = _Store(5, 5)
     router = Router([_rule(agent="sql-*")], lambda: store)  # type: ignore[arg-type,return-value]
     for _ in range(50):
-        router.route(RouteRequest(agent="sql-1"))
-    router.route(RouteRequest(agent="other"))
+        router.find_route(RouteRequest(agent="sql-1"))
+    router.find_route(RouteRequest(agent="other"))
     assert len(store.queries) == 1
 
 

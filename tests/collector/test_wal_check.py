@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.cli.app import run
 from spanproof.collector.wal import file as wal_file
-from spanproof.collector.wal.check import check_log
+from spanproof.collector.wal.check import list_reports
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
 from spanproof.trace.otlp import read_file
@@ -47,8 +47,8 @@ def test_a_sound_log_says_so(filled: Path, capsys) -> None:
 def test_a_torn_tail_is_no_damage(filled: Path) -> None:
     _, path = wal_file.list_segments(filled)[-1]
     with path.open("ab") as segment:
-        segment.write(wal_file.pack(7, Encoding.PROTOBUF, b"x" * 500, 7)[:-100])
-    report = check_log(filled)[-1]
+        segment.write(wal_file.encode_record(7, Encoding.PROTOBUF, b"x" * 500, 7)[:-100])
+    report = list_reports(filled)[-1]
     assert (report.sound, report.torn_bytes > 0) == (True, True)
 
 
@@ -70,7 +70,7 @@ def test_damage_is_reported_with_its_place_and_the_rest_is_saved(filled: Path, t
 def test_a_segment_that_is_gone_is_a_break_of_the_numbers(filled: Path) -> None:
     _, path = wal_file.list_segments(filled)[1]
     path.unlink()
-    reports = check_log(filled)
+    reports = list_reports(filled)
     assert [report.skipped > 0 for report in reports].count(True) == 1
 
 

@@ -58,7 +58,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(wal_directory: Path) ->
     assert broken
     assert [name for name in acknowledged if name.startswith("after")] == ["after 0;", "after 1;", "after 2;"]
     wal = Wal(wal_directory, segment_bytes=1 << 20)
-    read = [record.payload.partition(b";")[0].decode() + ";" for record in wal.undone()]
+    read = [record.payload.partition(b";")[0].decode() + ";" for record in wal.iter_undone()]
     assert read == acknowledged
     assert wal.damage.lost_records == 0
     wal.close()

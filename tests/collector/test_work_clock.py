@@ -29,7 +29,7 @@ WORKER, CHILD = 7, 8
 def test_time_without_a_processor_is_not_counted(waits, worked) -> None:
     times, readings = iter([0.0, 10.0, 20.0, 30.0]), iter(waits)
     clock = WorkClock(WORKER, lambda pid: next(readings), lambda: next(times))
-    assert [clock.measure_work() for _ in waits][-1] == worked
+    assert [clock.compute_work_s() for _ in waits][-1] == worked
 
 
 def test_waits_of_a_process_that_is_gone_are_none() -> None:

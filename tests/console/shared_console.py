@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.api.report import format_gate_report, format_suite_report, format_trace_report
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.gate import evaluate_assertions, parse_assertion
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.store import Store, open_store
@@ -131,7 +131,7 @@ def gate_report(store: Store, text: str) -> str:
     )
     failing = list(store.evaluations([case.trace_id for each in report.assertions for case in each.failing]))
     rows = {
-        (each.trace.trace_id, run.run.span_id): make_run_row(run) for each in failing for run in each.runs
+        (each.trace.trace_id, run.run.span_id): build_run_row(run) for each in failing for run in each.runs
     }
     return format_gate_report(report, report.to_table(rows), failing)
 

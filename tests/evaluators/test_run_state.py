@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.run_state import REASON_ORDER, find_reason, sort_by_gravity
+from spanproof.evaluators.run_state import REASON_ORDER, find_reason, list_by_gravity
 from spanproof.trace import Cause, Errored, Label, Layer, Scored, Skipped
 
 PASSED, FAILED = Scored(1.0, Label.PASS, "fine"), Scored(0.0, Label.FAIL, "wrong")
@@ -36,7 +36,7 @@ def test_the_gravest_state_gives_the_reason_and_of_one_state_what_people_need_fi
 
 def test_what_passes_and_what_is_skipped_follow_in_the_order_of_the_layers():
     layers = dict.fromkeys(Layer, PASSED) | {Layer.EXECUTION: SKIPPED, Layer.TRAJECTORY: OPEN}
-    assert sort_by_gravity(layers) == [
+    assert list_by_gravity(layers) == [
         Layer.TRAJECTORY, Layer.CORRECTNESS, Layer.BOUNDARY, Layer.GROUNDEDNESS, Layer.EXECUTION,
     ]  # fmt: skip
 

@@ -21,9 +21,9 @@ from spanproof.evaluators.scores import (
     Unit,
     UnregisteredScore,
     check_registered,
-    find,
     find_nearest,
-    find_weights,
+    find_score,
+    get_weights,
     list_layer_scores,
 )
 from spanproof.trace import Judgement, Label, Layer, Scored, Skipped, SpanError, Usage
@@ -70,8 +70,8 @@ def test_the_weights_of_every_composite_add_up_to_one():
     composites = {(spec.layer, spec.part_of) for spec in SCORES if spec.part_of}
     assert composites == {(Layer.TRAJECTORY, "trajectory"), (Layer.TRAJECTORY, "tool_calling")}
     for layer, composite in composites:
-        assert sum(find_weights(layer, composite).values()) == pytest.approx(1)
-        assert find(layer, composite) is not None
+        assert sum(get_weights(layer, composite).values()) == pytest.approx(1)
+        assert find_score(layer, composite) is not None
 
 
 def test_a_metric_has_a_unit_and_its_normalised_value_another_name():
@@ -89,16 +89,16 @@ def test_a_metric_has_a_unit_and_its_normalised_value_another_name():
     }
     for spec in metrics:
         assert UNIT_FACTORS[spec.unit][spec.unit.value] == 1
-        normalised = find(spec.layer, f"{spec.name}_score")
+        normalised = find_score(spec.layer, f"{spec.name}_score")
         assert normalised is not None
         assert (normalised.row_name, normalised.unit, normalised.high) == (spec.name, Unit.NONE, 1.0)
     assert all((spec.unit, spec.high) == (Unit.NONE, 1.0) for spec in SCORES if spec not in metrics)
 
 
 def test_evaluators_beside_the_layers_give_registered_scores():
-    assert find(Layer.CORRECTNESS, BESIDE) is not None
-    assert find(Lint.layer, "lint") is not None
-    assert find(Layer.BOUNDARY, "no_code") is not None
+    assert find_score(Layer.CORRECTNESS, BESIDE) is not None
+    assert find_score(Lint.layer, "lint") is not None
+    assert find_score(Layer.BOUNDARY, "no_code") is not None
 
 
 def judgement(name: str, outcome: object) -> Judgement:
@@ -139,11 +139,11 @@ def test_a_run_has_its_metrics_raw_with_their_units(build, score_of):
     )
     run = replace(run, cohort=replace(run.cohort, model="m"))
     evidence = replace(build.evidence(run), hints=UserHints(prices={"m": (30.0, 40.0)}))
-    found = trajectory.judge(evidence)
+    found = trajectory.evaluate_trajectory(evidence)
     assert [
         (score_of(found, name).raw, score_of(found, name).unit) for name in ("steps", "tokens", "cost_usd")
     ] == [(2.0, "steps"), (1000.0, "tokens"), (pytest.approx(0.031), "USD")]
-    wall = score_of(execution.judge(evidence), "wall_s")
+    wall = score_of(execution.evaluate_execution(evidence), "wall_s")
     assert (wall.raw, wall.unit, wall.label) == (pytest.approx(2.4), "s", None)
     assert wall.value == pytest.approx(30 / 32.4)
 
@@ -152,17 +152,17 @@ def test_the_longest_row_of_errors_is_counted_and_located(build, score_of):
     boom = SpanError("KeyError", "'x'")
     ended = [boom, None, boom, boom, boom, None]
     run = build.run([build.snippet(f"f({n})", observation="1", error=e) for n, e in enumerate(ended)])
-    found = score_of(trajectory.judge(build.evidence(run)), "consecutive_errors")
+    found = score_of(trajectory.evaluate_trajectory(build.evidence(run)), "consecutive_errors")
     assert (found.raw, found.unit, found.value) == (3.0, "errors", 0.4)
     assert found.explanation == "3 errors in a row: steps 3 to 5"
     calm = build.run([build.snippet("1", observation="1")])
-    found = score_of(trajectory.judge(build.evidence(calm)), "consecutive_errors")
+    found = score_of(trajectory.evaluate_trajectory(build.evidence(calm)), "consecutive_errors")
     assert (found.raw, found.value, found.explanation) == (0.0, 1.0, "no action ended in an error")
 
 
 def test_a_run_without_times_has_no_wall_time(build):
     run = build.run([build.snippet("1", observation="1")], start_ns=0, end_ns=0)
-    assert "wall_s" not in {each.name for each in execution.judge(build.evidence(run))}
+    assert "wall_s" not in {each.name for each in execution.evaluate_execution(build.evidence(run))}
 
 
 def test_a_raw_value_is_a_finite_number():

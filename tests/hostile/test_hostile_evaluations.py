@@ -19,7 +19,7 @@ from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from run_once import RunOnce
 
-from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_protobuf
+from spanproof.trace.otlp import ExportTraceServiceRequest, build_any_value, encode_protobuf
 
 from .machine import Machine
 from .snippets import HOSTILE
@@ -47,7 +47,9 @@ INNOCENT = "print(end='')"
 
 
 def encode_span(trace: int, number: int, parent: int, name: str, **values: object) -> Span:
-    attributes = [KeyValue(key=key.replace("__", "."), value=any_value(each)) for key, each in values.items()]
+    attributes = [
+        KeyValue(key=key.replace("__", "."), value=build_any_value(each)) for key, each in values.items()
+    ]
     return Span(
         trace_id=trace.to_bytes(16, "big"), span_id=number.to_bytes(8, "big"),
         parent_span_id=parent.to_bytes(8, "big") if parent else b"", name=name,

@@ -23,7 +23,7 @@ from spanproof.instrumentors.frameworks.diagnostics import remove_diagnostics
 from spanproof.instrumentors.spans import environment
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 from .agents_sdk import Scripted, says
 from .coders import CodeAgent, ScriptedModel, coder
@@ -84,7 +84,7 @@ def test_an_agents_run_names_packages_interpreter_and_platform(recorded):
 
 def test_it_reads_back_as_the_runs_environment(recorded):
     coder("final_answer(1)").run("Go.")
-    spans = normalise(encode_spans(recorded.spans))
+    spans = normalise_request(encode_spans(recorded.spans))
     (run,) = [span for span in spans if span.name == "invoke_agent CodeAgent"]
     found = trace_of(spans).environment(run.span_id)
     assert found == run.environment

@@ -4,13 +4,13 @@ from langchain_core.tools import tool
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from spanproof.trace import SpanKind
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 from .coders import coder
 
 
 def read_back(recorded):
-    return {span.name: span for span in normalise(encode_spans(recorded.spans))}
+    return {span.name: span for span in normalise_request(encode_spans(recorded.spans))}
 
 
 def test_a_step_reads_back_with_code_outcome_and_executor(recorded):

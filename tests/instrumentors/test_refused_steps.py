@@ -30,7 +30,7 @@ from spanproof.instrumentors.guard import Guard
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Cause, Label, Scored, Skipped, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 from .agents_sdk import Scripted, calls, says
 from .coders import ScriptedChatModel, coder
@@ -52,7 +52,7 @@ def evaluated(recorded, sandbox):
     instrument_openai_agents(recorded.provider)
 
     def evaluate():
-        trace = trace_of(list(normalise(encode_spans(recorded.spans))))
+        trace = trace_of(list(normalise_request(encode_spans(recorded.spans))))
         return Engine(pipeline=Pipeline(), sandbox=sandbox).evaluate(trace)
 
     yield evaluate

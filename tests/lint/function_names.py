@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 VERBS = Path(__file__).with_name("verbs.txt")
 PACKAGES = ("collector", "evaluators", "instrumentors", "sandbox")
-_IDIOMS = {"as", "from", "on", "to", "with"}
+_IDIOMS = {"as", "from", "on", "to", "with", "without"}
 _STATES = {"are", "can", "did", "does", "had", "has", "is", "may", "must", "needs", "should", "was", "were"}
 _DECORATORS = {
     "asynccontextmanager",

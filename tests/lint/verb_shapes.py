@@ -1,8 +1,8 @@
 """Check that the first verb of a function's name states the shape of what it returns.
 
-`python tests/lint/verb_shapes.py` checks the packages of `PACKAGES`, prints each offender as
-`file:line: name: what is wrong`, and exits with 1 where there is any. `--distance` counts instead, by first
-words, the functions of the whole product that do not hold the rule yet.
+`python tests/lint/verb_shapes.py` checks the packages of `PACKAGES` but for the files of `EXEMPT`, prints each
+offender as `file:line: name: what is wrong`, and exits with 1 where there is any. `--distance` counts instead,
+by first words, the functions of the whole product that do not hold the rule yet.
 
 A name begins with a verb of `VERBS`, and the annotation of what it returns has the shape of that verb. A
 function of a module names an object too ("parse_gate", not "parse"); the class of a method names its object.
@@ -31,64 +31,9 @@ else:
 
 # Packages whose names hold the rule. The list may only grow.
 PACKAGES = (
-    "collector/spanproof/alerts/[!orst]*.py",
-    "collector/spanproof/alerts/notifiers",
-    "collector/spanproof/alerts/rules.py",
-    "collector/spanproof/api",
-    "collector/spanproof/api/models",
-    "collector/spanproof/cli/[eoprw]*.py",
-    "collector/spanproof/cli/commands",
-    "collector/spanproof/cli/demo",
-    "collector/spanproof/cli/input",
-    "collector/spanproof/cli/mcp/server.py",
-    "collector/spanproof/cli/options",
-    "collector/spanproof/cli/output",
-    "collector/spanproof/client/errors.py",
-    "collector/spanproof/collector/judge_measuring.py",
-    "collector/spanproof/collector/periodic.py",
-    "collector/spanproof/collector/receive/signals.py",
-    "collector/spanproof/collector/stages/jobs.py",
-    "collector/spanproof/config",
-    "collector/spanproof/store/[kw]*.py",
-    "collector/spanproof/store/audit.py",
-    "collector/spanproof/store/dead_letters.py",
-    "collector/spanproof/store/documents.py",
-    "collector/spanproof/store/prompts.py",
-    "collector/spanproof/store/trace_listing.py",
-    "evaluators/spanproof/agent_process",
-    "evaluators/spanproof/benchmarks",
-    "evaluators/spanproof/evaluators/[gik]*.py",
-    "evaluators/spanproof/evaluators/casetests",
-    "evaluators/spanproof/evaluators/custom/[adi]*.py",
-    "evaluators/spanproof/evaluators/layers/absent_reads.py",
-    "evaluators/spanproof/evaluators/layers/blocks.py",
-    "evaluators/spanproof/evaluators/layers/correctness/c*.py",
-    "evaluators/spanproof/evaluators/layers/groundedness/[mp]*.py",
-    "evaluators/spanproof/evaluators/layers/groundedness/ledger.py",
-    "evaluators/spanproof/evaluators/layers/groundedness/recorded.py",
-    "evaluators/spanproof/evaluators/layers/groundedness/wrong_results.py",
-    "evaluators/spanproof/evaluators/layers/trajectory/[!l]*.py",
-    "evaluators/spanproof/evaluators/layers/trajectory/loops.py",
-    "evaluators/spanproof/evaluators/runs",
-    "evaluators/spanproof/evaluators/structure/[!e]*.py",
-    "evaluators/spanproof/experiments",
-    "evaluators/spanproof/failures",
-    "evaluators/spanproof/gate",
-    "evaluators/spanproof/reading/arithmetic.py",
-    "evaluators/spanproof/reading/envelopes/[mr]*.py",
-    "evaluators/spanproof/reading/lexicon.py",
-    "evaluators/spanproof/reading/source_sentences.py",
-    "evaluators/spanproof/reading/sql_facts.py",
-    "evaluators/spanproof/reading/units.py",
-    "evaluators/spanproof/suites",
-    "evaluators/spanproof/testing",
-    "evaluators/spanproof/trace/[hm]*.py",
-    "evaluators/spanproof/trace/dialects/[a-z]*.py",
-    "instrumentors/spanproof/instrumentors/content/[d-z]*.py",
-    "instrumentors/spanproof/instrumentors/frameworks/*/*.py",
-    "instrumentors/spanproof/instrumentors/frameworks/[e-z]*.py",
-    "instrumentors/spanproof/instrumentors/provider",
-    "instrumentors/spanproof/semconv/[gos]*.py",
+    "collector",
+    "evaluators",
+    "instrumentors",
     "sandbox/spanproof/sandbox/backends/docker/job.py",
     "sandbox/spanproof/sandbox/backends/docker/profile.py",
     "sandbox/spanproof/sandbox/backends/jail/build_sandbox.py",
@@ -106,6 +51,104 @@ PACKAGES = (
     "sandbox/spanproof/sandbox/supervisor/seccomp/rules.py",
     "sandbox/spanproof/sandbox/supervisor/tape/target.py",
     "sandbox/spanproof/sandbox/supervisor/tape/urls.py",
+)
+# Files of these packages whose names do not hold it yet. The list may only shrink.
+EXEMPT = (
+    "collector/spanproof/alerts/outage.py",
+    "collector/spanproof/alerts/replay.py",
+    "collector/spanproof/alerts/simulation.py",
+    "collector/spanproof/alerts/tickets.py",
+    "collector/spanproof/cli/app.py",
+    "collector/spanproof/cli/mcp/tools.py",
+    "collector/spanproof/cli/send_trials.py",
+    "collector/spanproof/client/client.py",
+    "collector/spanproof/collector/external.py",
+    "collector/spanproof/collector/kafka/consumer.py",
+    "collector/spanproof/collector/kafka/producer.py",
+    "collector/spanproof/collector/kafka/spool.py",
+    "collector/spanproof/collector/own_metrics.py",
+    "collector/spanproof/collector/pipeline.py",
+    "collector/spanproof/collector/receive/accept.py",
+    "collector/spanproof/collector/receive/redaction.py",
+    "collector/spanproof/collector/receive/server.py",
+    "collector/spanproof/collector/receive/sockets.py",
+    "collector/spanproof/collector/receive/tenant.py",
+    "collector/spanproof/collector/receive/times.py",
+    "collector/spanproof/collector/service.py",
+    "collector/spanproof/collector/sinks/lane.py",
+    "collector/spanproof/collector/sinks/queue.py",
+    "collector/spanproof/collector/sinks/sender.py",
+    "collector/spanproof/collector/stages/assemble.py",
+    "collector/spanproof/collector/stages/attach.py",
+    "collector/spanproof/collector/stages/evaluate.py",
+    "collector/spanproof/collector/stages/forward.py",
+    "collector/spanproof/collector/stages/fragments.py",
+    "collector/spanproof/collector/stages/patience.py",
+    "collector/spanproof/collector/stages/queued_writer.py",
+    "collector/spanproof/collector/stages/request_queue.py",
+    "collector/spanproof/collector/stages/write.py",
+    "collector/spanproof/collector/ticker.py",
+    "collector/spanproof/collector/verdicts/pool.py",
+    "collector/spanproof/collector/verdicts/router.py",
+    "collector/spanproof/collector/wal/file.py",
+    "collector/spanproof/collector/wal/log.py",
+    "collector/spanproof/collector/worker.py",
+    "collector/spanproof/store/alerts.py",
+    "collector/spanproof/store/assignments.py",
+    "collector/spanproof/store/backup.py",
+    "collector/spanproof/store/breakdown.py",
+    "collector/spanproof/store/browse.py",
+    "collector/spanproof/store/cells.py",
+    "collector/spanproof/store/connection.py",
+    "collector/spanproof/store/dimensions.py",
+    "collector/spanproof/store/erase.py",
+    "collector/spanproof/store/external.py",
+    "collector/spanproof/store/failures.py",
+    "collector/spanproof/store/feedback.py",
+    "collector/spanproof/store/filters.py",
+    "collector/spanproof/store/front.py",
+    "collector/spanproof/store/hold.py",
+    "collector/spanproof/store/inserting.py",
+    "collector/spanproof/store/judging.py",
+    "collector/spanproof/store/layout.py",
+    "collector/spanproof/store/leases.py",
+    "collector/spanproof/store/measures.py",
+    "collector/spanproof/store/migrations.py",
+    "collector/spanproof/store/projects.py",
+    "collector/spanproof/store/queries.py",
+    "collector/spanproof/store/retention.py",
+    "collector/spanproof/store/rollups.py",
+    "collector/spanproof/store/rows.py",
+    "collector/spanproof/store/saved_views.py",
+    "collector/spanproof/store/schema.py",
+    "collector/spanproof/store/single_rows.py",
+    "collector/spanproof/store/spans.py",
+    "collector/spanproof/store/sql.py",
+    "collector/spanproof/store/store.py",
+    "collector/spanproof/store/summary.py",
+    "collector/spanproof/store/supersede.py",
+    "collector/spanproof/store/table.py",
+    "collector/spanproof/store/trace_list.py",
+    "collector/spanproof/store/upkeep.py",
+    "collector/spanproof/store/verdict_reads.py",
+    "evaluators/spanproof/evaluators/plain_functions.py",
+    "evaluators/spanproof/trace/ids.py",
+    "evaluators/spanproof/trace/state.py",
+    "evaluators/spanproof/trace/tree.py",
+    "instrumentors/spanproof/instrumentors/budgets.py",
+    "instrumentors/spanproof/instrumentors/content/capture.py",
+    "instrumentors/spanproof/instrumentors/frameworks/diagnostics.py",
+    "instrumentors/spanproof/instrumentors/guard.py",
+    "instrumentors/spanproof/instrumentors/registration.py",
+    "instrumentors/spanproof/instrumentors/spans/cohort.py",
+    "instrumentors/spanproof/instrumentors/spans/contexts.py",
+    "instrumentors/spanproof/instrumentors/spans/environment.py",
+    "instrumentors/spanproof/instrumentors/spans/fast_span.py",
+    "instrumentors/spanproof/instrumentors/spans/tracing.py",
+    "instrumentors/spanproof/instrumentors/trace.py",
+    "instrumentors/spanproof/instrumentors/user_feedback.py",
+    "instrumentors/spanproof/instrumentors/verdict_client.py",
+    "instrumentors/spanproof/semconv/definition.py",
 )
 
 
@@ -153,6 +196,8 @@ VERBS: dict[str, frozenset[Shape]] = {
     # A text.
     "describe": frozenset({Shape.TEXT}),
     "format": frozenset({Shape.TEXT}),
+    # The same in one form, by which equal things are known.
+    "normalise": _VALUES,
     # What is read from a disk or a network.
     "fetch": _VALUES | {Shape.ITERATOR, Shape.OPTIONAL},
     "load": _VALUES | {Shape.OPTIONAL},
@@ -162,9 +207,9 @@ VERBS: dict[str, frozenset[Shape]] = {
     "remove": frozenset({Shape.NOTHING, Shape.COUNT}),
     "write": frozenset({Shape.NOTHING, Shape.COUNT}),
     # What is done, and what became of it where the caller needs that: `close` whether it was in time.
-    "add": frozenset({Shape.NOTHING, Shape.SEQUENCE, Shape.VALUE}),
+    "add": frozenset({Shape.NOTHING, Shape.COUNT, Shape.SEQUENCE, Shape.VALUE}),
     "close": frozenset({Shape.NOTHING, Shape.BOOL}),
-    "open": frozenset({Shape.VALUE}),
+    "open": frozenset({Shape.COUNT, Shape.VALUE}),  # an int is a file descriptor
     "promote": frozenset({Shape.VALUE}),
     "send": frozenset({Shape.NOTHING, Shape.MAPPING, Shape.VALUE}),
     "start": frozenset({Shape.NOTHING, Shape.VALUE}),
@@ -175,20 +220,43 @@ VERBS: dict[str, frozenset[Shape]] = {
     "wait": _ANY,
 }
 
-_IDIOMS = frozenset({"as", "from", "on", "to", "with"})
+_IDIOMS = frozenset({"as", "from", "on", "to", "with", "without"})
 # Names of the field, as its papers and products write them: `experiments.run`, `evaluate(data, scorers)`.
-_TERMS = frozenset({"evaluate", "pass_at_k", "pass_hat_k", "run", "score_answer", "score_run"})
-# Methods that click, logging, rich, the import system and OpenTelemetry call by these names.
+_TERMS = frozenset(
+    {
+        "cache_short_texts",
+        "evaluate",
+        "pass_at_k",
+        "pass_hat_k",
+        "replay_run",
+        "run",
+        "score_answer",
+        "score_run",
+    }
+)
+# Methods of the contracts that users implement: `Evaluator`.
+_CONTRACTS = frozenset({"judge", "needs"})
+# Methods that asyncio, click, logging, pickle, prometheus_client, rich, selectors, OpenTelemetry and imports
+# call by these names.
 _LIBRARY_METHODS = frozenset(
     {
+        "collect",
+        "connection_lost",
+        "connection_made",
         "convert",
         "create_module",
+        "data_received",
         "emit",
         "exec_module",
         "export",
+        "fileno",
+        "filter",
         "force_flush",
+        "generate_span_id",
+        "generate_trace_id",
         "instrument",
         "process_renderables",
+        "reducer_override",
         "shutdown",
         "uninstrument",
     }
@@ -272,7 +340,8 @@ def iter_offenders(source: str) -> Iterator[Offender]:
 
 
 def _is_called_by_library(function: function_names.Function, *, in_class: bool) -> bool:
-    if in_class and function.name in _LIBRARY_METHODS:
+    is_visitor = function.name.startswith("visit_")  # of `ast.NodeVisitor`
+    if in_class and (is_visitor or function.name in _LIBRARY_METHODS | _CONTRACTS):
         return True
     called = (item.func for item in function.decorator_list if isinstance(item, ast.Call))
     return any(isinstance(name, ast.Name) and name.id in _VALIDATORS for name in called)
@@ -295,7 +364,7 @@ def main() -> int:
         print(format_distance())
         return 0
     lines = []
-    for path in function_names.product_files(PACKAGES):
+    for path in function_names.product_files([*PACKAGES, *(f":!{path}" for path in EXEMPT)]):
         source = (function_names.ROOT / path).read_text(encoding="utf-8")
         lines += [f"{path}:{each.line}: {each.name}: {each.problem}" for each in iter_offenders(source)]
     if lines:

@@ -32,7 +32,7 @@ from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config, Limits
-from spanproof.evaluators.layers.groundedness.ground import ground
+from spanproof.evaluators.layers.groundedness.ground import build_ledger
 from spanproof.sandbox import Program, SandboxUnavailable, open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -89,7 +89,7 @@ def receive_a_request() -> list[str]:
         sent = Sent("http", Signal.TRACES, Encoding.PROTOBUF, _build_body())
         try:
             with recorded_calls() as modules, admission.received("peer") as entry:
-                asyncio.run(acceptor.accept(sent, entry))
+                asyncio.run(acceptor.handle_request(sent, entry))
         finally:
             wal.close()
     return modules
@@ -116,7 +116,7 @@ def ground_an_answer() -> list[str]:
     """Enter one answer, with a value and a sum, into a ledger."""
     table = "region,revenue\nEMEA,1284.50\nAPAC,977.25"
     with recorded_calls() as modules:
-        ground([table], "EMEA leads with $1,284.50; the total is $2,261.75.")
+        build_ledger([table], "EMEA leads with $1,284.50; the total is $2,261.75.")
     return modules
 
 

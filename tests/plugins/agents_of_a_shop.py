@@ -41,7 +41,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.trace import Trace, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 TABLES = """
 CREATE TABLE orders (id INTEGER, customer TEXT, total REAL, placed TEXT);
@@ -350,7 +350,7 @@ def traced() -> Iterator[Any]:
         # What a scripted agent draws at random must not be a number of its system prompt by chance.
         random.seed(23)
         _FRAMEWORKS[framework](task, list(turns), tools)
-        return trace_of(list(normalise(encode_spans(exporter.get_finished_spans()))))
+        return trace_of(list(normalise_request(encode_spans(exporter.get_finished_spans()))))
 
     try:
         yield run

@@ -29,7 +29,7 @@ def contradictions(evaluation) -> Iterator[str]:
             yield "recovery denies the account"
         if lost and _passed(of_run.get((Layer.EXECUTION, "execution"))):
             yield "execution passes what recovery calls lost"
-        failed_code = {s.span_id for s in run.run.snippets if account.of(s).state in FAILING}
+        failed_code = {s.span_id for s in run.run.snippets if account.get_snippet_outcome(s).state in FAILING}
         lost_code = any(
             f.status is RecoveryStatus.UNRECOVERED and f.failure.span_id in failed_code
             for f in account.recoveries
@@ -47,7 +47,7 @@ def contradictions(evaluation) -> Iterator[str]:
             yield "groundedness passes an answer that nothing supports and that does not say so"
         if account.reports_failure and not account.origins and _failed(grounded):
             yield "groundedness fails an answer that only reports what happened"
-        code_failed = any(account.of(each).state in FAILING for each in run.run.snippets)
+        code_failed = any(account.get_snippet_outcome(each).state in FAILING for each in run.run.snippets)
         execution = of_run.get((Layer.EXECUTION, "execution"))
         if code_failed and isinstance(execution, Scored) and execution.value == 1.0:
             yield "execution counts no failure where the account has one"

@@ -25,8 +25,8 @@ class FaultyEngine:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def build_in_background(self) -> None:
-        self._engine.build_in_background()
+    def start_background_builds(self) -> None:
+        self._engine.start_background_builds()
 
     def evaluate(self, trace: Trace) -> TraceEvaluation:
         fault, _, mark = str(trace.spans[0].resource.get("service.name", "")).partition(" ")

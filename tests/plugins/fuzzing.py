@@ -19,16 +19,16 @@ from typing import Any
 import orjson
 
 from spanproof.collector.receive import body as bodies
-from spanproof.collector.receive.events import extract_log_evidence, extract_span_evidence
+from spanproof.collector.receive.events import read_log_evidence, read_span_evidence
 from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.receive.times import clamp_times
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.collector.wal.file import Encoding
 from spanproof.config.model import RedactionRules
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import any_value, encode_json
+from spanproof.trace.dialects import normalise_request
+from spanproof.trace.otlp import build_any_value, encode_json
 
 KINDS = tuple(f"{signal.value}-{form}" for signal in Signal for form in ("protobuf", "json", "gzip"))
 _LIMIT = 1 << 20
@@ -70,26 +70,26 @@ def check(kind: str, content: bytes) -> None:
     name, _, form = kind.partition("-")
     signal = Signal(name)
     try:
-        plain = bodies.unpack(content, "gzip" if form == "gzip" else "", _LIMIT)
-        request = bodies.decode(Encoding.JSON if form == "json" else Encoding.PROTOBUF, plain, signal)
+        plain = bodies.decode_body(content, "gzip" if form == "gzip" else "", _LIMIT)
+        request = bodies.decode_request(Encoding.JSON if form == "json" else Encoding.PROTOBUF, plain, signal)
     except Refused:
         return
     _REDACTOR.redact(request)
     if signal is Signal.LOGS:
-        extract_log_evidence(request)
+        read_log_evidence(request)
     if signal is not Signal.TRACES:
         request.SerializeToString()
         return
     clamp_times(request, time.time_ns(), 3650)
-    index_request(request, request.SerializeToString())
-    extract_span_evidence(request, request.SerializeToString(), "default")
-    normalise(request)
+    build_index(request, request.SerializeToString())
+    read_span_evidence(request, request.SerializeToString(), "default")
+    normalise_request(request)
 
 
 def _request(signal: Signal, draw: random.Random) -> Any:
     request = SHAPES[signal].request()
     resource = getattr(request, SHAPES[signal].resources).add()
-    resource.resource.attributes.add(key="service.name", value=any_value(draw.choice(_TEXTS)))
+    resource.resource.attributes.add(key="service.name", value=build_any_value(draw.choice(_TEXTS)))
     if signal is Signal.METRICS:
         metric = resource.scope_metrics.add().metrics.add(name="m")
         metric.sum.data_points.add(as_int=1).exemplars.add(trace_id=draw.randbytes(16))
@@ -104,7 +104,7 @@ def _request(signal: Signal, draw: random.Random) -> Any:
             item.events.add(name=draw.choice(("exception", "gen_ai.evaluation.result")))
         for _ in range(draw.randrange(5)):
             value = draw.choice((*_TEXTS, 7, 0.5, True, b"\xff", [1, "a"], {"k": [None]}))
-            item.attributes.add(key=draw.choice(_KEYS), value=any_value(value))
+            item.attributes.add(key=draw.choice(_KEYS), value=build_any_value(value))
     return request
 
 

@@ -18,8 +18,8 @@ from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import Trace, trace_of
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import any_value
+from spanproof.trace.dialects import normalise_request
+from spanproof.trace.otlp import build_any_value
 
 TRACE_ID = "5b8efff798038103d269b633813fc60c"
 AGENT = "00000000000000aa"
@@ -78,7 +78,7 @@ class _Spans:
 
 def trace_in_short(document: Mapping[str, Any]) -> Trace:
     """The trace of a golden case: its `steps`, and what else it says of the run."""
-    return trace_of(list(normalise(request_in_short(document))))
+    return trace_of(list(normalise_request(request_in_short(document))))
 
 
 def request_in_short(document: Mapping[str, Any]) -> ExportTraceServiceRequest:
@@ -164,4 +164,4 @@ def _tool(spans: _Spans, span_id: str, parent: str, call: Mapping[str, Any]) -> 
 
 
 def _attributes(values: Mapping[str, Any]) -> list[KeyValue]:
-    return [KeyValue(key=key, value=any_value(value)) for key, value in values.items()]
+    return [KeyValue(key=key, value=build_any_value(value)) for key, value in values.items()]

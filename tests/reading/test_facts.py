@@ -311,7 +311,7 @@ def test_sources_that_are_read_together_have_the_records_that_each_has_alone(fir
     ]
     base = read_facts(texts)
     for source, text in enumerate(texts):
-        alone, together = read_facts([text]).facts, base.by_source(source)
+        alone, together = read_facts([text]).facts, base.list_by_source(source)
         assert [(fact.value, fact.path, fact.start) for fact in alone] == [
             (fact.value, fact.path, fact.start) for fact in together
         ]

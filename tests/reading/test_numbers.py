@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.reading.numbers import scan
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.numbers import list_mentions
+from spanproof.reading.numerals import list_numbers
 from spanproof.reading.values import Kind
 
 
@@ -85,14 +85,14 @@ from spanproof.reading.values import Kind
     ],
 )
 def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):
-    (mention,) = scan(text)
+    (mention,) = list_mentions(text)
     assert (mention.value.kind, mention.value.unit) == (kind, unit)
     assert mention.value.number == pytest.approx(number)
     assert (mention.start, mention.end) == (0, len(text))
 
 
 def test_a_number_behind_a_hyphen_that_begins_with_zero_is_part_of_an_identifier():
-    found = [(mention.value.kind, mention.value.text) for mention in scan("2026-0131 and 2019-2020")]
+    found = [(mention.value.kind, mention.value.text) for mention in list_mentions("2026-0131 and 2019-2020")]
     assert found[0] == (Kind.ID, "2026-0131")
     assert Kind.ID not in [kind for kind, _ in found[1:]]
 
@@ -119,14 +119,16 @@ def test_a_number_behind_a_hyphen_that_begins_with_zero_is_part_of_an_identifier
     ],
 )
 def test_a_date_has_its_parts(text, date):
-    assert [mention.value.date for mention in scan(text) if mention.value.kind is Kind.DATE] == [date]
+    assert [mention.value.date for mention in list_mentions(text) if mention.value.kind is Kind.DATE] == [
+        date
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "time"), [("06:00 AM", (6, 0, None)), ("3pm", (15, 0, None)), ("18:30:05", (18, 30, 5)), ("12 PM", (12, 0, None)), ("10:22:33,123", (10, 22, 33)), ("9:30+01:00", (9, 30, None))]  # noqa: E501
 )  # fmt: skip
 def test_a_time_has_its_parts(text, time):
-    assert [mention.value.time for mention in scan(text)] == [time]
+    assert [mention.value.time for mention in list_mentions(text)] == [time]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_a_time_has_its_parts(text, time):
     ],
 )
 def test_an_identifier_is_no_number(text):
-    (mention,) = scan(text)
+    (mention,) = list_mentions(text)
     assert mention.value.kind is Kind.ID
 
 
@@ -157,15 +159,18 @@ def test_an_identifier_is_no_number(text):
     ],
 )
 def test_days_share_the_month_that_is_written_once(text, dates):
-    assert [mention.value.date for mention in scan(text) if mention.value.kind is Kind.DATE] == dates
+    assert [mention.value.date for mention in list_mentions(text) if mention.value.kind is Kind.DATE] == dates
 
 
 def test_the_ends_of_opening_hours_are_times():
-    assert [mention.value.time for mention in scan("10:30-11:30")] == [(10, 30, None), (11, 30, None)]
+    assert [mention.value.time for mention in list_mentions("10:30-11:30")] == [
+        (10, 30, None),
+        (11, 30, None),
+    ]
 
 
 def test_times_in_brackets_are_times():
-    found = [mention.value.time for mention in scan("slots (8:30 am and 11:00 am)")]
+    found = [mention.value.time for mention in list_mentions("slots (8:30 am and 11:00 am)")]
     assert found == [(8, 30, None), (11, 0, None)]
 
 
@@ -179,12 +184,12 @@ def test_times_in_brackets_are_times():
     ],
 )
 def test_both_ends_of_a_range_have_its_unit(text, kind, numbers):
-    assert [mention.value.number for mention in scan(text) if mention.value.kind is kind] == numbers
+    assert [mention.value.number for mention in list_mentions(text) if mention.value.kind is kind] == numbers
 
 
 @pytest.mark.parametrize("text", ["0 3 * * 1-5", "*/15 * * * *", "30 4 1,15 * *"])
 def test_a_cron_expression_is_no_numbers(text):
-    (mention,) = scan(f"schedule: {text}")
+    (mention,) = list_mentions(f"schedule: {text}")
     assert (mention.value.kind, mention.value.text) == (Kind.ID, text)
 
 
@@ -192,7 +197,7 @@ def test_a_cron_expression_is_no_numbers(text):
     "text", ["one-off", "all-in-one", "a quarter of the party", "二人で", "一般", "may be"]
 )
 def test_a_word_that_looks_like_a_number_is_none(text):
-    assert [mention.value.number for mention in scan(text) if mention.value.kind is Kind.NUMBER] in (
+    assert [mention.value.number for mention in list_mentions(text) if mention.value.kind is Kind.NUMBER] in (
         [],
         [2.0],
         [0.25],
@@ -201,16 +206,16 @@ def test_a_word_that_looks_like_a_number_is_none(text):
 
 def test_a_mention_has_its_characters_where_letters_change_their_length():
     text = "İstanbul: 4.5 km"
-    (mention,) = scan(text)
+    (mention,) = list_mentions(text)
     assert text[mention.start : mention.end] == "4.5 km"
 
 
 def test_plain_numbers_are_read_both_ways():
-    assert find_numbers("1,234 and 1.234,5 and 12") >= {"1234", "1234.5", "12", "1", "234"}
+    assert list_numbers("1,234 and 1.234,5 and 12") >= {"1234", "1234.5", "12", "1", "234"}
 
 
 @given(st.floats(-1e9, 1e9, allow_nan=False).map(lambda number: round(number, 2)))
 def test_a_number_is_read_as_it_is_formatted(number):
     for written in (f"{number:,.2f}", f"{number:.2f}", f"{number:,.2f} km"):
-        (mention,) = scan(written)
+        (mention,) = list_mentions(written)
         assert mention.value.amount == pytest.approx(number)

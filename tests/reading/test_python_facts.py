@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spanproof.reading.python_facts import find_failing_statement, read_python
+from spanproof.reading.python_facts import find_failing_statement, find_python_facts
 
 SOURCE = """
 import pandas as pd
@@ -22,8 +22,8 @@ print(sum(rows) + total)
 
 
 def test_the_facts_of_a_snippet():
-    facts = read_python(SOURCE)
-    assert facts is read_python(SOURCE)
+    facts = find_python_facts(SOURCE)
+    assert facts is find_python_facts(SOURCE)
     assert facts.imports == {"pd": "pandas", "loads": "json"}
     assert {"loads", "append", "get_price", "print", "sum"} <= facts.called_names
     assert facts.bound_names >= {"total", "rows", "row", "price"}
@@ -35,17 +35,17 @@ def test_the_facts_of_a_snippet():
 
 
 def test_a_printed_exception_is_the_last_line():
-    facts = read_python(SOURCE)
+    facts = find_python_facts(SOURCE)
     assert facts.find_printed_exception("failed: 'x'") == "failed: 'x'"
     assert facts.find_printed_exception("failed: 'x'\n31.0") is None
 
 
 def test_what_is_no_python_has_no_facts():
-    assert read_python("SELECT 1 FROM x") is None
-    assert read_python("x = (" * 10_000) is None
+    assert find_python_facts("SELECT 1 FROM x") is None
+    assert find_python_facts("x = (" * 10_000) is None
 
 
 def test_the_statement_that_raised_is_found_by_what_the_error_names():
-    facts = read_python(SOURCE)
+    facts = find_python_facts(SOURCE)
     found = find_failing_statement(facts.tree, SOURCE, "KeyError: 'fee'", frozenset({"fee"}))
     assert found is facts.tree.body[4]

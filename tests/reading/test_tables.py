@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.reading.documents.read import read_records
 from spanproof.reading.sql_facts import list_columns
-from spanproof.reading.tables import parse_table
+from spanproof.reading.tables import find_table
 
 COLUMNS = ("city", "people")
 
@@ -30,7 +30,7 @@ COLUMNS = ("city", "people")
     ],
 )
 def test_a_table_has_its_columns_and_rows(text):
-    table = parse_table(text)
+    table = find_table(text)
     assert table is not None
     assert table.columns == COLUMNS
     assert [(city, str(people)) for city, people in table.rows] == [("Oslo", "717710"), ("Bergen", "291940")]
@@ -45,7 +45,7 @@ def test_a_table_has_its_columns_and_rows(text):
     ],
 )
 def test_a_query_names_the_columns_of_rows_without_names(text):
-    table = parse_table(text, list_columns("SELECT c.name AS city, people FROM cities c"))
+    table = find_table(text, list_columns("SELECT c.name AS city, people FROM cities c"))
     assert table is not None
     assert (table.columns, len(table.rows), table.rows[0][0]) == (COLUMNS, 2, "Oslo")
 
@@ -54,13 +54,13 @@ def test_a_query_names_the_columns_of_rows_without_names(text):
     "text", ["", "The city has 5 people.", "[1, 2, 3]", "{}", "[]", "a,b\n1,2,3\n", "[{}, 3]", '["a", "b"]']
 )
 def test_what_is_no_table_is_none(text):
-    assert parse_table(text) is None
+    assert find_table(text) is None
 
 
 def test_rounded_print_is_no_exact_table():
     text = "city      share\nOslo      0.333333\nBergen    0.666667"
-    assert parse_table(text) is not None
-    assert parse_table(text, exact=True) is None
+    assert find_table(text) is not None
+    assert find_table(text, exact=True) is None
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import tracemalloc
 
 import pytest
 
-from spanproof.reading.numbers import scan_cached
-from spanproof.reading.words import base_forms_of, split_name
+from spanproof.reading.numbers import list_cached_mentions
+from spanproof.reading.words import list_base_forms, split_name
 
 
-@pytest.mark.parametrize("read", [split_name, base_forms_of, scan_cached])
+@pytest.mark.parametrize("read", [split_name, list_base_forms, list_cached_mentions])
 def test_texts_are_not_kept(read) -> None:
     texts = 40
 

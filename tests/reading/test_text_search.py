@@ -7,19 +7,19 @@ import re
 import pytest
 
 from spanproof.reading.documents.read import read_facts, read_records
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.numerals import list_numbers
 from spanproof.reading.records import Role
 from spanproof.reading.source_values import SourceValues
 from spanproof.reading.text_search import FactIndex, has_word
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import list_base_forms
 
 TEXT = "priceCents: 4500\n{'parties': 3, 'owner_name': \"O'Brien's boats\"} STOPPED-at-8km"
 
 
 @pytest.mark.parametrize("text", ["", "€", "8", TEXT, TEXT.upper(), "İstanbul parties"])
 def test_a_word_is_found_where_it_is_one_of_all_words(text: str) -> None:
-    searched = base_forms_of(TEXT) | {"party", "part", "boat", "cent", "8km", "km", "istanbul", "", "x"}
-    assert {word for word in searched if has_word([text], word)} == searched & base_forms_of(text)
+    searched = list_base_forms(TEXT) | {"party", "part", "boat", "cent", "8km", "km", "istanbul", "", "x"}
+    assert {word for word in searched if has_word([text], word)} == searched & list_base_forms(text)
 
 
 def test_facts_that_have_a_word_are_found_in_order() -> None:
@@ -38,10 +38,10 @@ NUMBERS = """4500|a 4500 b|(4500)|4500, 12|4500,5|1,4500|12 4500|4500 12|-4500|4
 def test_a_number_is_held_where_all_numbers_of_a_text_have_it(text: str) -> None:
     known = SourceValues()
     known.add_result(text)
-    for number in find_numbers(text):
-        assert known.gave(number)
+    for number in list_numbers(text):
+        assert known.has_given(number)
         assert known.holds(number)
-    assert not known.gave("777")
+    assert not known.has_given("777")
 
 
 def write_row(row: dict[str, str], quote: str) -> str:

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from spanproof.evaluators.model import Divergence, DivergenceReason, RunEvaluation, TraceEvaluation
 from spanproof.trace import Errored, Event, Label, Outcome, Payload, Score, Scored, Skipped, Span, SpanKind
-from spanproof.trace.codec import MAX_DEPTH, MalformedDocument, decode, encode, from_plain, to_plain
+from spanproof.trace.codec import (
+    MAX_DEPTH,
+    MalformedDocument,
+    decode_value,
+    encode_value,
+    from_plain,
+    to_plain,
+)
 
 any_text = st.text(st.characters(codec=None, exclude_categories=()), max_size=8)
 scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), any_text, st.binary(max_size=4))
@@ -36,18 +43,18 @@ def same(one: object, other: object) -> bool:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_attributes_of_any_kind_come_back_as_they_were(attributes):
     event = Event("e", 1, attributes)
-    assert same(dict(decode(Event, encode(event)).attributes), attributes)
+    assert same(dict(decode_value(Event, encode_value(event)).attributes), attributes)
 
 
 @given(st.dictionaries(keys, st.dictionaries(keys, attribute_values, max_size=2), max_size=2))
 def test_open_values_that_look_like_our_escapes_come_back_as_they_were(value):
     payload = Payload("", value)
-    assert same(decode(Payload, encode(payload)).value, value)
+    assert same(decode_value(Payload, encode_value(payload)).value, value)
 
 
 def test_a_whole_evaluation_comes_back_equal(evaluation):
     whole = evaluation(sub_score="compiles")
-    assert decode(TraceEvaluation, encode(whole)) == whole
+    assert decode_value(TraceEvaluation, encode_value(whole)) == whole
 
 
 def test_what_an_evaluation_holds_is_all_written(evaluation):
@@ -59,9 +66,9 @@ def test_what_an_evaluation_holds_is_all_written(evaluation):
 
 @pytest.mark.parametrize("outcome", [Scored(0.5, Label.FAIL, "x"), Skipped("y"), Errored("z", "w")])
 def test_outcomes_are_reported_apart_by_their_fields(outcome):
-    from spanproof.trace.codec import _make_decoder
+    from spanproof.trace.codec import _build_decoder
 
-    assert _make_decoder(Outcome)(to_plain(outcome)) == outcome
+    assert _build_decoder(Outcome)(to_plain(outcome)) == outcome
 
 
 def test_a_document_of_a_newer_writer_is_read_without_what_is_new():
@@ -80,7 +87,7 @@ def test_values_that_nest_without_end_are_cut_and_the_rest_is_kept(wrap):
     deep: object = "bottom"
     for _ in range(3 * MAX_DEPTH):
         deep = wrap(deep)
-    read = decode(Payload, encode(Payload("verbatim", deep)))
+    read = decode_value(Payload, encode_value(Payload("verbatim", deep)))
     assert read.text == "verbatim"
     assert "nested deeper than" in repr(read.value)
 
@@ -104,10 +111,10 @@ def test_values_that_nest_without_end_are_cut_and_the_rest_is_kept(wrap):
 )
 def test_a_document_that_is_none_is_an_error_that_names_the_place(kind, text, words):
     with pytest.raises(MalformedDocument) as caught:
-        decode(kind, text)
+        decode_value(kind, text)
     assert words in str(caught.value)
 
 
 def test_what_is_no_part_of_the_model_is_refused():
     with pytest.raises(TypeError, match="object is no part of the model"):
-        encode(Divergence("t", (object(),), {}, DivergenceReason.UNKNOWN_TOOL))  # type: ignore[arg-type]
+        encode_value(Divergence("t", (object(),), {}, DivergenceReason.UNKNOWN_TOOL))  # type: ignore[arg-type]

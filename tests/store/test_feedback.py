@@ -16,7 +16,7 @@ from spanproof.store import open_store
 from spanproof.store.filters import Filter
 from spanproof.store.measures import Groups
 from spanproof.trace import Layer, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def rated(tmp_path_factory):
         trace.configure()
     by_trace = {}
     request = encode_spans(exporter.get_finished_spans())
-    for span in normalise(request):
+    for span in normalise_request(request):
         by_trace.setdefault(span.trace_id, []).append(span)
     engine = Engine(pipeline=Pipeline(), sandbox=None)
     directory = tmp_path_factory.mktemp("stored")

@@ -70,9 +70,9 @@ def list_clusters(store: Store) -> dict[str, FailureCluster]:
 def test_a_judge_is_queried_once_about_each_cluster_without_a_rule(location):
     judge = ScriptedJudge(make_reply(), make_reply("", "nothing"))
     with open_store(location) as store:
-        first = list(ClusterAdvising(store, judge).advise(list_clusters(store).values()))
+        first = list(ClusterAdvising(store, judge).iter_advice(list_clusters(store).values()))
         # Another process, later: the store has what the judge suggested.
-        again = list(ClusterAdvising(store, judge).advise(list_clusters(store).values()))
+        again = list(ClusterAdvising(store, judge).iter_advice(list_clusters(store).values()))
         found = list_clusters(store)
     assert sorted(result.fix for result in first) == ["", FIX]
     assert again == []
@@ -93,7 +93,7 @@ def test_a_budget_that_is_spent_ends_the_calls(location):
     judge = ScriptedJudge(make_reply(), make_reply(), dollars_per_hour=0.0012)
     with open_store(location) as store:
         advising = ClusterAdvising(store, judge)
-        results = advising.advise(list_clusters(store).values())
+        results = advising.iter_advice(list_clusters(store).values())
         assert next(results).fix == FIX
         with pytest.raises(OverBudget):
             next(results)
@@ -105,9 +105,9 @@ def test_a_cluster_without_a_usable_reply_is_not_tried_again(location):
     judge = ScriptedJudge("no JSON", "no JSON", make_reply())
     with open_store(location) as store:
         advising = ClusterAdvising(store, judge)
-        results = list(advising.advise(list_clusters(store).values()))
+        results = list(advising.iter_advice(list_clusters(store).values()))
         assert [bool(result.error) for result in results] == [True, False]
-        assert list(advising.advise(list_clusters(store).values())) == []
+        assert list(advising.iter_advice(list_clusters(store).values())) == []
 
 
 def test_the_command_shows_whose_fix_it_is(location, monkeypatch, capfd):

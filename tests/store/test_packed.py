@@ -12,7 +12,7 @@ from spanproof.evaluators.model import Divergence, DivergenceReason, TraceEvalua
 from spanproof.store import StoreError
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
 from spanproof.trace import Event, Payload
-from spanproof.trace.codec import MAX_DEPTH, MalformedDocument, encode
+from spanproof.trace.codec import MAX_DEPTH, MalformedDocument, encode_value
 from spanproof.trace.packed import decode_packed, encode_packed
 
 LONG = "a text that is longer than a reference to it, by far"
@@ -33,8 +33,8 @@ def test_a_whole_evaluation_comes_back_equal(evaluation):
 
 def test_a_document_of_the_format_before_is_read(evaluation):
     whole = evaluation(sub_score="compiles")
-    assert decode_packed(TraceEvaluation, encode(whole)) == whole
-    assert read_document("t", encode(whole), 1) == whole
+    assert decode_packed(TraceEvaluation, encode_value(whole)) == whole
+    assert read_document("t", encode_value(whole), 1) == whole
 
 
 def test_a_document_of_a_later_format_is_refused():

@@ -12,7 +12,7 @@ from spanproof.store import Store, StoreError, StoreUnavailable
 from spanproof.store.cells import Row
 from spanproof.store.table import Table
 from spanproof.trace import Cohort, Label, Layer, Scored
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 
 @pytest.fixture
@@ -292,9 +292,9 @@ def request_of(*spans: tuple[str, int, int]) -> ExportTraceServiceRequest:
         span.start_time_unix_nano, span.end_time_unix_nano = start_ns, start_ns + 9_000
         span.status.code, span.status.message = 2, "ValueError: no"
         for key, value in {"text": "t", "count": 7, "many": ["a", 1, 2.5, None], "yes": True}.items():
-            span.attributes.add(key=key, value=any_value(value))
+            span.attributes.add(key=key, value=build_any_value(value))
         span.events.add(name="exception", time_unix_nano=start_ns).attributes.add(
-            key="exception.type", value=any_value("ValueError")
+            key="exception.type", value=build_any_value("ValueError")
         )
         span.links.add(trace_id=bytes(15) + b"\x02", span_id=bytes(7) + b"\x09")
     return request

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox.registry import open_sandbox
@@ -22,7 +22,7 @@ from .conftest import misquote
 def judge():
     """Return a function that judges the misquoting run as it is changed, in a real sandbox."""
     trace = misquote()
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     with open_sandbox("jail", workers=1) as sandbox:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
         yield lambda sources=None, results=None: evaluate_altered(
@@ -62,12 +62,12 @@ def test_code_that_fails_now_is_judged_as_failed(judge):
 
 def test_a_changed_run_is_a_trace_of_its_own(judge):
     trace = misquote()
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     code = "final_answer(f'A box of tea costs ${cents / 100:.2f}.')"
     altered = build_altered_trace(
         trace, judge(sources={1: code}).run, change := Alteration({run.snippets[1].id: code})
     )
-    (again,) = list_runs(altered, detect(altered))
+    (again,) = list_runs(altered, list_snippets(altered))
     assert (again.answer.text, again.snippets[1].source) == ("A box of tea costs $45.00.", code)
     assert altered.trace_id != trace.trace_id
     same = build_altered_trace(trace, judge(sources={1: code}).run, change)
@@ -89,14 +89,14 @@ def test_the_recorded_call_that_ended_the_run_has_the_new_answer():
         output=Payload(answer, answer),
     )
     trace = trace_of([root, step, call, last, ending])
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     assert run.steps[1].calls[0].result.text == answer
     code = "final_answer(f'A box of tea costs ${cents / 100:.2f}.')"
     change = Alteration({run.snippets[1].id: code})
     with open_sandbox("jail", workers=1) as sandbox:
         judged = evaluate_altered(Engine(pipeline=Pipeline(), sandbox=sandbox), trace, run, change)
     altered = build_altered_trace(trace, judged.run, change)
-    (again,) = list_runs(altered, detect(altered))
+    (again,) = list_runs(altered, list_snippets(altered))
     for found in (judged.run, again):
         (ended,) = found.steps[1].calls
         assert (found.answer.text, ended.result.text) == ("A box of tea costs $45.00.",) * 2

@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from spanproof.trace import Span, SpanKind
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
@@ -34,7 +34,7 @@ ATTRIBUTE_VALUES = st.recursive(
 
 
 def _key_values(attributes: dict[str, Any]) -> list[KeyValue]:
-    return [KeyValue(key=key, value=any_value(value)) for key, value in attributes.items()]
+    return [KeyValue(key=key, value=build_any_value(value)) for key, value in attributes.items()]
 
 
 @st.composite

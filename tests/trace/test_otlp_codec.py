@@ -9,12 +9,12 @@ from spanproof.trace.otlp import (
     Changes,
     ExportTraceServiceRequest,
     MalformedOtlp,
-    any_value,
-    attribute_value,
+    build_any_value,
     decode_json,
     decode_protobuf,
     encode_json,
     encode_protobuf,
+    get_attribute_value,
 )
 
 
@@ -44,7 +44,7 @@ def test_json_round_trips(any_request, data):
 @given(data=st.data())
 def test_attribute_values_round_trip(any_attribute_value, data):
     value = data.draw(any_attribute_value)
-    assert attribute_value(any_value(value)) == value
+    assert get_attribute_value(build_any_value(value)) == value
 
 
 @given(body=st.binary(max_size=200))
@@ -56,8 +56,8 @@ def test_random_bytes_decode_or_name_what_is_wrong(body):
 
 
 def test_what_an_any_value_cannot_hold_becomes_text():
-    assert attribute_value(any_value(2**80)) == str(2**80)
-    assert attribute_value(any_value("a\ud800b")) == "a\ufffdb"
+    assert get_attribute_value(build_any_value(2**80)) == str(2**80)
+    assert get_attribute_value(build_any_value("a\ud800b")) == "a\ufffdb"
 
 
 @pytest.mark.parametrize("decode", [decode_protobuf, lambda body: decode_json(body or b"{}")])
@@ -164,7 +164,7 @@ def test_text_that_is_not_utf8_is_replaced_and_named_and_its_neighbours_are_kept
     request = decode_protobuf(body, changes=changes)
     small_request.resource_spans[0].scope_spans[0].spans[-1].name = "A\ufffdB"
     assert request == small_request
-    (reported,) = changes.describe()
+    (reported,) = changes.list_changes()
     assert "U+FFFD: resource_spans[0].scope_spans[0].spans[" in reported
     assert reported.endswith(".name")
 
@@ -173,12 +173,12 @@ def test_text_of_json_that_is_not_utf8_is_replaced():
     changes = Changes()
     body = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"A\xffB"}]}]}]}'
     assert decode_json(body, changes=changes).resource_spans[0].scope_spans[0].spans[0].name == "A\ufffdB"
-    assert changes.describe()
+    assert changes.list_changes()
 
 
 @pytest.mark.parametrize("levels", [60, 400])
 def test_a_value_that_is_nested_too_deeply_is_cut_and_its_neighbours_are_kept(levels):
-    inner = any_value("leaf").SerializeToString()
+    inner = build_any_value("leaf").SerializeToString()
     for _ in range(levels):
         array = b"\x0a" + varint(len(inner)) + inner
         inner = b"\x2a" + varint(len(array)) + array
@@ -190,7 +190,7 @@ def test_a_value_that_is_nested_too_deeply_is_cut_and_its_neighbours_are_kept(le
     request = decode_protobuf(b"\x0a" + varint(len(resource_spans)) + resource_spans, changes=changes)
     spans = request.resource_spans[0].scope_spans[0].spans
     assert [each.name for each in spans] == ["one", "two"]
-    assert changes.describe() == ["1 values nested too deeply were cut"]
+    assert changes.list_changes() == ["1 values nested too deeply were cut"]
 
 
 def varint(value):
@@ -210,7 +210,7 @@ def test_a_value_of_json_that_is_nested_too_deeply_is_cut(levels):
     body = f'{{"resourceSpans":[{{"scopeSpans":[{{"spans":{spans}}}]}}]}}'
     request = decode_json(body.encode(), changes=changes)
     assert [each.name for each in request.resource_spans[0].scope_spans[0].spans] == ["one", "two"]
-    assert changes.describe() == ["1 values nested too deeply were cut"]
+    assert changes.list_changes() == ["1 values nested too deeply were cut"]
 
 
 def test_unknown_json_fields_are_kept_at_every_depth_also_through_protobuf():

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from spanproof.trace import Cohort, Errored, Label, Payload, Scored, Skipped, Span, SpanKind
-from spanproof.trace.pickling import dump_pickle
+from spanproof.trace.pickling import encode_pickle
 
 
 class Colour(StrEnum):
@@ -52,16 +52,16 @@ SPAN = Span(
     ],
 )
 def test_a_value_comes_back_equal_and_of_its_class(value):
-    read = pickle.loads(dump_pickle(value))
+    read = pickle.loads(encode_pickle(value))
     assert read == value
     assert type(read) is type(value)
 
 
 def test_what_was_one_object_is_one_object_again():
-    first, second = pickle.loads(dump_pickle((SPAN, SPAN)))
+    first, second = pickle.loads(encode_pickle((SPAN, SPAN)))
     assert first is second
 
 
 def test_what_cannot_be_pickled_is_an_error():
     with pytest.raises(TypeError):
-        dump_pickle(MappingProxyType({}))
+        encode_pickle(MappingProxyType({}))

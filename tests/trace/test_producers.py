@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.trace import Span, SpanKind, trace_of
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import read_file
@@ -27,7 +27,7 @@ def list_shown(producer: Producer, path: Path) -> set[Part]:
     """Return the parts of a run that the spans of a producer hold in a recording."""
     shown: set[Part] = set()
     for trace in read_traces(read_file(path)):
-        ran = {snippet.span_id for snippet in detect(trace) if snippet.executed}
+        ran = {snippet.span_id for snippet in list_snippets(trace) if snippet.executed}
         for span in trace.spans:
             if find_producer(span.scope, span.scope_version) is producer:
                 shown |= set(Part) - list_absent(span, ran)

@@ -110,7 +110,7 @@ def material(sources: Path, draw: random.Random) -> dict[str, list[str]]:
 def fit(texts: list[str], labels: np.ndarray, vocabulary: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Weights and bias of a regularised multinomial regression, by full-batch Adam."""
     index = {trigram: at for at, trigram in enumerate(vocabulary)}
-    rows = [[index[t] for t in sorted(learned.extract_trigrams(text)) if t in index] for text in texts]
+    rows = [[index[t] for t in sorted(learned.list_trigrams(text)) if t in index] for text in texts]
     matrix = np.zeros((len(texts), len(vocabulary)), dtype=np.float32)
     for at, row in enumerate(rows):
         matrix[at, row] = 1.0 / max(1.0, np.sqrt(len(row)))
@@ -140,7 +140,7 @@ def main() -> None:
     print({kind: len(texts) for kind, texts in chosen.items()})
     texts = [text for kind in KINDS for text in chosen[kind]]
     labels = np.array([at for at, kind in enumerate(KINDS) for _ in chosen[kind]])
-    seen = Counter(trigram for text in texts for trigram in learned.extract_trigrams(text))
+    seen = Counter(trigram for text in texts for trigram in learned.list_trigrams(text))
     common = [trigram for trigram, times in seen.most_common(3 * KEPT) if times > 5 and trigram.isascii()]
     weights, _ = fit(texts, labels, common)
     spread = weights.std(axis=1) * np.sqrt([seen[trigram] for trigram in common])

@@ -42,7 +42,7 @@ from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
 from spanproof.store import AlertEvent, Delivery, MadeRule, Silence, StoreError
 from spanproof.trace import digest
-from spanproof.trace.codec import decode, encode
+from spanproof.trace.codec import decode_value, encode_value
 
 _log = logging.getLogger(__name__)
 
@@ -212,7 +212,7 @@ class AlertEngine:
     def _add_stored_alerts(self) -> None:
         """Take up the alerts that the store has, and the notifications that were not delivered."""
         for event in self._store.alerts.states():
-            state = AlertState(event, decode(Alert, event.document))
+            state = AlertState(event, decode_value(Alert, event.document))
             self._states[event.rule, event.fingerprint] = state
         rules = {rule.name: rule for rule in self._rules}
         for state in self._states.values():
@@ -336,7 +336,7 @@ class AlertEngine:
         reported = {step.before.fingerprint for step in plan.steps}
         ended = [replace(state, alert=replace(state.alert, incident=plan.incident)) for state in plan.ended]
         for state in ended:
-            state.event = replace(state.event, document=encode(state.alert))
+            state.event = replace(state.event, document=encode_value(state.alert))
         members = [state for state in changed if state.event.fingerprint in reported] + ended
         if members:
             notification_id = compute_notification_id([state.event for state in members])
@@ -462,7 +462,7 @@ class AlertEngine:
                 end_ns=state.find_end_ns(rule),
                 console_url=self._console_url,
             )
-            state.event = replace(state.event, document=encode(state.alert))
+            state.event = replace(state.event, document=encode_value(state.alert))
             for target in rule.notify:
                 self._couriers[target.id].update_alert(state.alert)
         self._store.alerts.write_events([state.event for state, _ in stale])

@@ -16,7 +16,7 @@ from spanproof.alerts.rules import Reading
 from spanproof.config.alerts import AlertRule
 from spanproof.store import AlertEvent
 from spanproof.trace import digest
-from spanproof.trace.codec import decode, encode
+from spanproof.trace.codec import decode_value, encode_value
 
 PENDING: Final = "pending"
 FIRING: Final = "firing"
@@ -129,13 +129,13 @@ def build_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) 
         fired_ns=fired_ns,
         notification="",
         repeated=False,
-        document=encode(alert),
+        document=encode_value(alert),
     )
 
 
 def build_notification(events: Sequence[AlertEvent]) -> Notification:
     """Return the notification that these events are part of."""
-    alerts = list_members([decode(Alert, event.document) for event in events])
+    alerts = list_members([decode_value(Alert, event.document) for event in events])
     repeated = all(event.repeated for event in events)
     at_ns = max(event.at_ns for event in events)
     return Notification(events[0].notification, events[0].rule, at_ns, alerts, repeated)

@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import HTTPException, Request
 from fastapi.routing import APIRoute
 
-from spanproof.trace.dimensions import check_dimension
+from spanproof.trace.dimensions import get_dimension
 
 PREFIX: Final = "/api/v1"
 """What every path of the API begins with."""
@@ -51,7 +51,7 @@ def _describe_unknown(name: str, parameters: Collection[str]) -> str:
 
 def _is_dimension(name: str) -> bool:
     try:
-        check_dimension(name)
+        get_dimension(name)
     except ValueError:
         return False
     return True

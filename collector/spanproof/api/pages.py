@@ -21,7 +21,7 @@ from pygments.util import ClassNotFound
 from spanproof.api import models
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
-from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.redact import with_masked_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, find_reason, is_person_verdict
@@ -78,7 +78,7 @@ def build_failure_cluster(
     )
     return models.FailureCluster(
         id=found.id,
-        name=mask_formats(found.name),
+        name=with_masked_formats(found.name),
         layer=found.signature.layer,
         state=found.state,
         note=found.note,
@@ -464,7 +464,7 @@ def _find_refusal(refusal: Refusal | None) -> str | None:
 def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
     scan = evaluation.scans[snippet.id]
     replay = evaluation.replay
-    again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    again = None if isinstance(replay, NoReplay) else replay.find_step(snippet.id)
     reason = replay.reason if isinstance(replay, NoReplay) else replay.unreplayed.get(snippet.id)
     recorded = _build_recorded(snippet) if snippet.executed else None
     replayed = _build_replayed(again) if again else None
@@ -569,4 +569,4 @@ def find_text(text: str | None) -> str | None:
 def format_text(text: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return mask_formats(cut.encode("utf-8", "replace").decode())
+    return with_masked_formats(cut.encode("utf-8", "replace").decode())

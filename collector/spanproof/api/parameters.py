@@ -13,7 +13,7 @@ from fastapi import Depends, HTTPException, Query
 from pydantic import AfterValidator, Field
 
 from spanproof.store import Store
-from spanproof.trace.dimensions import check_dimension
+from spanproof.trace.dimensions import get_dimension
 
 HOUR_NS = 3_600 * 10**9
 # So many projects may have a trace with one id until another one that starts so is overlooked.
@@ -21,7 +21,7 @@ _MOST_PROJECTS = 100
 
 Dimension = Annotated[
     str,
-    AfterValidator(check_dimension),
+    AfterValidator(get_dimension),
     Field(description="Of the cohort, `session`, `user`, or `attribute:KEY`.", max_length=300),
 ]
 Hours = Annotated[float, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
@@ -69,7 +69,7 @@ def _parse_cohort(
         if not equals:
             raise _build_where_error(item, "write DIMENSION=VALUE")
         try:
-            cohort[check_dimension(dimension)] = value
+            cohort[get_dimension(dimension)] = value
         except ValueError as problem:
             raise _build_where_error(item, str(problem)) from problem
     return cohort

@@ -50,13 +50,13 @@ class TokenHolders:
 
     def list_grants(self) -> list[Grant]:
         """Return what the holders of the collector's tokens may do, with the tokens' names."""
-        return self._tokens.grants()
+        return self._tokens.list_grants()
 
     def find_grant(self, token: str, role: Role) -> Grant | None:
         """Return what is granted to a token that has a role, else None; a provider's tokens read only."""
         if self._tokens.required:
             try:
-                return self._tokens.check(f"Bearer {token}", role)
+                return self._tokens.get_grant(f"Bearer {token}", role)
             except Refused:
                 pass
         return self._provider.find_grant(token) if role is Role.READ and self._provider is not None else None

@@ -11,7 +11,7 @@ from functools import cache
 import orjson
 
 from spanproof.api.states import build_expected_outcome
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import list_runs
 from spanproof.experiments import Trial
@@ -44,7 +44,7 @@ def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvalu
     for score in iter_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
         if isinstance(score, Score):
             scores.setdefault(score.run_span_id, []).append(score)
-    return _build_evaluation(trace, list_runs(trace, detect(trace)), scores, _NOT_KEPT)
+    return _build_evaluation(trace, list_runs(trace, list_snippets(trace)), scores, _NOT_KEPT)
 
 
 def find_case_evaluation(case: Case) -> TraceEvaluation | None:
@@ -52,7 +52,9 @@ def find_case_evaluation(case: Case) -> TraceEvaluation | None:
     if case.trace is None or case.origin is None:
         return None
     runs = [
-        run for run in list_runs(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id
+        run
+        for run in list_runs(case.trace, list_snippets(case.trace))
+        if run.span_id == case.origin.run_span_id
     ]
     scores = [
         _build_score(case, expectation, position) for position, expectation in enumerate(case.expectations)

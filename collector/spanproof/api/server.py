@@ -16,7 +16,7 @@ import uvicorn
 
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.collector.receive.sockets import bind, format_host
-from spanproof.collector.receive.tls import create_ssl_context
+from spanproof.collector.receive.tls import load_ssl_context
 from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Tls
 from spanproof.store import Store
@@ -62,7 +62,7 @@ class ConsoleServer:
             OSError: the address cannot be bound.
             TlsError: a certificate cannot be used.
         """
-        context = create_ssl_context(tls) if tls is not None else None
+        context = load_ssl_context(tls) if tls is not None else None
         self._bound = bound if bound is not None else open_console_socket(host, port, fall_back=fall_back)
         self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()

@@ -21,7 +21,7 @@ from spanproof.api.models.suites import Promotions
 from spanproof.api.models.traces import TracePage
 from spanproof.client.errors import ClientError
 from spanproof.trace import Layer, State
-from spanproof.trace.dimensions import check_dimensions, is_carried
+from spanproof.trace.dimensions import get_dimensions, is_carried
 
 T = TypeVar("T", bound=BaseModel)
 PAGE = 500
@@ -46,7 +46,7 @@ class Call(Generic[T]):
         """The parameters that are given."""
         return {name: value for name, value in self.query.items() if value is not None}
 
-    def page(self, cursor: str | None, limit: int) -> Call[T]:
+    def with_page(self, cursor: str | None, limit: int) -> Call[T]:
         """Return the request for one page of a list."""
         return replace(self, query={**self.query, "cursor": cursor, "limit": min(PAGE, limit)})
 
@@ -65,12 +65,12 @@ class Call(Generic[T]):
         raise ClientError(response.status_code, detail)
 
 
-def make_overview_call(hours: float, cohort: Mapping[str, str]) -> Call[models.Overview]:
+def build_overview_call(hours: float, cohort: Mapping[str, str]) -> Call[models.Overview]:
     """Return the request for the verdicts per layer over time."""
     return Call("overview", models.Overview, {"hours": hours, **_to_cohort_parameters(cohort)})
 
 
-def make_traces_call(
+def build_traces_call(
     state: State | None,
     failing: bool | None,
     layer: Layer | None,
@@ -85,19 +85,19 @@ def make_traces_call(
     )
 
 
-def make_trace_call(trace_id: str, first_step: int) -> Call[TracePage]:
+def build_trace_call(trace_id: str, first_step: int) -> Call[TracePage]:
     """Return the request for one trace with a page of the steps of its runs."""
-    return Call(f"traces/{_quote_part(trace_id)}", TracePage, {"first_step": first_step})
+    return Call(f"traces/{_encode_part(trace_id)}", TracePage, {"first_step": first_step})
 
 
-def make_scores_call(trace_id: str, history: bool) -> Call[models.ScoreList]:
+def build_scores_call(trace_id: str, history: bool) -> Call[models.ScoreList]:
     """Return the request for the scores of one trace."""
     return Call(
-        f"traces/{_quote_part(trace_id)}/scores", models.ScoreList, {"history": history, "limit": 5000}
+        f"traces/{_encode_part(trace_id)}/scores", models.ScoreList, {"history": history, "limit": 5000}
     )
 
 
-def make_timeline_call(
+def build_timeline_call(
     layer: Layer, score: str | None, by: Sequence[str], hours: float, buckets: int, cohort: Mapping[str, str]
 ) -> Call[models.Timeline]:
     """Return the request for one score counted and measured over time."""
@@ -112,60 +112,60 @@ def make_timeline_call(
     return Call("timelines", models.Timeline, {**query, **_to_cohort_parameters(cohort)})
 
 
-def make_failures_call(hours: float, cohort: Mapping[str, str]) -> Call[models.FailureList]:
+def build_failures_call(hours: float, cohort: Mapping[str, str]) -> Call[models.FailureList]:
     """Return the request for clusters of failures."""
     return Call(
         "failures", models.FailureList, {"hours": hours, "limit": PAGE, **_to_cohort_parameters(cohort)}
     )
 
 
-def make_failure_call(cluster_id: str, hours: float) -> Call[models.FailurePage]:
+def build_failure_call(cluster_id: str, hours: float) -> Call[models.FailurePage]:
     """Return the request for one cluster of failures."""
-    return Call(f"failures/{_quote_part(cluster_id)}", models.FailurePage, {"hours": hours, "limit": 100})
+    return Call(f"failures/{_encode_part(cluster_id)}", models.FailurePage, {"hours": hours, "limit": 100})
 
 
-def make_compare_call(dimension: str, before: str, after: str, by: str, hours: float) -> Call[Comparison]:
+def build_compare_call(dimension: str, before: str, after: str, by: str, hours: float) -> Call[Comparison]:
     """Return the request that compares two values of a dimension, or two windows."""
     query = {"dimension": dimension, "before": before, "after": after, "by": by, "hours": hours}
     return Call("compare", Comparison, query)
 
 
-def make_alerts_call(every: bool) -> Call[AlertList]:
+def build_alerts_call(every: bool) -> Call[AlertList]:
     """Return the request for rules, alerts and silences."""
     return Call("alerts", AlertList, {"every": every, "limit": PAGE})
 
 
-def make_boundary_call(hours: float, cohort: Mapping[str, str]) -> Call[Boundary]:
+def build_boundary_call(hours: float, cohort: Mapping[str, str]) -> Call[Boundary]:
     """Return the request for what programs tried to reach."""
     return Call("boundary", Boundary, {"hours": hours, "limit": PAGE, **_to_cohort_parameters(cohort)})
 
 
-def make_sessions_call(hours: float) -> Call[SessionList]:
+def build_sessions_call(hours: float) -> Call[SessionList]:
     """Return the request for conversations."""
     return Call("sessions", SessionList, {"hours": hours})
 
 
-def make_session_call(session_id: str) -> Call[SessionPage]:
+def build_session_call(session_id: str) -> Call[SessionPage]:
     """Return the request for one conversation."""
-    return Call(f"sessions/{_quote_part(session_id)}", SessionPage, {})
+    return Call(f"sessions/{_encode_part(session_id)}", SessionPage, {})
 
 
-def make_gate_call(assertion: str, hours: float, cohort: Mapping[str, str]) -> Call[GatePage]:
+def build_gate_call(assertion: str, hours: float, cohort: Mapping[str, str]) -> Call[GatePage]:
     """Return the request that tries an assertion on stored runs."""
     return Call("gate", GatePage, {"assertion": assertion, "hours": hours, **_to_cohort_parameters(cohort)})
 
 
-def make_labels_call(layer: Layer | None, wrong: bool) -> Call[LabelList]:
+def build_labels_call(layer: Layer | None, wrong: bool) -> Call[LabelList]:
     """Return the request for people's verdicts."""
     return Call("labels", LabelList, {"layer": layer, "wrong": wrong})
 
 
-def make_agreement_call() -> Call[AgreementPage]:
+def build_agreement_call() -> Call[AgreementPage]:
     """Return the request for how far each layer agrees with people."""
     return Call("agreement", AgreementPage, {})
 
 
-def make_label_call(
+def build_label_call(
     trace_id: str,
     run_span_id: str,
     layer: Layer,
@@ -182,7 +182,7 @@ def make_label_call(
     return Call("labels", PersonsLabel, {}, body)
 
 
-def make_promote_call(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotions]:
+def build_promote_call(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotions]:
     """Return the request that adds runs to a suite."""
     entries = [{"trace_id": trace_id, "run_span_id": run} for trace_id, run in runs]
     return Call("promotions", Promotions, {}, {"suite": suite, "runs": entries})
@@ -194,11 +194,11 @@ def _to_cohort_parameters(cohort: Mapping[str, str]) -> dict[str, str | list[str
     Raises:
         ValueError: there is no such dimension.
     """
-    check_dimensions(cohort)
+    get_dimensions(cohort)
     carried = [f"{name}={value}" for name, value in cohort.items() if is_carried(name)]
     own = {name: value for name, value in cohort.items() if not is_carried(name)}
     return {**own, "where": carried} if carried else {**own}
 
 
-def _quote_part(text: str) -> str:
+def _encode_part(text: str) -> str:
     return quote(text, safe="")

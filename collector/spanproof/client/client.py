@@ -29,7 +29,7 @@ R = TypeVar("R", bound=BaseModel)
 _URL = "http://127.0.0.1:4319"
 
 
-def _make_headers(token: str | None) -> dict[str, str]:
+def _build_headers(token: str | None) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"} if token else {}
 
 
@@ -45,20 +45,20 @@ class Client:
             timeout_s: for each request, in seconds.
         """
         self._http = httpx.Client(
-            base_url=f"{url.rstrip('/')}/api/v1/", headers=_make_headers(token), timeout=timeout_s
+            base_url=f"{url.rstrip('/')}/api/v1/", headers=_build_headers(token), timeout=timeout_s
         )
 
     def overview(self, hours: float = 24.0, **cohort: str) -> models.Overview:
         """Return verdicts of each layer over time, and why layers gave none."""
-        return self._run(calls.make_overview_call(hours, cohort))
+        return self._run(calls.build_overview_call(hours, cohort))
 
     def session(self, session_id: str) -> SessionPage:
         """Return one conversation judged as a whole."""
-        return self._run(calls.make_session_call(session_id))
+        return self._run(calls.build_session_call(session_id))
 
     def trace(self, trace_id: str, first_step: int = 1) -> TracePage:
         """Return one trace by the start of its id, with 1,000 steps of each run from `first_step` on."""
-        return self._run(calls.make_trace_call(trace_id, first_step))
+        return self._run(calls.build_trace_call(trace_id, first_step))
 
     def timeline(
         self,
@@ -71,11 +71,11 @@ class Client:
         **cohort: str,
     ) -> models.Timeline:
         """Return one score counted and measured over time, split by dimensions."""
-        return self._run(calls.make_timeline_call(layer, score, by, hours, buckets, cohort))
+        return self._run(calls.build_timeline_call(layer, score, by, hours, buckets, cohort))
 
     def failure(self, cluster_id: str, hours: float = 168.0) -> models.FailurePage:
         """Return one cluster of failures: cause, fix, shares by cohort, runs."""
-        return self._run(calls.make_failure_call(cluster_id, hours))
+        return self._run(calls.build_failure_call(cluster_id, hours))
 
     def compare(
         self,
@@ -87,23 +87,23 @@ class Client:
         hours: float = 168.0,
     ) -> Comparison:
         """Compare two values of a dimension, or a window with the one before it."""
-        return self._run(calls.make_compare_call(dimension, before, after, by, hours))
+        return self._run(calls.build_compare_call(dimension, before, after, by, hours))
 
     def alerts(self, every: bool = False) -> AlertList:
         """Return rules, alerts and silences."""
-        return self._run(calls.make_alerts_call(every))
+        return self._run(calls.build_alerts_call(every))
 
     def boundary(self, hours: float = 168.0, **cohort: str) -> Boundary:
         """Return what programs tried to reach, and scanners' findings."""
-        return self._run(calls.make_boundary_call(hours, cohort))
+        return self._run(calls.build_boundary_call(hours, cohort))
 
     def gate(self, assertion: str, hours: float = 24.0, **cohort: str) -> GatePage:
         """Try an assertion on stored runs."""
-        return self._run(calls.make_gate_call(assertion, hours, cohort))
+        return self._run(calls.build_gate_call(assertion, hours, cohort))
 
     def agreement(self) -> AgreementPage:
         """Return how far each layer agrees with people."""
-        return self._run(calls.make_agreement_call())
+        return self._run(calls.build_agreement_call())
 
     def label(
         self,
@@ -118,12 +118,12 @@ class Client:
     ) -> PersonsLabel:
         """Write a person's verdict on a layer of a run."""
         return self._run(
-            calls.make_label_call(trace_id, run_span_id, layer, verdict, note, correction, author)
+            calls.build_label_call(trace_id, run_span_id, layer, verdict, note, correction, author)
         )
 
     def promote(self, suite: str, runs: Sequence[tuple[str, str | None]]) -> Promotions:
         """Add runs (trace id, span id of the run or None for its first) to a suite."""
-        return self._run(calls.make_promote_call(suite, runs))
+        return self._run(calls.build_promote_call(suite, runs))
 
     def traces(
         self,
@@ -136,31 +136,33 @@ class Client:
         **cohort: str,
     ) -> Rows[models.TraceRow]:
         """Return traces, newest first; with `state` those in it, with `layer` those whose layer is in it."""
-        return self._collect(
-            calls.make_traces_call(state, failing, layer, hours, cohort),
+        return self._fetch_rows(
+            calls.build_traces_call(state, failing, layer, hours, cohort),
             lambda page: (page.traces, page.next),
             limit,
         )
 
     def sessions(self, *, hours: float = 168.0, limit: int = 1000) -> Rows[Session]:
         """Return conversations, the latest first."""
-        return self._collect(calls.make_sessions_call(hours), lambda page: (page.sessions, page.next), limit)
+        return self._fetch_rows(
+            calls.build_sessions_call(hours), lambda page: (page.sessions, page.next), limit
+        )
 
     def labels(
         self, *, layer: Layer | None = None, wrong: bool = False, limit: int = 1000
     ) -> Rows[PersonsLabel]:
         """Return people's verdicts, newest first; with `wrong`, those that are not ours."""
-        return self._collect(
-            calls.make_labels_call(layer, wrong), lambda page: (page.labels, page.next), limit
+        return self._fetch_rows(
+            calls.build_labels_call(layer, wrong), lambda page: (page.labels, page.next), limit
         )
 
     def scores(self, trace_id: str, *, history: bool = False) -> Rows[models.VersionedScore]:
         """Return the scores of one trace; with `history`, replaced ones too."""
-        return Rows((self._run(calls.make_scores_call(trace_id, history))).scores)
+        return Rows((self._run(calls.build_scores_call(trace_id, history))).scores)
 
     def failures(self, hours: float = 168.0, **cohort: str) -> Rows[models.FailureCluster]:
         """Return clusters of failures, those with most runs first."""
-        return Rows((self._run(calls.make_failures_call(hours, cohort))).failures)
+        return Rows((self._run(calls.build_failures_call(hours, cohort))).failures)
 
     def close(self) -> None:
         """End the connections."""
@@ -184,13 +186,13 @@ class Client:
             raise ClientError(0, f"{self._http.base_url} does not answer: {problem}") from problem
         return call.read(response)
 
-    def _collect(
+    def _fetch_rows(
         self, call: Call[T], pick: Callable[[T], tuple[Sequence[R], str | None]], limit: int
     ) -> Rows[R]:
         rows: list[R] = []
         cursor: str | None = None
         while len(rows) < limit:
-            some, cursor = pick(self._run(call.page(cursor, limit - len(rows))))
+            some, cursor = pick(self._run(call.with_page(cursor, limit - len(rows))))
             rows += some
             if cursor is None:
                 break
@@ -203,20 +205,20 @@ class AsyncClient:
     def __init__(self, url: str = _URL, *, token: str | None = None, timeout_s: float = 60.0) -> None:
         """Make a client; see `Client`."""
         self._http = httpx.AsyncClient(
-            base_url=f"{url.rstrip('/')}/api/v1/", headers=_make_headers(token), timeout=timeout_s
+            base_url=f"{url.rstrip('/')}/api/v1/", headers=_build_headers(token), timeout=timeout_s
         )
 
     async def overview(self, hours: float = 24.0, **cohort: str) -> models.Overview:
         """Return verdicts of each layer over time, and why layers gave none."""
-        return await self._run(calls.make_overview_call(hours, cohort))
+        return await self._run(calls.build_overview_call(hours, cohort))
 
     async def session(self, session_id: str) -> SessionPage:
         """Return one conversation judged as a whole."""
-        return await self._run(calls.make_session_call(session_id))
+        return await self._run(calls.build_session_call(session_id))
 
     async def trace(self, trace_id: str, first_step: int = 1) -> TracePage:
         """Return one trace by the start of its id, with 1,000 steps of each run from `first_step` on."""
-        return await self._run(calls.make_trace_call(trace_id, first_step))
+        return await self._run(calls.build_trace_call(trace_id, first_step))
 
     async def timeline(
         self,
@@ -229,11 +231,11 @@ class AsyncClient:
         **cohort: str,
     ) -> models.Timeline:
         """Return one score counted and measured over time, split by dimensions."""
-        return await self._run(calls.make_timeline_call(layer, score, by, hours, buckets, cohort))
+        return await self._run(calls.build_timeline_call(layer, score, by, hours, buckets, cohort))
 
     async def failure(self, cluster_id: str, hours: float = 168.0) -> models.FailurePage:
         """Return one cluster of failures: cause, fix, shares by cohort, runs."""
-        return await self._run(calls.make_failure_call(cluster_id, hours))
+        return await self._run(calls.build_failure_call(cluster_id, hours))
 
     async def compare(
         self,
@@ -245,23 +247,23 @@ class AsyncClient:
         hours: float = 168.0,
     ) -> Comparison:
         """Compare two values of a dimension, or a window with the one before it."""
-        return await self._run(calls.make_compare_call(dimension, before, after, by, hours))
+        return await self._run(calls.build_compare_call(dimension, before, after, by, hours))
 
     async def alerts(self, every: bool = False) -> AlertList:
         """Return rules, alerts and silences."""
-        return await self._run(calls.make_alerts_call(every))
+        return await self._run(calls.build_alerts_call(every))
 
     async def boundary(self, hours: float = 168.0, **cohort: str) -> Boundary:
         """Return what programs tried to reach, and scanners' findings."""
-        return await self._run(calls.make_boundary_call(hours, cohort))
+        return await self._run(calls.build_boundary_call(hours, cohort))
 
     async def gate(self, assertion: str, hours: float = 24.0, **cohort: str) -> GatePage:
         """Try an assertion on stored runs."""
-        return await self._run(calls.make_gate_call(assertion, hours, cohort))
+        return await self._run(calls.build_gate_call(assertion, hours, cohort))
 
     async def agreement(self) -> AgreementPage:
         """Return how far each layer agrees with people."""
-        return await self._run(calls.make_agreement_call())
+        return await self._run(calls.build_agreement_call())
 
     async def label(
         self,
@@ -276,12 +278,12 @@ class AsyncClient:
     ) -> PersonsLabel:
         """Write a person's verdict on a layer of a run."""
         return await self._run(
-            calls.make_label_call(trace_id, run_span_id, layer, verdict, note, correction, author)
+            calls.build_label_call(trace_id, run_span_id, layer, verdict, note, correction, author)
         )
 
     async def promote(self, suite: str, runs: Sequence[tuple[str, str | None]]) -> Promotions:
         """Add runs (trace id, span id of the run or None for its first) to a suite."""
-        return await self._run(calls.make_promote_call(suite, runs))
+        return await self._run(calls.build_promote_call(suite, runs))
 
     async def traces(
         self,
@@ -294,33 +296,33 @@ class AsyncClient:
         **cohort: str,
     ) -> Rows[models.TraceRow]:
         """Return traces, newest first; with `state` those in it, with `layer` those whose layer is in it."""
-        return await self._collect(
-            calls.make_traces_call(state, failing, layer, hours, cohort),
+        return await self._fetch_rows(
+            calls.build_traces_call(state, failing, layer, hours, cohort),
             lambda page: (page.traces, page.next),
             limit,
         )
 
     async def sessions(self, *, hours: float = 168.0, limit: int = 1000) -> Rows[Session]:
         """Return conversations, the latest first."""
-        return await self._collect(
-            calls.make_sessions_call(hours), lambda page: (page.sessions, page.next), limit
+        return await self._fetch_rows(
+            calls.build_sessions_call(hours), lambda page: (page.sessions, page.next), limit
         )
 
     async def labels(
         self, *, layer: Layer | None = None, wrong: bool = False, limit: int = 1000
     ) -> Rows[PersonsLabel]:
         """Return people's verdicts, newest first; with `wrong`, those that are not ours."""
-        return await self._collect(
-            calls.make_labels_call(layer, wrong), lambda page: (page.labels, page.next), limit
+        return await self._fetch_rows(
+            calls.build_labels_call(layer, wrong), lambda page: (page.labels, page.next), limit
         )
 
     async def scores(self, trace_id: str, *, history: bool = False) -> Rows[models.VersionedScore]:
         """Return the scores of one trace; with `history`, replaced ones too."""
-        return Rows((await self._run(calls.make_scores_call(trace_id, history))).scores)
+        return Rows((await self._run(calls.build_scores_call(trace_id, history))).scores)
 
     async def failures(self, hours: float = 168.0, **cohort: str) -> Rows[models.FailureCluster]:
         """Return clusters of failures, those with most runs first."""
-        return Rows((await self._run(calls.make_failures_call(hours, cohort))).failures)
+        return Rows((await self._run(calls.build_failures_call(hours, cohort))).failures)
 
     async def close(self) -> None:
         """End the connections."""
@@ -346,13 +348,13 @@ class AsyncClient:
             raise ClientError(0, f"{self._http.base_url} does not answer: {problem}") from problem
         return call.read(response)
 
-    async def _collect(
+    async def _fetch_rows(
         self, call: Call[T], pick: Callable[[T], tuple[Sequence[R], str | None]], limit: int
     ) -> Rows[R]:
         rows: list[R] = []
         cursor: str | None = None
         while len(rows) < limit:
-            some, cursor = pick(await self._run(call.page(cursor, limit - len(rows))))
+            some, cursor = pick(await self._run(call.with_page(cursor, limit - len(rows))))
             rows += some
             if cursor is None:
                 break

@@ -63,17 +63,17 @@ def _to_lines(row: BaseModel) -> Iterator[dict[str, Any]]:
     """Yield the row, or of a trace a line for each of its runs."""
     plain = row.model_dump(mode="json")
     if not isinstance(row, TraceRow):
-        yield dict(_flatten(plain))
+        yield dict(_iter_fields(plain))
         return
     runs = plain.pop("runs")
     for run in runs or [{}]:
-        yield {**dict(_flatten(plain)), **dict(_flatten({"run": run}))}
+        yield {**dict(_iter_fields(plain)), **dict(_iter_fields({"run": run}))}
 
 
-def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+def _iter_fields(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         if isinstance(value, dict):
-            yield from _flatten(value, f"{under}{name}.")
+            yield from _iter_fields(value, f"{under}{name}.")
         elif isinstance(value, list):
             yield f"{under}{name}", json.dumps(value, ensure_ascii=False)
         else:

@@ -61,13 +61,13 @@ class ClusterAdvising:
         now_ns = time.time_ns()
         try:
             clusters = self._store.failure_clusters(start_ns=now_ns - _WINDOW_NS, end_ns=now_ns + 1)
-            for advice in self.advise(clusters):
+            for advice in self.iter_advice(clusters):
                 if advice.error:
                     log.warning("no advice of the judge for cluster %s: %s", advice.cluster, advice.error)
         except (OverBudget, JudgeUnavailable, StoreError) as problem:
             log.warning("the judge advises on no further cluster of failures: %s", problem)
 
-    def advise(self, clusters: Iterable[FailureCluster]) -> Iterator[JudgeAdvice]:
+    def iter_advice(self, clusters: Iterable[FailureCluster]) -> Iterator[JudgeAdvice]:
         """Query the judge about each cluster that has no advice yet, and yield what it suggests.
 
         Raises:
@@ -81,14 +81,14 @@ class ClusterAdvising:
                 return
             if is_without_advice(cluster) and cluster.id not in self._failed:
                 calls += 1
-                yield self._advise_on(cluster)
+                yield self._fetch_advice(cluster)
 
-    def _advise_on(self, cluster: FailureCluster) -> JudgeAdvice:
+    def _fetch_advice(self, cluster: FailureCluster) -> JudgeAdvice:
         runs = self._store.failing_runs(cluster, limit=_SHOWN_RUNS)
         prompt = AdvicePrompt(cluster.signature, [run.sample for run in runs])
         cohort = f"{runs[0].project}/{runs[0].agent}" if runs else ""
         try:
-            fix = self._judge.query(prompt, Payer(cohort)).reply
+            fix = self._judge.fetch_answer(prompt, Payer(cohort)).reply
         except JudgeFailed as failure:
             self._failed.add(cluster.id)
             return JudgeAdvice(cluster.id, cluster.name, "", str(failure))

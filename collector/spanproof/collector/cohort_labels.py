@@ -29,9 +29,9 @@ class CohortLabels:
         self._most = most
         self._cohorts: set[tuple[str, ...]] = set()
 
-    def assign(self, cohort: Cohort) -> tuple[str, ...]:
+    def list_labels(self, cohort: Cohort) -> tuple[str, ...]:
         """Return the label values of a cohort, those of `(other)` beyond the bound."""
-        labels = tuple(_clean(getattr(cohort, name)) for name in self.names)
+        labels = tuple(_format_label(getattr(cohort, name)) for name in self.names)
         if labels not in self._cohorts:
             if len(self._cohorts) >= self._most:
                 self.folded += 1
@@ -40,6 +40,6 @@ class CohortLabels:
         return labels
 
 
-def _clean(text: str) -> str:
+def _format_label(text: str) -> str:
     """Return text of a trace as a label can hold it."""
     return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()

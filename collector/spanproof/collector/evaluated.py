@@ -39,7 +39,7 @@ class EvaluationLog:
         with self._changed:
             return tuple(self._latest)
 
-    def subscribe(self, callback: Callable[[TraceEvaluation], None]) -> None:
+    def add_subscriber(self, callback: Callable[[TraceEvaluation], None]) -> None:
         """Call this with each evaluation, those of re-opened traces too; it must not take long."""
         with self._changed:
             self._subscribers.append(callback)

@@ -124,7 +124,7 @@ class ScoreIntake:
         self._telemetry = telemetry
         self._under_way = 0
 
-    async def take(self, body: bytes, project: str | None) -> bytes:
+    async def write_scores_of(self, body: bytes, project: str | None) -> bytes:
         """Store the scores of a body; returns how many were, and how many of them wait for their trace.
 
         Args:
@@ -136,7 +136,7 @@ class ScoreIntake:
         """
         given = parse_document(GivenScores, body)
         now_ns = time.time_ns()
-        singles = [single for each in given.scores for single in _split_harness_result(each)]
+        singles = [single for each in given.scores for single in _iter_scores(each)]
         names = {f"{each.layer.value}.{each.name}" for each in singles}
         if self._known and (unknown := sorted(names - self._known)):
             known = ", ".join(sorted(self._known))
@@ -159,7 +159,7 @@ class ScoreIntake:
         return orjson.dumps({"stored": len(scores), "waiting": len(scores) - joined})
 
 
-def _split_harness_result(given: GivenScore) -> Iterator[GivenScore]:
+def _iter_scores(given: GivenScore) -> Iterator[GivenScore]:
     """Yield a score as it is, and each result of a harness as a score of its own."""
     if not given.is_harness_result:
         yield given

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from spanproof.evaluators.judge.measure import measure_judges
+from spanproof.evaluators.judge.measure import list_judge_measurements
 from spanproof.evaluators.judge_bounds import BOUNDS_FILE, is_below_bound, write_bounds
 from spanproof.store import Store
 from spanproof.store.labelled import iter_labelled_scores, list_person_labels
@@ -57,7 +57,7 @@ class JudgeMeasuring:
         labels = list_person_labels(self._store, since_ns=since_ns)
         measured = [
             each
-            for each in measure_judges(labels, iter_labelled_scores(self._store, labels))
+            for each in list_judge_measurements(labels, iter_labelled_scores(self._store, labels))
             if not each.week
         ]
         for each in measured:

@@ -20,7 +20,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, H
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric as OtlpMetric
 from prometheus_client.core import Metric
 
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class MetricsExport:
     def __init__(
         self, collect: Callable[[], Iterable[Metric]], send: Callable[[bytes], object], every_s: float
     ) -> None:
-        self._collect = collect
+        self._fetch_rows = collect
         self._send = send
         self._every_s = every_s
         self._began_ns = time.time_ns()
@@ -60,7 +60,7 @@ class MetricsExport:
         ended = False
         while not ended:
             ended = self._stopping.wait(self._every_s)
-            request = build_metrics_request(self._collect(), self._began_ns, time.time_ns())
+            request = build_metrics_request(self._fetch_rows(), self._began_ns, time.time_ns())
             try:
                 self._send(request.SerializeToString())
             except OSError as failure:
@@ -94,7 +94,7 @@ def _add_metric(made: OtlpMetric, metric: Metric, began_ns: int) -> None:
     # A summary without quantiles is a histogram without buckets: sum and count.
     if metric.type in ("histogram", "summary"):
         made.histogram.aggregation_temporality = _CUMULATIVE
-        made.histogram.data_points.extend(_build_histogram_points(metric, began_ns))
+        made.histogram.data_points.extend(_list_histogram_points(metric, began_ns))
     elif metric.type == "counter":
         made.sum.aggregation_temporality, made.sum.is_monotonic = _CUMULATIVE, True
         for sample in metric.samples:
@@ -107,7 +107,7 @@ def _add_metric(made: OtlpMetric, metric: Metric, began_ns: int) -> None:
             )
 
 
-def _build_histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPoint]:
+def _list_histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPoint]:
     """Return a point for each set of labels; Prometheus counts into a bucket all that is below its bound."""
     points: dict[tuple[tuple[str, str], ...], HistogramDataPoint] = {}
     below: dict[tuple[tuple[str, str], ...], int] = {}
@@ -130,4 +130,4 @@ def _build_histogram_points(metric: Metric, began_ns: int) -> Iterable[Histogram
 
 
 def _to_key_values(labels: Mapping[str, str]) -> list[KeyValue]:
-    return [KeyValue(key=name, value=any_value(value)) for name, value in labels.items()]
+    return [KeyValue(key=name, value=build_any_value(value)) for name, value in labels.items()]

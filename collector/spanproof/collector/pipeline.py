@@ -29,7 +29,7 @@ from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace
 from spanproof.collector.stages.evaluate import Evaluated, Evaluators
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.collector.stages.jobs import Start
 from spanproof.collector.stages.store_spans import SpanWriter
 from spanproof.collector.stages.write import Writer
@@ -75,7 +75,7 @@ class Pipeline:
         self._evaluators = Evaluators(
             start=Start(config, open_engine, tuple(sys.path)),
             telemetry=telemetry,
-            places=self._locate_records,
+            places=self._list_places,
             documents=lambda keys: self._store.readable_documents(keys),
             hand_on=lambda evaluated: self._writer.put(evaluated),
             wants_bodies=bool(config.forward),
@@ -87,8 +87,8 @@ class Pipeline:
         self._spans: SpanWriter
         self._redactor = Redactor(config.redaction) if config.redaction.any else None
         self._stopping = threading.Event()
-        self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
-        self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
+        self._replay = threading.Thread(target=self._add_former_records, name="spanproof-replay", daemon=True)
+        self._intake = threading.Thread(target=self._run_assembly, name="spanproof-intake", daemon=True)
 
     def open(self) -> None:
         """Start the pool of processes, each of which opens its engine.
@@ -127,7 +127,7 @@ class Pipeline:
             project=self._config.project,
             wal=wal,
             telemetry=telemetry,
-            listeners=[self._settle, *listeners],
+            listeners=[self._record_settled, *listeners],
             keep=keep,
             may_store=self._is_still_ours,
         )
@@ -139,7 +139,7 @@ class Pipeline:
             telemetry=telemetry,
             on_stored=self._backlog.remove,
         )
-        self._show_load()
+        self._add_gauges()
         self._writer.start()
         self._spans.start()
         self._evaluators.start()
@@ -159,7 +159,7 @@ class Pipeline:
         """Traces that wait for evaluation or for their scores to be stored."""
         return self._evaluators.pending
 
-    def drop_open(self, records: AbstractSet[int]) -> list[int]:
+    def remove_open(self, records: AbstractSet[int]) -> list[int]:
         """Give up the traces that are not complete and have a part in these log records.
 
         Returns:
@@ -169,7 +169,7 @@ class Pipeline:
         self._inbox.put(lambda: dropped.set_result(self._assembler.drop(records)))
         return dropped.result()
 
-    def forget(self, records: AbstractSet[int]) -> None:
+    def remove_traces(self, records: AbstractSet[int]) -> None:
         """Forget the traces that are not stored yet and are in these log records."""
         traces = [each for each, of in list(self._given_out.items()) if not of.isdisjoint(records)]
         self._inbox.put(lambda: self._assembler.forget(traces))
@@ -189,7 +189,7 @@ class Pipeline:
         """End the processes of the pool. Safe to call twice."""
         self._evaluators.close()
 
-    def _show_load(self) -> None:
+    def _add_gauges(self) -> None:
         assembler, backlog, wal = self._assembler, self._backlog, self._wal
         gauges: dict[str, tuple[str, Callable[[], float]]] = {
             "spanproof_open_traces": ("Traces being assembled.", lambda: assembler.open_traces),
@@ -228,12 +228,12 @@ class Pipeline:
             ),
         }
         for name, (help_, read) in gauges.items():
-            self._telemetry.gauge(name, help_, read)
+            self._telemetry.add_gauge(name, help_, read)
 
-    def _read_log(self) -> None:
+    def _add_former_records(self) -> None:
         """Take in what former runs left in the log, as fast as there is room for it."""
         count = 0
-        for record in self._wal.undone():
+        for record in self._wal.iter_undone():
             while not self._backlog.wait_for_room(timeout_s=_TICK_S):
                 if self._stopping.is_set():
                     break
@@ -242,11 +242,11 @@ class Pipeline:
                 break
             count += 1
             self._telemetry.replayed_records.inc()
-            self._put_again(record)
+            self._add_again(record)
         if count:
             log.info("%d requests were read again from the log of a former run", count)
 
-    def _put_again(self, record: Record) -> None:
+    def _add_again(self, record: Record) -> None:
         try:
             request = decode_record(record)
         except Refused:
@@ -256,18 +256,18 @@ class Pipeline:
         if self._redactor is not None and self._redactor.redact(request):
             self._write_redacted(record, request)
             return
-        index = index_request(request, request.SerializeToString(), self._config.project)
+        index = build_index(request, request.SerializeToString(), self._config.project)
         self.put(Accepted(record.number, request, index, len(record.payload)))
 
     def _write_redacted(self, record: Record, request: ExportTraceServiceRequest) -> None:
         """Replace a record from before a rule was set: what must not be kept is not read from it again."""
         body = request.SerializeToString()
-        index = index_request(request, body, self._config.project)
+        index = build_index(request, body, self._config.project)
         number = self._wal.append(Encoding.PROTOBUF, body).result()
         self.put(Accepted(number, request, index, len(body)))
         self._wal.settle([record.number])
 
-    def _take_in(self) -> None:
+    def _run_assembly(self) -> None:
         while True:
             try:
                 accepted = self._inbox.get(timeout=_TICK_S)
@@ -277,27 +277,27 @@ class Pipeline:
                 if accepted is None:
                     break
                 if isinstance(accepted, Accepted):
-                    self._assemble_or_log(accepted)
+                    self._handle_accepted(accepted)
                 else:
                     accepted()
-            self._submit(self._assembler.due(time.monotonic()))
-        self._submit(self._assembler.flush(time.monotonic()))
+            self._start_evaluations(self._assembler.due(time.monotonic()))
+        self._start_evaluations(self._assembler.flush(time.monotonic()))
 
-    def _assemble_or_log(self, accepted: Accepted) -> None:
+    def _handle_accepted(self, accepted: Accepted) -> None:
         try:
-            self._assemble(accepted)
+            self._add_to_assembler(accepted)
         except Exception:
             log.exception("log record %d cannot be assembled; it stays in the log", accepted.record)
             self._telemetry.traces_failed.labels("assemble").inc()
 
-    def _assemble(self, accepted: Accepted) -> None:
+    def _add_to_assembler(self, accepted: Accepted) -> None:
         fragments, now_s = accepted.index.fragments, time.monotonic()
         # First more than can be needed: a trace that is given out meanwhile must not make the record done.
         self._wal.expect(accepted.record, 1 + len(fragments))
         needed = sum(self._assembler.add(fragment, accepted.record, now_s) for fragment in fragments)
         self._wal.settle([accepted.record] * (1 + len(fragments) - needed))
 
-    def _submit(self, completes: Iterable[CompleteTrace]) -> None:
+    def _start_evaluations(self, completes: Iterable[CompleteTrace]) -> None:
         for complete in completes:
             self._telemetry.traces_completed.labels(complete.why.value).inc()
             self._given_out.setdefault(complete.key, set()).update(complete.records)
@@ -308,14 +308,14 @@ class Pipeline:
         if self._is_ours(evaluated.complete.records):
             return True
         self._wal.settle(evaluated.complete.records)
-        self._settle([evaluated])
+        self._record_settled([evaluated])
         return False
 
-    def _settle(self, batch: Sequence[Evaluated]) -> None:
+    def _record_settled(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
             self._given_out.pop(evaluated.complete.key, None)
             self._evaluators.settled(evaluated.complete.key)
 
-    def _locate_records(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
-        places = (self._wal.locate(number) for number in records)
+    def _list_places(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
+        places = (self._wal.get_place(number) for number in records)
         return tuple((place.path, place.offset) for place in places)

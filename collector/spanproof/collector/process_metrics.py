@@ -22,7 +22,7 @@ _TASKS = Path("/proc/self/task")
 _NUMBER = re.compile(r"[-_ ]\d+.*$")
 
 
-def register_process_metrics(registry: CollectorRegistry) -> None:
+def add_process_metrics(registry: CollectorRegistry) -> None:
     """Show what this process uses in the metrics of a registry; nothing where the system has no /proc."""
     if _TASKS.is_dir():
         ProcessCollector(registry=registry)

@@ -20,7 +20,7 @@ from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.receive.sockets import format_host
-from spanproof.collector.service import Collector, keep_for_delivery
+from spanproof.collector.service import Collector, add_to_queues
 from spanproof.collector.sinks.sender import Sinks
 from spanproof.config.model import Config
 from spanproof.store import open_store
@@ -38,7 +38,7 @@ class Role(StrEnum):
     CONSOLE = "console"
 
 
-def check_role(config: Config, role: Role) -> str | None:
+def find_lack(config: Config, role: Role) -> str | None:
     """Return what the configuration lacks for a role; None where it lacks nothing."""
     if role in (Role.RECEIVER, Role.WORKER) and not config.kafka.brokers:
         return f"the role {role} needs kafka.brokers"
@@ -62,7 +62,7 @@ class ReceiverNode(Collector):
         forwarder = self._start_forwarding()
         # What waits for the brokers is bounded by the producer's queue.
         backlog = Backlog(config.limits.max_backlog_bytes)
-        self._receive(topic, backlog, lambda _: None, forwarder)
+        self._start_receivers(topic, backlog, lambda _: None, forwarder)
 
 
 class WorkerNode(Collector):
@@ -78,7 +78,9 @@ class WorkerNode(Collector):
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location)
         self.on_stop("store", lambda _: store.close())
-        spool = Spool(config.wal.directory, max_bytes=config.wal.max_bytes, on_done=offsets.finish_record)
+        spool = Spool(
+            config.wal.directory, max_bytes=config.wal.max_bytes, on_done=offsets.record_finished_record
+        )
         self.on_stop("spool", lambda _: spool.close())
         forwarder = self._start_forwarding()
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
@@ -88,7 +90,7 @@ class WorkerNode(Collector):
             spool,
             store,
             [self._evaluated.record],
-            lambda batch: keep_for_delivery(batch, forwarder, sinks),
+            lambda batch: add_to_queues(batch, forwarder, sinks),
             is_ours=offsets.is_held,
         )
         consumer = SpanConsumer(
@@ -105,7 +107,7 @@ class WorkerNode(Collector):
         self.on_stop("consumer", lambda _: consumer.close())
         self.on_stop("pipeline", pipeline.drain)
         self.on_stop("reading", lambda _: consumer.stop_reading())
-        self._endpoints = _serve_metrics(self, config)
+        self._endpoints = _start_metrics(self, config)
 
 
 class AlerterNode(Collector):
@@ -114,9 +116,9 @@ class AlerterNode(Collector):
     def _start(self) -> None:
         store = self._store = open_store(self._config.store.location)
         self.on_stop("store", lambda _: store.close())
-        self._apply_retention(store)
+        self._update_retention(store)
         self._start_watching(store)
-        self._endpoints = _serve_metrics(self, self._config)
+        self._endpoints = _start_metrics(self, self._config)
 
 
 class ConsoleNode(Collector):
@@ -137,7 +139,7 @@ NODES: Mapping[Role, type[Collector]] = {
 }
 
 
-def _serve_metrics(node: Collector, config: Config) -> Endpoints:
+def _start_metrics(node: Collector, config: Config) -> Endpoints:
     """Serve `GET /metrics` where a receiver would listen; returns where."""
     where = config.receivers.http
     if not where.enabled:

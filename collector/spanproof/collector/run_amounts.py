@@ -68,11 +68,11 @@ class RunAmounts(Collector):
         self._summaries: dict[str, dict[tuple[str, ...], _Summary]] = {name: {} for name in AMOUNTS}
         registry.register(self)
 
-    def count(self, evaluation: TraceEvaluation) -> None:
+    def add_evaluation(self, evaluation: TraceEvaluation) -> None:
         """Add the runs of an evaluation."""
         with self._guard:
             for evaluated in evaluation.runs:
-                labels = self._labels.assign(evaluated.run.cohort)
+                labels = self._labels.list_labels(evaluated.run.cohort)
                 for name, amount in _iter_amounts(evaluation.trace, evaluated):
                     summary = self._summaries[name].setdefault(labels, _Summary())
                     summary.count += 1

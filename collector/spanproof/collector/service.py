@@ -70,12 +70,12 @@ class StoreRelay:
         """Put a request into the queues of the targets that want its signal."""
         self.forwarder.forward(signal, body)
 
-    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+    def write_scores(self, scores: Sequence[ExternalScore]) -> None:
         """Store scores from elsewhere."""
         self.open_store().write_external(scores)
 
 
-def keep_for_delivery(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
+def add_to_queues(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
     """Put evaluated traces and their scores into the durable queues of forwarding and sinks."""
     forwarder.keep(batch)
     sinks.keep([evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None])
@@ -147,7 +147,7 @@ class Collector:
         try:
             self._start()
         except BaseException:
-            self._unwind(_FAILED_START_S)
+            self._close_all(_FAILED_START_S)
             raise
 
     def stop(self, timeout_s: float = _STOP_S) -> bool:
@@ -156,7 +156,7 @@ class Collector:
         Returns:
             False when there was not enough time: what was not stored stays in the log for the next start.
         """
-        return self._unwind(timeout_s)
+        return self._close_all(timeout_s)
 
     def run_forever(self, on_ready: Callable[[Endpoints], None] = lambda _: None) -> bool:
         """Start, and stop gracefully on SIGTERM or SIGINT; to be called in the main thread.
@@ -232,7 +232,7 @@ class Collector:
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self.on_stop("store", lambda _: store.close())
-        self._apply_retention(store)
+        self._update_retention(store)
         rules = config.wal
         wal = Wal(
             rules.directory,
@@ -252,10 +252,10 @@ class Collector:
             wal,
             store,
             [self._evaluated.record, lambda _: ticker.nudge()],
-            lambda batch: keep_for_delivery(batch, forwarder, sinks),
+            lambda batch: add_to_queues(batch, forwarder, sinks),
         )
         self.on_stop("pipeline", pipeline.drain)
-        self._receive(wal, backlog, pipeline.put, forwarder)
+        self._start_receivers(wal, backlog, pipeline.put, forwarder)
 
     def _start_forwarding(self) -> Forwarder:
         """Start forwarding, of the collector's own metrics too where a target wants metrics."""
@@ -273,7 +273,7 @@ class Collector:
             self.on_stop("own metrics", lambda _: own.stop())
         return forwarder
 
-    def _apply_retention(self, store: Store) -> None:
+    def _update_retention(self, store: Store) -> None:
         changed = store.apply_retention(self._config.store.keep_days.model_dump())
         if changed:
             log.info("store.keep_days: changed how long these tables keep rows: %s", ", ".join(changed))
@@ -285,32 +285,30 @@ class Collector:
         if not store.exclusive:
             lease = store.task_lease("watch")
             self.on_stop("lease", lambda _: lease.release())
-            watchers = [_bind_to_lease(lease, watcher) for watcher in watchers]
+            watchers = [_build_leased_watcher(lease, watcher) for watcher in watchers]
         ticker = Ticker(watchers, self._telemetry)
         ticker.start()
         self.on_stop("watchers", lambda _: ticker.stop())
         return ticker
 
-    def _receive(
+    def _start_receivers(
         self, wal: DurableLog, backlog: Backlog, hand_on: Callable[[Accepted], None], forwarder: Forwarder
     ) -> None:
         """Start the receivers, which write to this log and hand on what is durable."""
         config = self._config
-        relay = StoreRelay(forwarder, self._require_store)
+        relay = StoreRelay(forwarder, self._get_store)
         acceptor = build_acceptor(config, self._telemetry, wal, backlog, hand_on, relay)
         endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
-        intake = ScoreIntake(
-            self._require_store, config.external_scores, self._telemetry, acceptor.redact_text
-        )
-        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES, Role.WRITE)]
+        intake = ScoreIntake(self._get_store, config.external_scores, self._telemetry, acceptor.redact_text)
+        routes = [endpoints.build_post_route("/v1/scores", intake.write_scores_of, MAX_BYTES, Role.WRITE)]
         if config.verdicts.enabled:
-            routes += self._open_verdict_service().routes(endpoints)
+            routes += self._open_verdict_service().list_routes(endpoints)
         receiver = Receiver(config.receivers, acceptor, self._telemetry, routes)
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
 
-    def _require_store(self) -> Store:
+    def _get_store(self) -> Store:
         if self._store is None:
             raise StoreError("this receiver has no store: set store.location to a server")
         return self._store
@@ -322,7 +320,7 @@ class Collector:
         pool.open()
         return VerdictService(
             pool,
-            Router(self._config.routes, self._require_store),
+            Router(self._config.routes, self._get_store),
             self._telemetry,
             max_bytes=rules.max_bytes,
         )
@@ -331,7 +329,7 @@ class Collector:
         """Call this at the stop, in the reverse order of the start, with the seconds that are left."""
         self._stops.append((what, stop))
 
-    def _unwind(self, timeout_s: float) -> bool:
+    def _close_all(self, timeout_s: float) -> bool:
         until = time.monotonic() + timeout_s
         in_time = True
         while self._stops:
@@ -370,6 +368,6 @@ def _open_wakeup_socket() -> Iterator[socket.socket]:
             signal.set_wakeup_fd(before)
 
 
-def _bind_to_lease(lease: Lease, watcher: Watcher) -> Watcher:
+def _build_leased_watcher(lease: Lease, watcher: Watcher) -> Watcher:
     """Return the watcher as one that does nothing while another process has the lease."""
     return lambda: lease.held() and watcher()

@@ -22,7 +22,7 @@ from spanproof.semconv.spanproof import COHORT_PREFIX
 from spanproof.trace.exports.langfuse import read_observation
 from spanproof.trace.exports.mlflow import read_span
 from spanproof.trace.exports.rows import UNREADABLE
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 _PAGE = 200
 _TRACES_PAGE = 50
@@ -54,18 +54,18 @@ def read_traces(client: httpx.Client, sink: Sink, since_ns: int) -> Pages:
             yield _build_request(spans, sink)
 
 
-def _read_phoenix(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
+def _fetch_phoenix_pages(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
     path = f"/v1/projects/{quote(sink.project or 'default', safe='')}/spans/otlpv1"
     query: dict[str, Any] = {"limit": _PAGE, "start_time": _format_iso_time(since_ns)}
     while True:
         answer = read_json(send_request(client, "GET", path, missing_is_late=True, params=query))
-        yield [_read(read_span, document) for document in answer["data"]]
+        yield [_read_span(read_span, document) for document in answer["data"]]
         if not answer.get("next_cursor"):
             return
         query["cursor"] = answer["next_cursor"]
 
 
-def _read_mlflow(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
+def _fetch_mlflow_pages(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
     experiment = {"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": {"experiment_id": sink.project or "0"}}
     search: dict[str, Any] = {
         "locations": [experiment],
@@ -80,13 +80,13 @@ def _read_mlflow(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[li
                     client, "GET", "/api/3.0/mlflow/traces/get", params={"trace_id": info["trace_id"]}
                 )
             )["trace"]
-            yield [_read(read_span, document) for document in trace.get("spans", [])]
+            yield [_read_span(read_span, document) for document in trace.get("spans", [])]
         if not found.get("next_page_token"):
             return
         search["page_token"] = found["next_page_token"]
 
 
-def _read_langfuse(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
+def _fetch_langfuse_pages(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
     del sink  # the keys are of one project
     query: dict[str, Any] = {
         "limit": _PAGE,
@@ -95,7 +95,7 @@ def _read_langfuse(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[
     }
     while True:
         answer = read_json(send_request(client, "GET", "/api/public/v2/observations", params=query))
-        yield [_read(read_observation, document) for document in answer["data"]]
+        yield [_read_span(read_observation, document) for document in answer["data"]]
         cursor = (answer.get("meta") or {}).get("cursor")
         if not cursor:
             return
@@ -105,9 +105,9 @@ def _read_langfuse(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[
 _READERS: Final[Mapping[SinkKind, Callable[[httpx.Client, Sink, int], Iterator[list[Span]]]]] = (
     MappingProxyType(
         {
-            SinkKind.PHOENIX: _read_phoenix,
-            SinkKind.LANGFUSE: _read_langfuse,
-            SinkKind.MLFLOW: _read_mlflow,
+            SinkKind.PHOENIX: _fetch_phoenix_pages,
+            SinkKind.LANGFUSE: _fetch_langfuse_pages,
+            SinkKind.MLFLOW: _fetch_mlflow_pages,
         }
     )
 )
@@ -120,12 +120,12 @@ def _build_request(spans: list[Span], sink: Sink) -> ExportTraceServiceRequest:
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
     if sink.project:
-        resource.resource.attributes.add(key=f"{COHORT_PREFIX}project", value=any_value(sink.project))
+        resource.resource.attributes.add(key=f"{COHORT_PREFIX}project", value=build_any_value(sink.project))
     resource.scope_spans.add().spans.extend(spans)
     return request
 
 
-def _read(read: Callable[[dict[str, Any]], Span], document: dict[str, Any]) -> Span:
+def _read_span(read: Callable[[dict[str, Any]], Span], document: dict[str, Any]) -> Span:
     try:
         return read(document)
     except UNREADABLE as problem:

@@ -17,7 +17,7 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from spanproof.collector.process_metrics import register_process_metrics
+from spanproof.collector.process_metrics import add_process_metrics
 from spanproof.collector.run_amounts import RunAmounts
 from spanproof.collector.verdict_counts import VerdictCounts
 
@@ -35,7 +35,7 @@ class Sparingly:
         self._last_s: dict[Hashable, float] = {}
         self._left_out: dict[Hashable, int] = {}
 
-    def left_out(self, kind: Hashable) -> int | None:
+    def find_left_out(self, kind: Hashable) -> int | None:
         """Return how many such lines were left out since the last; None to leave this one out too."""
         now_s = time.monotonic()
         if now_s - self._last_s.get(kind, -_LINE_EVERY_S) < _LINE_EVERY_S:
@@ -54,7 +54,7 @@ class OneLineASecond(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether the line is written."""
-        return self._sparingly.left_out((record.levelno, str(record.msg))) is not None
+        return self._sparingly.find_left_out((record.levelno, str(record.msg))) is not None
 
 
 class JsonLines(logging.Formatter):
@@ -79,7 +79,7 @@ class Telemetry:
 
     def __init__(self, max_cohorts: int = 200) -> None:
         self.registry = CollectorRegistry()
-        register_process_metrics(self.registry)
+        add_process_metrics(self.registry)
         self.verdicts = VerdictCounts(self.registry, max_cohorts)
         self.run_amounts = RunAmounts(self.registry, max_cohorts)
         self._add_receive_metrics()
@@ -88,36 +88,36 @@ class Telemetry:
         self._add_verdict_metrics()
 
     def _add_receive_metrics(self) -> None:
-        self.requests = self._make_counter(
+        self.requests = self._build_counter(
             "spanproof_receive_requests",
             "Export requests by protocol and outcome: accepted, partial, or the reason for the refusal.",
             "protocol",
             "outcome",
         )
-        self.bytes_received = self._make_counter(
+        self.bytes_received = self._build_counter(
             "spanproof_receive_bytes", "Bytes of request bodies, after decompression."
         )
-        self.spans_received = self._make_counter("spanproof_receive_spans", "Spans acknowledged.")
-        self.spans_refused = self._make_counter(
+        self.spans_received = self._build_counter("spanproof_receive_spans", "Spans acknowledged.")
+        self.spans_refused = self._build_counter(
             "spanproof_receive_spans_refused",
             "Spans refused in a request whose other spans were accepted, by reason.",
             "reason",
         )
-        self.spans_ignored = self._make_counter(
+        self.spans_ignored = self._build_counter(
             "spanproof_spans_ignored",
             "Spans acknowledged and not stored, by reason: repeated, own_evaluator.",
             "reason",
         )
-        self.spans_clamped = self._make_counter(
+        self.spans_clamped = self._build_counter(
             "spanproof_receive_spans_clamped", "Spans with an impossible time, which was corrected."
         )
-        self.values_redacted = self._make_counter(
+        self.values_redacted = self._build_counter(
             "spanproof_receive_values_redacted", "Values in which a redaction rule replaced something."
         )
-        self.replayed_records = self._make_counter(
+        self.replayed_records = self._build_counter(
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
-        self.kafka_messages = self._make_counter(
+        self.kafka_messages = self._build_counter(
             "spanproof_kafka_messages",
             "Messages of the topic by event: produced, consumed, unreadable.",
             "event",
@@ -130,25 +130,25 @@ class Telemetry:
             "Unread messages in the partitions of this worker.",
             registry=self.registry,
         )
-        self.kafka_rebalances = self._make_counter(
+        self.kafka_rebalances = self._build_counter(
             "spanproof_kafka_rebalances",
             "Changes of this worker's partitions: assigned, revoked, lost.",
             "event",
         )
 
     def _add_evaluation_metrics(self) -> None:
-        self.traces_completed = self._make_counter(
+        self.traces_completed = self._build_counter(
             "spanproof_traces_completed",
             "Traces handed to evaluation, by reason: quiet, orphans, max_wait, memory, shutdown.",
             "why",
         )
-        self.traces_evaluated = self._make_counter(
+        self.traces_evaluated = self._build_counter(
             "spanproof_traces_evaluated", "Traces evaluated and stored."
         )
-        self.traces_failed = self._make_counter(
+        self.traces_failed = self._build_counter(
             "spanproof_traces_failed", "Traces that became dead letters, by the stage that failed.", "stage"
         )
-        self.evaluation_attempts_failed = self._make_counter(
+        self.evaluation_attempts_failed = self._build_counter(
             "spanproof_evaluation_attempts_failed",
             "Failed attempts to evaluate a trace, by stage, whether they are repeated or not.",
             "stage",
@@ -161,17 +161,17 @@ class Telemetry:
         )
 
     def _add_delivery_metrics(self) -> None:
-        self.scores = self._make_counter(
+        self.scores = self._build_counter(
             "spanproof_scores", "Scores stored, by layer and outcome.", "layer", "outcome"
         )
-        self.spans_stored = self._make_counter("spanproof_store_spans", "Spans written to the store.")
-        self.spans_not_stored = self._make_counter(
+        self.spans_stored = self._build_counter("spanproof_store_spans", "Spans written to the store.")
+        self.spans_not_stored = self._build_counter(
             "spanproof_store_spans_refused", "Spans that the store refused permanently."
         )
-        self.store_retries = self._make_counter(
+        self.store_retries = self._build_counter(
             "spanproof_store_retries", "Failed attempts to write to the store."
         )
-        self.forwarded = self._make_counter(
+        self.forwarded = self._build_counter(
             "spanproof_forward_requests",
             "Forwarded requests by signal and outcome: sent, partial, refused, dropped.",
             "signal",
@@ -183,14 +183,14 @@ class Telemetry:
             ["target"],
             registry=self.registry,
         )
-        self.notifications = self._make_counter(
+        self.notifications = self._build_counter(
             "spanproof_notifications",
             "Attempts to deliver notifications, by kind of target and outcome:"
             " delivered, undelivered, superseded, given_up.",
             "kind",
             "outcome",
         )
-        self.sink_scores = self._make_counter(
+        self.sink_scores = self._build_counter(
             "spanproof_sink_scores",
             "Scores for sinks, by sink and outcome: sent, retried, postponed, refused, expired, dropped.",
             "sink",
@@ -202,24 +202,24 @@ class Telemetry:
             ["sink"],
             registry=self.registry,
         )
-        self.tick_failures = self._make_counter(
+        self.tick_failures = self._build_counter(
             "spanproof_tick_failures", "Failures of the tasks that run after each write, such as alerting."
         )
 
     def _add_verdict_metrics(self) -> None:
-        self.json_requests = self._make_counter(
+        self.json_requests = self._build_counter(
             "spanproof_json_requests",
             "Requests for a verdict or a route, or with scores, by outcome: answered, or why it was refused.",
             "kind",
             "outcome",
         )
-        self.external_scores = self._make_counter(
+        self.external_scores = self._build_counter(
             "spanproof_external_scores", "Stored scores of other systems.", "layer"
         )
-        self.verdicts_given = self._make_counter(
+        self.verdicts_given = self._build_counter(
             "spanproof_verdicts", "Answers to requests for a verdict, by verdict.", "verdict"
         )
-        self.routes = self._make_counter(
+        self.routes = self._build_counter(
             "spanproof_routes",
             "Answers to requests for a route, by rule (empty for the action continue) and action.",
             "rule",
@@ -233,14 +233,14 @@ class Telemetry:
             registry=self.registry,
         )
 
-    def _make_counter(self, name: str, help_: str, *labels: str) -> Counter:
+    def _build_counter(self, name: str, help_: str, *labels: str) -> Counter:
         return Counter(name, help_, labels, registry=self.registry)
 
-    def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
+    def add_gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
         """Show a value that is read when the metrics are."""
         Gauge(name, help_, registry=self.registry).set_function(read)
 
-    def counters(self) -> Iterator[Metric]:
+    def iter_counters(self) -> Iterator[Metric]:
         """Yield all counters and gauges."""
         for metric in self.collect():
             if metric.type in ("counter", "gauge"):
@@ -250,7 +250,7 @@ class Telemetry:
         """Yield all metrics."""
         return _WithoutCreated(self.registry).collect()
 
-    def exposition(self, accept: str = "") -> tuple[bytes, str]:
+    def encode_metrics(self, accept: str = "") -> tuple[bytes, str]:
         """Return all metrics and their type: OpenMetrics or Prometheus' text format, as `accept` has it."""
         encode, content_type = choose_encoder(accept)
         return encode(_WithoutCreated(self.registry)), content_type

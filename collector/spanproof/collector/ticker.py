@@ -49,12 +49,12 @@ class Ticker:
         while not self._stopping.is_set():
             self._wake.wait(_AT_LEAST_EVERY_S)
             self._wake.clear()
-            self._call_watchers()
+            self._run_watchers()
             # A busy collector stores several times a second; its watchers need not look that often.
             self._stopping.wait(_SOON_S)
-        self._call_watchers()
+        self._run_watchers()
 
-    def _call_watchers(self) -> None:
+    def _run_watchers(self) -> None:
         for watcher in self._watchers:
             try:
                 watcher()

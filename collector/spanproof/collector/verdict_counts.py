@@ -17,9 +17,9 @@ from prometheus_client.registry import Collector
 
 from spanproof.collector.cohort_labels import OTHER, CohortLabels
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.refusals import find_blocking_rules
+from spanproof.evaluators.refusals import iter_blocking_rules
 from spanproof.evaluators.runs import list_run_spans
-from spanproof.evaluators.scores import find_state, score_id
+from spanproof.evaluators.scores import find_state, get_score_id
 from spanproof.trace import Cohort
 
 COHORT_LABELS: Final = ("agent", "model", "prompt_version", "release")
@@ -42,18 +42,18 @@ class VerdictCounts(Collector):
         self._labels = CohortLabels(COHORT_LABELS, max_cohorts)
         registry.register(self)
 
-    def count(self, evaluation: TraceEvaluation) -> None:
+    def add_evaluation(self, evaluation: TraceEvaluation) -> None:
         """Count the verdicts of an evaluation, less those of advice, and what the guard stopped."""
         with self._guard:
             for score in evaluation.scores:
                 state = find_state(score.layer, score.name, score.outcome)
                 if state is None:
                     continue
-                name = score_id(score.layer, score.name)
-                labels = self._labels.assign(score.cohort)
+                name = get_score_id(score.layer, score.name)
+                labels = self._labels.list_labels(score.cohort)
                 self._counts[score.layer.value, name, state.value, *labels] += 1
-            for cause, cohort in _find_blocks(evaluation):
-                self._blocks[cause, *self._labels.assign(cohort)] += 1
+            for cause, cohort in _iter_blocks(evaluation):
+                self._blocks[cause, *self._labels.list_labels(cohort)] += 1
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counters."""
@@ -82,10 +82,10 @@ class VerdictCounts(Collector):
         yield blocks
 
 
-def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
+def _iter_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     """Yield the cause of each action that the guard stopped, with the cohort of its run."""
     trace = evaluation.trace
-    causes = {span.span_id: rule for span in trace.spans for rule in islice(find_blocking_rules(span), 1)}
+    causes = {span.span_id: rule for span in trace.spans for rule in islice(iter_blocking_rules(span), 1)}
     if not causes:
         return
     runs = [each.run for each in evaluation.runs]

@@ -24,7 +24,7 @@ from pathlib import Path
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.body import decode_record
-from spanproof.collector.stages.fragments import extract_trace_spans
+from spanproof.collector.stages.fragments import select_trace_spans
 from spanproof.collector.stages.jobs import (
     SIZE_STAGE,
     Job,
@@ -35,7 +35,7 @@ from spanproof.collector.stages.jobs import (
     Started,
     check_trace_size,
 )
-from spanproof.collector.wal.file import read_record
+from spanproof.collector.wal.file import find_record
 from spanproof.config.engine import OpenEngine, build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
@@ -47,9 +47,9 @@ from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Layer, Span, Trace
 from spanproof.trace.codec import MalformedDocument
-from spanproof.trace.dialects import rebuild_trace
+from spanproof.trace.dialects import build_extended_trace
 from spanproof.trace.packed import decode_packed
-from spanproof.trace.pickling import dump_pickle
+from spanproof.trace.pickling import encode_pickle
 
 log = logging.getLogger(__name__)
 
@@ -74,17 +74,17 @@ class Worker:
     def __init__(self, config: Config, opened: OpenEngine) -> None:
         self._config = config
         self._opened = opened
-        opened.engine.build_in_background()
+        opened.engine.start_background_builds()
         self._recent: OrderedDict[tuple[Path, int], ExportTraceServiceRequest] = OrderedDict()
 
-    def work(self, job: Job) -> Result:
+    def handle_job(self, job: Job) -> Result:
         """Return the result of a job; never raises."""
         began = time.monotonic()
         stage, request = "read", ExportTraceServiceRequest()
         try:
             request = self._read_request(job)
             stage = "normalise"
-            trace = rebuild_trace(job.key.trace_id, _decode_former_spans(job), [request])
+            trace = build_extended_trace(job.key.trace_id, _decode_former_spans(job), [request])
             if job.failure is None:
                 stage = SIZE_STAGE
                 check_trace_size(len(trace.spans), self._config.evaluation.max_spans)
@@ -101,13 +101,13 @@ class Worker:
         if job.failure is not None:
             return build_failed_evaluation(trace, *job.failure, self._config.evaluation.layers)
         engine = (
-            self._make_engine_without_replay(job.without_replay)
+            self._build_engine_without_replay(job.without_replay)
             if job.without_replay
             else self._opened.engine
         )
         return engine.evaluate(trace)
 
-    def _make_engine_without_replay(self, reason: str) -> Engine:
+    def _build_engine_without_replay(self, reason: str) -> Engine:
         policy = load_policy(self._config.policy) if self._config.policy else Policy()
         return build_engine(self._config, Pipeline(policy), None, reason)
 
@@ -116,14 +116,14 @@ class Worker:
         whole = ExportTraceServiceRequest()
         for place in job.places:
             record = self._load_record(place)
-            whole.MergeFrom(extract_trace_spans(record, job.key, self._config.project))
+            whole.MergeFrom(select_trace_spans(record, job.key, self._config.project))
         return whole
 
     def _load_record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
         if place in self._recent:
             self._recent.move_to_end(place)
             return self._recent[place]
-        record = read_record(*place)
+        record = find_record(*place)
         if record is None:
             raise LookupError(f"the log holds no record at {place[0].name}, byte {place[1]}")
         request = self._recent[place] = decode_record(record)
@@ -154,9 +154,9 @@ def main() -> None:
         lines = _Lines()
         logging.basicConfig(level=logging.WARNING, handlers=[lines], format="%(message)s")
         try:
-            opened = _open(line, lines)
+            opened = _find_engine(line, lines)
             if opened is not None:
-                _serve(line, lines, *opened)
+                _run_worker(line, lines, *opened)
         except (EOFError, ConnectionError):
             os._exit(0)  # the collector is gone
 
@@ -172,13 +172,13 @@ class _Lines(logging.Handler):
         if len(self._lines) < _MOST_LINES:
             self._lines.append(LogLine(record.levelno, record.name, self.format(record)))
 
-    def take(self) -> tuple[LogLine, ...]:
+    def list_new(self) -> tuple[LogLine, ...]:
         """Return the lines gathered since the last call."""
         lines, self._lines = self._lines, []
         return tuple(lines)
 
 
-def _open(line: Connection, lines: _Lines) -> tuple[Config, OpenEngine] | None:
+def _find_engine(line: Connection, lines: _Lines) -> tuple[Config, OpenEngine] | None:
     sys.path[:] = line.recv()
     start: Start = line.recv()
     try:
@@ -186,11 +186,11 @@ def _open(line: Connection, lines: _Lines) -> tuple[Config, OpenEngine] | None:
     except Exception as failure:  # noqa: BLE001 - raised again in the collector
         _send_failure(line, failure)
         return None
-    line.send(Started(lines=lines.take()))
+    line.send(Started(lines=lines.list_new()))
     return start.config, opened
 
 
-def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) -> None:
+def _run_worker(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) -> None:
     try:
         worker = Worker(config, opened)
         gc.set_threshold(_YOUNG_OBJECTS)
@@ -206,8 +206,8 @@ def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) 
 
 
 def _handle_job(line: Connection, lines: _Lines, worker: Worker) -> None:
-    result = worker.work(line.recv())
-    line.send_bytes(dump_pickle(replace(result, lines=lines.take())))
+    result = worker.handle_job(line.recv())
+    line.send_bytes(encode_pickle(replace(result, lines=lines.list_new())))
 
 
 def _load_models(config: Config) -> None:

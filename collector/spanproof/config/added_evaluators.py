@@ -20,8 +20,8 @@ from spanproof.evaluators.custom import (
     Function,
     InProcess,
     Wiring,
+    list_import_pins,
     load_in_process,
-    pins_of_imports,
 )
 from spanproof.evaluators.evaluator import Evaluator
 from spanproof.evaluators.judge import (
@@ -29,7 +29,7 @@ from spanproof.evaluators.judge import (
     CriteriaJudge,
     Judge,
     JudgeSettings,
-    cascades,
+    build_cascades,
     load_rubrics,
 )
 from spanproof.evaluators.judge_bounds import BOUNDS_FILE, JudgeBounds
@@ -147,7 +147,7 @@ def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
                 f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{folder}"
             ) from problem
     ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
-    pins = choice.packages or (() if language == "python" else pins_of_imports(language, source))
+    pins = choice.packages or (() if language == "python" else list_import_pins(language, source))
     packages = PackageSet(ecosystem, pins) if pins else None
     return Function(choice.name, language, source, packages, choice.timeout_s, choice.range)
 
@@ -177,7 +177,7 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
         log.warning("%s", judge.warning)
     if judge.price is not None and (old := judge.price.describe_age(datetime.now(UTC).date())):
         log.warning("judge %s: %s (judge.price_file, judge.prices)", judge.model, old)
-    return cascades(
+    return build_cascades(
         judge,
         load_rubrics(choice.rubrics),
         choice.beside_share,

@@ -14,7 +14,7 @@ from spanproof.config.section import Seconds, Section
 from spanproof.config.targets import Target
 from spanproof.evaluators.scores import find_nearest
 from spanproof.trace import Layer
-from spanproof.trace.dimensions import check_dimension, check_dimensions
+from spanproof.trace.dimensions import get_dimension, get_dimensions
 
 if TYPE_CHECKING:
     from spanproof.gate.assertion import Bound, ScoreRef
@@ -27,8 +27,8 @@ _RESOLVE_SHARE = 1 / 4
 _SETTLING_WINDOWS = 5
 _LONGEST_SETTLING_S = 86_400.0
 
-_Dimension = Annotated[str, AfterValidator(check_dimension)]
-_Chosen = Annotated[Mapping[str, str], AfterValidator(check_dimensions)]
+_Dimension = Annotated[str, AfterValidator(get_dimension)]
+_Chosen = Annotated[Mapping[str, str], AfterValidator(get_dimensions)]
 
 
 class Measure(StrEnum):

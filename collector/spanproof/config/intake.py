@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from spanproof.config.section import Seconds, Section
-from spanproof.evaluators.answers import compile_pattern
+from spanproof.evaluators.answers import parse_pattern
 
 MIB = 1024 * 1024
 Port = Annotated[int, Field(ge=0, le=65535)]
@@ -223,7 +223,7 @@ class RedactionRules(Section):
     @classmethod
     def _check_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         for pattern in patterns:
-            if compile_pattern(pattern).search("") is not None:
+            if parse_pattern(pattern).search("") is not None:
                 raise ValueError(f"{pattern!r} matches the empty text, so it would be everywhere")
         return patterns
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from spanproof.config.section import Seconds, Section
-from spanproof.evaluators.scores import find, find_nearest
+from spanproof.evaluators.scores import find_nearest, find_score
 from spanproof.trace import Layer
 
 _PATTERN = Annotated[str, Field(min_length=1, max_length=200)]
@@ -68,7 +68,7 @@ class RouteRule(Section):
     def _check_destination(self) -> Self:
         if (self.to_model is None) is (self.to_person is None):
             raise ValueError("set exactly one of to_model and to_person")
-        spec = find(self.layer, self.score_name)
+        spec = find_score(self.layer, self.score_name)
         if spec is not None and (spec.advisory or not spec.stored):
             raise ValueError(f"{spec.id} never fails a run: no rule can rest on it")
         if spec is None and (meant := find_nearest(self.layer, self.score_name)):

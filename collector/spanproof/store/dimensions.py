@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from spanproof.store.errors import StoreError
 from spanproof.store.schema import OTEL_TRACES
-from spanproof.trace.dimensions import ATTRIBUTE, Subject, check_dimension, is_carried
+from spanproof.trace.dimensions import ATTRIBUTE, Subject, get_dimension, is_carried
 
 OTHERS: Final = "(others)"
 """The value of rows whose own value is not among the commonest of a dimension that spans carry."""
@@ -44,7 +44,7 @@ def resolve_column(name: str) -> str:
         StoreError: there is no such dimension.
     """
     try:
-        check_dimension(name)
+        get_dimension(name)
     except ValueError as problem:
         raise StoreError(f"cohort: {problem}") from problem
     if not is_carried(name):

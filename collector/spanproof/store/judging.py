@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.judge.estimate import estimate_tokens
+from spanproof.evaluators.judge.estimate import compute_token_estimate
 from spanproof.evaluators.judge.measure import Share
 from spanproof.evaluators.prices import Price
 from spanproof.store.store import Store
@@ -72,6 +72,8 @@ def _sample_costs(
         for run in evaluation.runs:
             for layer, outcome in run.layers.items():
                 if isinstance(outcome, Scored) and get_state(outcome) is State.OPEN:
-                    tokens = estimate_tokens(run.run, layer, outcome)
-                    costs.setdefault(layer, []).append(price.of(tokens.tokens_in, tokens.tokens_out))
+                    tokens = compute_token_estimate(run.run, layer, outcome)
+                    costs.setdefault(layer, []).append(
+                        price.compute_dollars(tokens.tokens_in, tokens.tokens_out)
+                    )
     return costs

@@ -38,7 +38,7 @@ from spanproof.trace import (
     fold_states,
     get_state,
 )
-from spanproof.trace.codec import decode, encode
+from spanproof.trace.codec import decode_value, encode_value
 from spanproof.trace.dimensions import DIMENSIONS
 from spanproof.trace.packed import encode_packed
 from spanproof.trace.project import TraceKey
@@ -106,7 +106,9 @@ _cohort = lru_cache(maxsize=_COHORTS)(Cohort)
 
 def _parse_outcome(row: Mapping[str, Any]) -> Outcome:
     if row["outcome"] == "scored":
-        evidence = () if row["evidence"] == _NO_EVIDENCE else decode(tuple[Evidence, ...], row["evidence"])
+        evidence = (
+            () if row["evidence"] == _NO_EVIDENCE else decode_value(tuple[Evidence, ...], row["evidence"])
+        )
         label = Label(row["label"]) if row["label"] else None
         return Scored(
             row["value"],
@@ -169,7 +171,7 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
                 "explanation": clean_text(explanation),
                 "cause": cause.value if cause else "",
                 "cause_detail": clean_text(detail),
-                "evidence": encode(evidence) if evidence else _NO_EVIDENCE,
+                "evidence": encode_value(evidence) if evidence else _NO_EVIDENCE,
                 "error_type": "",
             }
         case Skipped(reason, cause, detail):
@@ -229,7 +231,7 @@ def _iter_replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: 
 
 
 def _find_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
-    step = replay.step(snippet.id)
+    step = replay.find_step(snippet.id)
     reason = replay.unreplayed.get(snippet.id)
     if step is None and reason is None:
         return None

@@ -19,8 +19,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from spanproof.semconv import genai, openinference
 from spanproof.semconv.spanproof import COHORT_PROJECT
 from spanproof.store.cells import clamp_time, clamp_unsigned
-from spanproof.trace.codec import dump_json, to_plain
-from spanproof.trace.otlp import attribute_value
+from spanproof.trace.codec import encode_json, to_plain
+from spanproof.trace.otlp import get_attribute_value
 from spanproof.trace.project import TraceKey
 
 _KINDS = ("Unspecified", "Internal", "Server", "Client", "Producer", "Consumer")
@@ -203,7 +203,7 @@ def _format_value(value: AnyValue) -> str:
             return "true" if value.bool_value else "false"
         case "double_value":
             return orjson.dumps(value.double_value).decode()
-    return dump_json(to_plain(attribute_value(value)))
+    return encode_json(to_plain(get_attribute_value(value)))
 
 
 def _read_agent_kind(attributes: _Pairs) -> str:

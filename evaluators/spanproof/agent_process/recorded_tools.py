@@ -15,7 +15,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from spanproof.evaluators.call_matching import RecordedCalls, collect_parameters
+from spanproof.evaluators.call_matching import RecordedCalls, list_parameters
 
 
 class NotRecordedError(Exception):
@@ -50,7 +50,7 @@ class RecordedTools:
         self._order, self._given, self.unknown = {}, {}, []
         for tool, recorded in self._calls.items():
             arguments = [(call["args"], call["kwargs"]) for call in recorded]
-            self._order[tool] = RecordedCalls(collect_parameters(arguments), arguments)
+            self._order[tool] = RecordedCalls(list_parameters(arguments), arguments)
 
     def run_call(
         self, tool: str, args: Sequence[Any], kwargs: Mapping[str, Any], live: Callable[[], Any]
@@ -72,7 +72,7 @@ class RecordedTools:
 
     def _find(self, tool: str, args: Any, kwargs: Any) -> Mapping[str, Any] | None:
         order = self._order.get(tool)
-        matching = order.matching(args, kwargs) if order else ()
+        matching = order.list_matching(args, kwargs) if order else ()
         if not matching:
             self.unknown.append({"tool": tool, "args": args, "kwargs": kwargs})
             return None

@@ -143,7 +143,7 @@ def read_judgements(
                 _find_verdict(reply["completion"]),
                 answer.first.wall_s,
                 reply["wall_s"],
-                price.of(reply["tokens_in"], reply["tokens_out"]) if price is not None else None,
+                price.compute_dollars(reply["tokens_in"], reply["tokens_out"]) if price is not None else None,
             )
         )
     return JudgedReport(request.model, found)

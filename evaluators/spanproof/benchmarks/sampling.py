@@ -213,7 +213,7 @@ def run_sampling(
 def _compute_cost(rows: Iterable[Mapping[str, Any]], price: Price | None) -> float | None:
     if price is None:
         return None
-    return fsum(price.of(row["tokens_in"], row["tokens_out"]) for row in rows)
+    return fsum(price.compute_dollars(row["tokens_in"], row["tokens_out"]) for row in rows)
 
 
 def _open_client(request: ModelRequest) -> OpenAI:

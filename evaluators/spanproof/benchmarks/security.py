@@ -28,7 +28,7 @@ from spanproof.benchmarks.files import get_field, get_text, iter_rows
 from spanproof.benchmarks.languages import get_language
 from spanproof.benchmarks.model import Answer, Grade, GradingSetup
 from spanproof.benchmarks.programs import Check, run_check
-from spanproof.evaluators.detect.bare import find_bare_snippets
+from spanproof.evaluators.detect.bare import list_bare_snippets
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.sandbox import FailureClass, SandboxError
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -157,7 +157,7 @@ def build_code(prompt: SecurityPrompt, answer: Answer) -> str:
         return joined
     if parses(answer.text):
         return answer.text
-    found = [snippet for snippet in find_bare_snippets(answer.text) if snippet.language is Language.PYTHON]
+    found = [snippet for snippet in list_bare_snippets(answer.text) if snippet.language is Language.PYTHON]
     return "\n\n".join(answer.text[snippet.start : snippet.end] for snippet in found) or joined
 
 

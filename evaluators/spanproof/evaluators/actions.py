@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanproof.reading.error_causes import compute_signature
-from spanproof.reading.python_facts import read_python
+from spanproof.reading.python_facts import find_python_facts
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import JsonValue, RecordedCall, Refusal, digest
 
@@ -99,7 +99,7 @@ class Action:
         return self.error is None and self.refusal is None and not self.answers
 
 
-def make_refused_action(action: Action, refusal: Refusal) -> Action:
+def build_refused_action(action: Action, refusal: Refusal) -> Action:
     """Make a refused action of this one: it has no error, and its outcome is the refusal."""
     return replace(
         action,
@@ -127,7 +127,7 @@ def _hands_over(tool: str, arguments: JsonValue | Mapping[str, JsonValue]) -> bo
     return tool == "submit" and isinstance(arguments, Mapping) and set(arguments) in _ANSWER_ARGUMENTS
 
 
-def make_code_action(
+def build_code_action(
     step: int,
     span_id: str,
     source: str,
@@ -149,16 +149,16 @@ def make_code_action(
         text=source,
         thought=thought,
         error=compute_signature(error) if error is not None else None,
-        error_text=_cut_error(error),
-        outcome=_digest_outcome(observation),
+        error_text=_get_error_end(error),
+        outcome=_find_outcome_digest(observation),
         result=(observation or "")[:MAX_KEPT_CHARS],
         answers=is_answer_only(source),
-        unsafe=_explain_denial(scan),
+        unsafe=_find_denial(scan),
         doubtful=scan is not None and scan.verdict is Verdict.REVIEW,
     )
 
 
-def make_call_action(
+def build_call_action(
     step: int,
     span_id: str,
     tool: str,
@@ -180,16 +180,16 @@ def make_call_action(
         text=written[:MAX_PARSED_CHARS],
         thought=thought,
         error=compute_signature(error) if error is not None else None,
-        error_text=_cut_error(error),
-        outcome=_digest_outcome(result),
+        error_text=_get_error_end(error),
+        outcome=_find_outcome_digest(result),
         result=(result or "")[:MAX_KEPT_CHARS],
         answers=_hands_over(tool, arguments),
-        unsafe=_explain_destruction(tool, written),
+        unsafe=_find_destruction(tool, written),
         arguments=arguments,
     )
 
 
-def make_reply_action(step: int, span_id: str, text: str, *, error: str | None) -> Action:
+def build_reply_action(step: int, span_id: str, text: str, *, error: str | None) -> Action:
     """Make the action of a reply that called nothing that ran, and failed."""
     return Action(
         step,
@@ -198,11 +198,11 @@ def make_reply_action(step: int, span_id: str, text: str, *, error: str | None) 
         digest("reply", text),
         digest("reply"),
         error=error and compute_signature(error),
-        error_text=_cut_error(error),
+        error_text=_get_error_end(error),
     )
 
 
-def extract_thought(text: str, source: str = "") -> str | None:
+def find_thought(text: str, source: str = "") -> str | None:
     """Return the model's words without its code; None where the step's text is not on the trace."""
     if not text.strip():
         return None
@@ -219,7 +219,7 @@ def normalise_code(source: str) -> str:
 
 def is_answer_only(source: str) -> bool:
     """Whether code does nothing but hand over an answer: words, and values that were there before."""
-    facts = read_python(source) if "final_answer" in source else None
+    facts = find_python_facts(source) if "final_answer" in source else None
     return facts is not None and bool(facts.tree.body) and all(map(_is_handover, facts.tree.body))
 
 
@@ -242,25 +242,25 @@ def _is_formatting_call(node: ast.AST) -> bool:
     return isinstance(node.func, ast.Attribute) and node.func.attr == "format"
 
 
-def _digest_outcome(text: str | None) -> str | None:
+def _find_outcome_digest(text: str | None) -> str | None:
     """Return the digest of what an action returned; None where it returned nothing but white space."""
     stripped = (text or "").strip()
     return digest("outcome", stripped) if stripped else None
 
 
-def _cut_error(error: str | None) -> str:
+def _get_error_end(error: str | None) -> str:
     """Return an error's end, where the exception is."""
     return (error or "")[-2_000:]
 
 
-def _explain_denial(scan: Scan | None) -> str | None:
+def _find_denial(scan: Scan | None) -> str | None:
     if scan is None or scan.verdict is not Verdict.DENY:
         return None
     denying = [finding.message for finding in scan.findings if finding.verdict is Verdict.DENY]
     return denying[0] if denying else "the scan denies it"
 
 
-def _explain_destruction(tool: str, arguments: str) -> str | None:
+def _find_destruction(tool: str, arguments: str) -> str | None:
     if _DESTRUCTIVE_NAME.search(tool):
         return f"the call to {tool} destroys something"
     found = _DESTRUCTIVE_TEXT.search(arguments[:20_000])

@@ -12,16 +12,16 @@ from typing import Any
 
 import re2
 
-from spanproof.reading.numbers import scan
+from spanproof.reading.numbers import list_mentions
 from spanproof.reading.numerals import iter_numbers
 from spanproof.reading.values import NUMERIC
 from spanproof.trace import JsonValue
 
 
-def extract_numbers(text: str) -> list[float]:
+def list_readings(text: str) -> list[float]:
     """Return every number that a text shows, in each of its readings: `1.2 million` is 1.2 and 1,200,000."""
     found: list[float] = []
-    for mention in scan(text):
+    for mention in list_mentions(text):
         value = mention.value
         if value.kind in NUMERIC:
             found.append(value.amount)
@@ -46,7 +46,7 @@ def is_near(found: Any, wanted: float, tolerance: float) -> bool:
     return isclose(float(found), wanted, rel_tol=1e-9, abs_tol=tolerance)
 
 
-def compile_pattern(pattern: str) -> Any:
+def parse_pattern(pattern: str) -> Any:
     """Return a pattern of RE2.
 
     Raises:

@@ -149,11 +149,11 @@ class Bisection:
         return None
 
 
-def observe(trace: Trace, run: Run, *, passed: bool) -> Observation:
+def build_observation(trace: Trace, run: Run, *, passed: bool) -> Observation:
     """Return a run as the bisection sees it."""
     environment = trace.environment(run.span_id)
     values = {
-        Dimension.IMAGE: _find_image(trace, run),
+        Dimension.IMAGE: _get_image(trace, run),
         Dimension.MODEL: run.cohort.model,
         Dimension.PROMPT: run.cohort.prompt_version,
     }
@@ -161,7 +161,7 @@ def observe(trace: Trace, run: Run, *, passed: bool) -> Observation:
     return Observation(run.trace_id, run.start_ns, passed, values, packages)
 
 
-def _find_image(trace: Trace, run: Run) -> str:
+def _get_image(trace: Trace, run: Run) -> str:
     """Return the image that ran the code of a run, else the one that its process ran in."""
     executors = [snippet.executor for snippet in run.snippets if snippet.executed]
     found = next(
@@ -181,23 +181,24 @@ def _find_image(trace: Trace, run: Run) -> str:
     return found or ""
 
 
-def bisect(observations: Iterable[Observation]) -> Bisection:
+def compute_bisection(observations: Iterable[Observation]) -> Bisection:
     """Find the drop and what changed at it."""
     ordered = _with_packages(
         sorted(observations, key=lambda observation: (observation.time_ns, observation.trace_id))
     )
-    split = _locate_drop(ordered)
+    split = _find_drop(ordered)
     if split is None:
         return Bisection(len(ordered), None)
-    drop = _measure_drop(ordered, split)
-    changes = [_summarise_dimension(ordered, split, dimension) for dimension in Dimension]
+    drop = _build_drop(ordered, split)
+    changes = [_build_change(ordered, split, dimension) for dimension in Dimension]
     changed = {
         change.dimension: change
         for change in changes
         if change.before != change.after and change.before and change.after
     }
     judged = [
-        _judge(ordered, change, changed) if change.dimension in changed else change for change in changes
+        _evaluate_change(ordered, change, changed) if change.dimension in changed else change
+        for change in changes
     ]
     return Bisection(len(ordered), drop, tuple(judged))
 
@@ -217,31 +218,31 @@ def _with_packages(observations: Sequence[Observation]) -> list[Observation]:
             observation.trace_id,
             observation.time_ns,
             observation.passed,
-            {**observation.values, Dimension.PACKAGES: _describe(observation.packages, varying)},
+            {**observation.values, Dimension.PACKAGES: _describe_packages(observation.packages, varying)},
             observation.packages,
         )
         for observation in observations
     ]
 
 
-def _describe(packages: Mapping[str, str], varying: set[str]) -> str:
+def _describe_packages(packages: Mapping[str, str], varying: set[str]) -> str:
     if not packages:
         return ""
     found = [f"{name} {packages[name]}" for name in sorted(varying & packages.keys())]
     return ", ".join(found) or "the same in all runs"
 
 
-def _locate_drop(ordered: Sequence[Observation]) -> int | None:
+def _find_drop(ordered: Sequence[Observation]) -> int | None:
     """Return the number of runs before the likeliest drop; None where the rate never falls."""
-    return _find_likeliest_split([observation.passed for observation in ordered])[0]
+    return _compute_likeliest_split([observation.passed for observation in ordered])[0]
 
 
-def _find_likeliest_split(passed: Sequence[bool]) -> tuple[int | None, float]:
+def _compute_likeliest_split(passed: Sequence[bool]) -> tuple[int | None, float]:
     """Return the split with the largest likelihood ratio of a fall, and the logarithm of that ratio."""
     total, all_passed = len(passed), sum(passed)
     best: tuple[int | None, float] = None, 0.0
     before = 0
-    whole = _log_likelihood(all_passed, total)
+    whole = _compute_log_likelihood(all_passed, total)
     for split in range(1, total):
         before += passed[split - 1]
         if split < _FEWEST or total - split < _FEWEST:
@@ -249,18 +250,18 @@ def _find_likeliest_split(passed: Sequence[bool]) -> tuple[int | None, float]:
         after = all_passed - before
         if before / split <= after / (total - split):
             continue
-        ratio = _log_likelihood(before, split) + _log_likelihood(after, total - split) - whole
+        ratio = _compute_log_likelihood(before, split) + _compute_log_likelihood(after, total - split) - whole
         if ratio > best[1]:
             best = split, ratio
     return best
 
 
-def _log_likelihood(passed: int, total: int) -> float:
+def _compute_log_likelihood(passed: int, total: int) -> float:
     failed = total - passed
     return sum(count * log(count / total) for count in (passed, failed) if count)
 
 
-def _measure_drop(ordered: Sequence[Observation], split: int) -> Drop:
+def _build_drop(ordered: Sequence[Observation], split: int) -> Drop:
     before, after = _compute_rate(ordered[:split]), _compute_rate(ordered[split:])
     return Drop(
         ordered[split].time_ns, before, after, _compute_difference(before, after), _compute_p_value(ordered)
@@ -270,12 +271,12 @@ def _measure_drop(ordered: Sequence[Observation], split: int) -> Drop:
 def _compute_p_value(ordered: Sequence[Observation]) -> float:
     """Return the share of random orders with as likely a drop; the orders are the same in every call."""
     passed = [observation.passed for observation in ordered]
-    seen = _find_likeliest_split(passed)[1]
+    seen = _compute_likeliest_split(passed)[1]
     draw = random.Random(0)  # noqa: S311 - resampling is no secret
     as_likely = 0
     for _ in range(_SHUFFLES):
         draw.shuffle(passed)
-        as_likely += _find_likeliest_split(passed)[1] >= seen
+        as_likely += _compute_likeliest_split(passed)[1] >= seen
     return (1 + as_likely) / (1 + _SHUFFLES)
 
 
@@ -289,7 +290,7 @@ def _compute_difference(before: Rate, after: Rate) -> Interval:
     return found
 
 
-def _summarise_dimension(ordered: Sequence[Observation], split: int, dimension: Dimension) -> Change:
+def _build_change(ordered: Sequence[Observation], split: int, dimension: Dimension) -> Change:
     rates: dict[str, Rate] = {}
     for value in dict.fromkeys(observation.values[dimension] for observation in ordered):
         if value:
@@ -306,10 +307,12 @@ def _summarise_dimension(ordered: Sequence[Observation], split: int, dimension: 
     return Change(dimension, finding, sides[0], sides[1], rates)
 
 
-def _judge(ordered: Sequence[Observation], change: Change, changed: Mapping[Dimension, Change]) -> Change:
+def _evaluate_change(
+    ordered: Sequence[Observation], change: Change, changed: Mapping[Dimension, Change]
+) -> Change:
     """Decide whether a dimension that changed makes the difference, by runs that are alike in the others."""
     others = [other for other in changed.values() if other.dimension is not change.dimension]
-    contrast = _contrast(ordered, change, others)
+    contrast = _find_contrast(ordered, change, others)
     if contrast is None:
         together = tuple(other.dimension for other in others)
         return _with_finding(change, Finding.TOGETHER, None, together)
@@ -323,7 +326,9 @@ def _with_finding(
     return Change(change.dimension, finding, change.before, change.after, change.rates, contrast, together)
 
 
-def _contrast(ordered: Sequence[Observation], change: Change, others: Sequence[Change]) -> Contrast | None:
+def _find_contrast(
+    ordered: Sequence[Observation], change: Change, others: Sequence[Change]
+) -> Contrast | None:
     """Return old against new value where most runs are alike in the others; None where none are."""
     groups: dict[tuple[str, ...], tuple[list[Observation], list[Observation]]] = {}
     for observation in ordered:

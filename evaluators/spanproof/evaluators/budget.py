@@ -30,7 +30,7 @@ class LayerBudgets:
         self._seconds = seconds
         self._spent: dict[Layer, float] = {}
 
-    def reason(self, layer: Layer) -> str | None:
+    def find_exhaustion(self, layer: Layer) -> str | None:
         """Return why nothing more of a layer is judged; None while there is something left."""
         if self._seconds is None or self._spent.get(layer, 0.0) < self._seconds:
             return None

@@ -35,7 +35,7 @@ class RecordedCalls:
             self._exactly.setdefault(normalise_call(parameters, args, kwargs), []).append(at)
             self._by_values.setdefault((bool(args), _encode_values(args, kwargs)), []).append(at)
 
-    def matching(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> Sequence[int]:
+    def list_matching(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> Sequence[int]:
         """Return which of them a call matches, by number, in the order of the record."""
         exact = self._exactly.get(normalise_call(self._parameters, args, kwargs))
         if exact:
@@ -45,7 +45,7 @@ class RecordedCalls:
         return self._by_values.get((not args, _encode_values(args, kwargs)), ())
 
 
-def collect_parameters(
+def list_parameters(
     recorded: Sequence[tuple[Sequence[JsonValue], Mapping[str, JsonValue]]],
 ) -> tuple[str, ...]:
     """Return a tool's parameter names: those of the call that named the most, with none by position."""
@@ -61,14 +61,14 @@ def normalise_call(
 ) -> str:
     """Return one text for equal calls: positional arguments by name, keys sorted, 2.0 written as 2."""
     named = {parameters[i] if i < len(parameters) else f"#{i}": value for i, value in enumerate(args)}
-    return _dump_json({**named, **kwargs})
+    return _format_json({**named, **kwargs})
 
 
 def _encode_values(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
-    return _dump_json([*args, *kwargs.values()])
+    return _format_json([*args, *kwargs.values()])
 
 
-def _dump_json(value: JsonValue) -> str:
+def _format_json(value: JsonValue) -> str:
     return json.dumps(_normalise_numbers(value), sort_keys=True, ensure_ascii=True)
 
 

@@ -48,7 +48,7 @@ def get_arguments(call: RecordedCall) -> dict[str, JsonValue]:
     return {**{str(at): value for at, value in enumerate(call.args)}, **call.kwargs}
 
 
-def find_target(arguments: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
+def get_target(arguments: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
     """Return the values that name what a call is for, by argument; all short ones where no name says so."""
     short = {name: values for name, item in arguments.items() if (values := _list_short_values(item))}
     naming = {name: values for name, values in short.items() if _NAMING_ARGUMENT.search(name)}
@@ -75,7 +75,7 @@ def shares_target(
         task: of the run: what it names are targets of their own.
         is_doing: the calls change something; a look-up may be made another way, with other values.
     """
-    wanted, named = find_target(failed), find_target(later)
+    wanted, named = get_target(failed), get_target(later)
     if not wanted or not named:
         return True
     shared = wanted.keys() & named.keys()

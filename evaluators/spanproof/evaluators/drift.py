@@ -57,14 +57,14 @@ class Drift:
         return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def find_drifts(runs: Iterable[Run]) -> list[Drift]:
+def list_drifts(runs: Iterable[Run]) -> list[Drift]:
     """Return what drifted, the latest first."""
     found: dict[_Key, dict[Executor, list[Ending]]] = {}
     for run in runs:
-        for key, ending in _collect_endings(run):
+        for key, ending in _iter_endings(run):
             found.setdefault(key, {}).setdefault(ending.executor, []).append(ending)
     found_drifts = [
-        Drift(key[0], key[1], tuple(sorted(map(_pick_newest, places.values()), key=lambda one: one.time_ns)))
+        Drift(key[0], key[1], tuple(sorted(map(_get_newest, places.values()), key=lambda one: one.time_ns)))
         for key, places in found.items()
         if _follows_the_executor(places)
     ]
@@ -76,11 +76,11 @@ def _follows_the_executor(places: Mapping[Executor, list[Ending]]) -> bool:
     return all(len(members) == 1 for members in classes) and len(set().union(*classes)) > 1
 
 
-def _pick_newest(endings: list[Ending]) -> Ending:
+def _get_newest(endings: list[Ending]) -> Ending:
     return max(endings, key=lambda ending: ending.time_ns)
 
 
-def _collect_endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
+def _iter_endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
     before: list[Snippet] = []
     for step in run.steps:
         for snippet in step.snippets:
@@ -91,7 +91,7 @@ def _collect_endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
                 key = (
                     snippet.language,
                     snippet.source.strip(),
-                    _find_dependencies(snippet, before),
+                    _list_dependencies(snippet, before),
                     _encode_answers(snippet),
                 )
                 yield (
@@ -101,7 +101,7 @@ def _collect_endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
             before.append(snippet)
 
 
-def _find_dependencies(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
+def _list_dependencies(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
     """Return the code before it, where it may use what that left: all of it, as that may in turn."""
     if snippet.language is not Language.PYTHON:
         return ()

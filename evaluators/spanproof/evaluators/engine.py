@@ -14,8 +14,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from spanproof.evaluators.budget import BudgetSpent, LayerBudgets
-from spanproof.evaluators.detect import detect
-from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, sort_by_cost
+from spanproof.evaluators.detect import list_snippets
+from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, list_by_cost
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
@@ -27,7 +27,7 @@ from spanproof.evaluators.model import (
     UserHints,
 )
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.outcomes.grounding import settle_groundedness
+from spanproof.evaluators.outcomes.grounding import list_settled_judgements
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
@@ -107,7 +107,7 @@ class Engine:
             packages_from_trace=packages_from_trace,
             limits=limits,
         )
-        self._evaluators = sort_by_cost(
+        self._evaluators = list_by_cost(
             evaluator for evaluator in (*LAYER_RULES, *evaluators) if evaluator.layer in layers
         )
         self._sampling = sampling or Sampling()
@@ -120,7 +120,7 @@ class Engine:
         """Where runs are replayed and tests run; None evaluates without."""
         return self._runner.sandbox
 
-    def build_in_background(self) -> None:
+    def start_background_builds(self) -> None:
         """Let runs not wait for the environment that their trace names: the caller evaluates them again."""
         if self._runner.environments is not None:
             self._runner.environments.in_background = True
@@ -140,13 +140,13 @@ class Engine:
             fixtures: what its replays find, in place of the engine's own.
             seed: of everything random in its replays, where the fixtures fix none.
         """
-        others = _drop_evaluator_spans(trace)
+        others = _list_own_spans(trace)
         if not others:
             return TraceEvaluation(trace, (), ())
         judged = trace if len(others) == len(trace.spans) else trace_of(others)
-        snippets = detect(judged)
+        snippets = list_snippets(judged)
         found = list_runs(judged, snippets)
-        scans, policies = self._scan_runs(judged, found)
+        scans, policies = self._run_scans(judged, found)
         of_cases, book = tests or {}, replace(fixtures or self._fixtures, seed=seed)
         budgets = LayerBudgets(self._layer_budget_s)
         runs = tuple(
@@ -175,9 +175,9 @@ class Engine:
             trace: a whole one.
             altered: the run that takes the place of the one with its span.
         """
-        runs = list_runs(trace, detect(trace))
+        runs = list_runs(trace, list_snippets(trace))
         found = tuple(altered if run.span_id == altered.span_id else run for run in runs)
-        scans, policies = self._scan_runs(trace, found)
+        scans, policies = self._run_scans(trace, found)
         return self._evaluate_run(
             trace,
             altered,
@@ -190,10 +190,10 @@ class Engine:
             LayerBudgets(self._layer_budget_s),
         )
 
-    def _scan_runs(self, trace: Trace, runs: Sequence[Run]) -> tuple[dict[str, Scan], dict[str, Policy]]:
+    def _run_scans(self, trace: Trace, runs: Sequence[Run]) -> tuple[dict[str, Scan], dict[str, Policy]]:
         """Return what the scanners say of each snippet, and the policy that holds for it, by its id."""
         gates = {
-            snippet.id: self._pipeline.for_subject(describe_subject(trace, run, snippet))
+            snippet.id: self._pipeline.for_subject(build_subject(trace, run, snippet))
             for run in runs
             for snippet in run.snippets
         }
@@ -217,15 +217,15 @@ class Engine:
         budgets: LayerBudgets,
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
-        left_out = self._sampling.left_out(run)
-        needed = self._collect_needs(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
+        left_out = self._sampling.get_left_out(run)
+        needed = self._get_needs(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
         replay: Replay | NoReplay = NoReplay(_NOT_NEEDED, NoReplayCause.NOT_NEEDED)
         apis: Mapping[str, ApiReport] = {}
-        if needed and (reason := self._runner.too_weak(run, policies)) is not None:
+        if needed and (reason := self._runner.find_weakness(run, policies)) is not None:
             replay = NoReplay(reason)
         elif Needs.REPLAY in needed:
-            replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
-        tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
+            replay, apis = self._runner.run_replay(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
+        tested = self._runner.run_case_tests(run, tests, replay, fixtures) if tests is not None else None
         account = build_account(trace, run, own, replay)
         evidence = RunEvidence(
             trace, run, own, replay, apis, policies, tested, self._hints, earlier, account, called
@@ -233,12 +233,12 @@ class Engine:
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
-            _with_outcome(judgement, redactor.outcome(_await_root(evidence, judgement)))
-            for judgement in self._judge_run(evidence, left_out, budgets)
+            _with_outcome(judgement, redactor.build_masked_outcome(_with_awaited_root(evidence, judgement)))
+            for judgement in self._list_judgements(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
 
-    def _collect_needs(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
+    def _get_needs(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
         """Return what the evaluators that judge this run need."""
         needed = Needs.NOTHING
         for evaluator in self._evaluators:
@@ -246,7 +246,7 @@ class Engine:
                 needed |= evaluator.needs(run)
         return needed
 
-    def _judge_run(
+    def _list_judgements(
         self, evidence: RunEvidence, left_out: Mapping[Layer, str], budgets: LayerBudgets
     ) -> list[Judgement]:
         """Return what every evaluator says; of two judgements about the same, the costlier one's."""
@@ -257,7 +257,7 @@ class Engine:
                 judgements = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
             elif evaluator in LAYER_RULES:
                 judgements = [
-                    _make_judgement(
+                    _build_judgement(
                         evaluator, evaluator.layer.value, evidence.run, Skipped(reason, Cause.NOT_SAMPLED)
                     )
                 ]
@@ -274,7 +274,7 @@ def _with_outcome(judgement: Judgement, outcome: Outcome) -> Judgement:
     return judgement if outcome is judgement.outcome else replace(judgement, outcome=outcome)
 
 
-def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
+def _with_awaited_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
     """Return the outcome; open, not skipped, where the answer may be on a root that has not come."""
     outcome, run = judgement.outcome, evidence.run
     waits = run.span_id in evidence.trace.orphans and judgement.name == Layer.GROUNDEDNESS.value
@@ -284,17 +284,17 @@ def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
     return outcome
 
 
-def describe_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
+def build_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
     """Return what policy overrides are matched by: the cohort, the agent, the tool that took the code."""
     return {
         **asdict(run.cohort),
         "agent": run.cohort.agent or run.name,
         "language": snippet.language.value,
-        "tool": _find_tool(trace, run, snippet),
+        "tool": _get_tool(trace, run, snippet),
     }
 
 
-def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
+def _get_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
     """Return the tool that ran the code or was called for it; empty where the agent itself runs it."""
     request = _REQUESTED.match(snippet.path)
     span = trace.by_id.get(snippet.span_id)
@@ -317,16 +317,16 @@ def _run_within_budget(
 ) -> list[Judgement]:
     """Return the judgements of one evaluator, or the one that its layer's budget is spent."""
     layer = evaluator.layer
-    reason = budgets.reason(layer)
+    reason = budgets.find_exhaustion(layer)
     if reason is None:
         try:
             with budgets.charge(layer, interrupt=evaluator.cost is Cost.RULES):
                 return run_evaluator(evaluator, evidence, so_far)
         except BudgetSpent:
-            reason = budgets.reason(layer)
+            reason = budgets.find_exhaustion(layer)
     return [
-        _make_judgement(
-            evaluator, _derive_score_name(evaluator), evidence.run, Skipped(reason or "", Cause.BUDGET_SPENT)
+        _build_judgement(
+            evaluator, _get_score_name(evaluator), evidence.run, Skipped(reason or "", Cause.BUDGET_SPENT)
         )
     ]
 
@@ -338,19 +338,19 @@ def run_evaluator(
     try:
         judgements = evaluator.judge(evidence, so_far)
         if evaluator in LAYER_RULES and evaluator.layer is Layer.GROUNDEDNESS:
-            judgements = settle_groundedness(evidence.account, judgements)
+            judgements = list_settled_judgements(evidence.account, judgements)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
-        return [_make_judgement(evaluator, _derive_score_name(evaluator), evidence.run, outcome)]
+        return [_build_judgement(evaluator, _get_score_name(evaluator), evidence.run, outcome)]
     return judgements
 
 
-def _derive_score_name(evaluator: Evaluator) -> str:
+def _get_score_name(evaluator: Evaluator) -> str:
     """Return the name of the score that speaks for all of an evaluator."""
     return evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
 
 
-def _make_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
+def _build_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
     return Judgement(evaluator.layer, name, run.span_id, outcome, evaluator.name, evaluator.version)
 
 
@@ -376,7 +376,7 @@ def _list_called_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(other for other in runs if other is not run and other.span_id in called)
 
 
-def _drop_evaluator_spans(trace: Trace) -> list[Span]:
+def _list_own_spans(trace: Trace) -> list[Span]:
     """Return the trace's spans but those of our evaluators and what is below: scores are not scored."""
     own = {
         span.span_id

@@ -81,7 +81,7 @@ class Evaluator(ABC):
 _FIELDS: Final[Mapping[str, type]] = {"name": str, "version": str, "layer": Layer, "cost": Cost}
 
 
-def require_replay_if_silent(run: Run) -> Needs:
+def get_replay_need(run: Run) -> Needs:
     """Return the replay, where the record leaves open how code that ran ended."""
     return Needs.REPLAY if is_silent(run) else Needs.NOTHING
 
@@ -96,7 +96,7 @@ class LayerRules(Evaluator):
         self,
         layer: Layer,
         rules: Callable[[RunEvidence], list[Judgement]],
-        needs: Callable[[Run], Needs] = require_replay_if_silent,
+        needs: Callable[[Run], Needs] = get_replay_need,
     ) -> None:
         self.name = f"spanproof.{layer}"
         self.layer = layer
@@ -119,16 +119,16 @@ class LayerRules(Evaluator):
 
 
 LAYER_RULES: tuple[Evaluator, ...] = (
-    LayerRules(Layer.CORRECTNESS, correctness.judge, lambda _run: Needs.REPLAY | Needs.APIS),
-    LayerRules(Layer.BOUNDARY, boundary.judge, lambda _run: Needs.REPLAY),
-    LayerRules(Layer.EXECUTION, execution.judge, lambda _run: Needs.REPLAY),
-    LayerRules(Layer.GROUNDEDNESS, groundedness.judge),
-    LayerRules(Layer.TRAJECTORY, trajectory.judge),
+    LayerRules(Layer.CORRECTNESS, correctness.evaluate_correctness, lambda _run: Needs.REPLAY | Needs.APIS),
+    LayerRules(Layer.BOUNDARY, boundary.evaluate_boundary, lambda _run: Needs.REPLAY),
+    LayerRules(Layer.EXECUTION, execution.evaluate_execution, lambda _run: Needs.REPLAY),
+    LayerRules(Layer.GROUNDEDNESS, groundedness.evaluate_groundedness),
+    LayerRules(Layer.TRAJECTORY, trajectory.evaluate_trajectory),
 )
 """In the order in which layers are judged and shown."""
 
 
-def sort_by_cost(evaluators: Iterable[Evaluator]) -> tuple[Evaluator, ...]:
+def list_by_cost(evaluators: Iterable[Evaluator]) -> tuple[Evaluator, ...]:
     """Return evaluators in the order in which they are called; those of one cost stay in theirs."""
     return tuple(sorted(evaluators, key=lambda evaluator: evaluator.cost))
 

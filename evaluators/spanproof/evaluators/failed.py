@@ -27,7 +27,7 @@ def build_failed_evaluation(
     """
     outcome = Errored(error_type, message)
     found = []
-    for run in _find_runs(trace):
+    for run in _list_runs(trace):
         evidence = RunEvidence(trace, run, {}, NoReplay(message))
         judgements = [
             Judgement(rule.layer, rule.layer.value, run.span_id, outcome, rule.name, rule.version)
@@ -38,7 +38,7 @@ def build_failed_evaluation(
     return TraceEvaluation(trace, tuple(found), ())
 
 
-def _find_runs(trace: Trace) -> list[Run]:
+def _list_runs(trace: Trace) -> list[Run]:
     """Return the trace's runs; one under its first span where finding them is what fails."""
     try:
         found = list_runs(trace, ())

@@ -60,10 +60,10 @@ class JudgeBounds:
         if self._file is None:
             return True
         with self._lock:
-            self._refresh(self._file)
+            self._update_bounds(self._file)
             return (judge, layer) not in self._below
 
-    def _refresh(self, file: Path) -> None:
+    def _update_bounds(self, file: Path) -> None:
         """Read the file where it changed."""
         try:
             changed_at = file.stat().st_mtime_ns

@@ -62,7 +62,7 @@ class Lint(Evaluator):
         if not python:
             return []
         found = self._run_ruff(python) if self._ruff is not None else {}
-        names = _collect_known_names(evidence.run)
+        names = _list_known_names(evidence.run)
         return [
             Judgement(
                 self.layer,
@@ -130,7 +130,7 @@ class Lint(Evaluator):
         return shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
 
 
-def _collect_known_names(run: Run) -> frozenset[str]:
+def _list_known_names(run: Run) -> frozenset[str]:
     """Return what some step binds, and the tools."""
     bound = (
         read_names(snippet.source).bound for snippet in run.snippets if snippet.language is Language.PYTHON

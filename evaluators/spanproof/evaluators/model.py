@@ -119,7 +119,7 @@ class Replay:
             None,
         )
 
-    def step(self, snippet_id: str) -> ReplayedStep | None:
+    def find_step(self, snippet_id: str) -> ReplayedStep | None:
         """Return the replay of this snippet, None where it was not replayed."""
         return next((step for step in self.steps if step.snippet.id == snippet_id), None)
 
@@ -289,7 +289,7 @@ class RunEvidence:
     account: Account = field(default_factory=Account)
     called: tuple[Run, ...] = ()
 
-    def policy_of(self, snippet_id: str) -> Policy:
+    def get_policy(self, snippet_id: str) -> Policy:
         """Return the boundary of one snippet."""
         return self.policies.get(snippet_id) or Policy()
 
@@ -314,7 +314,9 @@ class RunEvaluation:
         return fold_outcomes(self.layers.values())
 
     def _repr_html_(self) -> str:
-        rows = [(layer, get_state(outcome), _explain(outcome)) for layer, outcome in self.layers.items()]
+        rows = [
+            (layer, get_state(outcome), _describe_outcome(outcome)) for layer, outcome in self.layers.items()
+        ]
         return format_html_table(f"{self.run.name}: {self.state}", ("layer", "state", "why"), rows)
 
 
@@ -352,7 +354,7 @@ class TraceEvaluation:
         return format_html_table(f"trace {self.trace.trace_id}: {self.state}", ("run", *Layer, "all"), rows)
 
 
-def _explain(outcome: Outcome) -> str:
+def _describe_outcome(outcome: Outcome) -> str:
     """Return why a layer is what it is."""
     match outcome:
         case Scored(explanation=explanation):

@@ -62,7 +62,7 @@ def get_scorer_name(function: Callable[..., Any]) -> str:
     return str(getattr(function, _NAME, "") or getattr(function, "__name__", type(function).__name__))
 
 
-def call_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
+def run_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
     """Return what a function returns for a row; a coroutine is run to its end.
 
     Args:
@@ -70,17 +70,17 @@ def call_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Ma
         row: keys and values.
         more: further ones; without any, a first parameter that is no key gets the row's input, or the row.
     """
-    positional, filled = _fill_arguments(function, row, more)
+    positional, filled = _build_arguments(function, row, more)
     result = function(*positional, **filled)
-    return asyncio.run(_finish(result)) if inspect.isawaitable(result) else result
+    return asyncio.run(_wait_for_result(result)) if inspect.isawaitable(result) else result
 
 
-def find_missing_argument(
+def describe_missing_argument(
     function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]
 ) -> str:
-    """Return what `call_with_row` cannot give to a function, as a clause; empty where nothing is missing."""
-    positional, filled = _fill_arguments(function, row, more)
-    signature = _read_signature(function)
+    """Return what `run_with_row` cannot give to a function, as a clause; empty where nothing is missing."""
+    positional, filled = _build_arguments(function, row, more)
+    signature = _find_signature(function)
     try:
         if signature is not None:
             signature.bind(*positional, **filled)
@@ -89,7 +89,7 @@ def find_missing_argument(
     return ""
 
 
-def _read_signature(function: Callable[..., Any]) -> inspect.Signature | None:
+def _find_signature(function: Callable[..., Any]) -> inspect.Signature | None:
     """Return a function's signature; None of a type like `int`, which has none."""
     try:
         return inspect.signature(function)
@@ -97,11 +97,11 @@ def _read_signature(function: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _fill_arguments(
+def _build_arguments(
     function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments for a function, by position and by name."""
-    signature = _read_signature(function)
+    signature = _find_signature(function)
     if signature is None:
         return [more["output"] if "output" in more else row.get("input", row)], {}
     values = {**row, **more}
@@ -124,12 +124,12 @@ def _fill_arguments(
 def run_scorer(scorer: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> FunctionScore:
     """Return the score that a function gives; what it raises is the score's error."""
     try:
-        return _read_score(call_with_row(scorer, row, more))
+        return _read_score(run_with_row(scorer, row, more))
     except Exception as problem:  # noqa: BLE001 - a scorer of the user's may raise anything
         return FunctionScore(None, error=f"{type(problem).__name__}: {problem}")
 
 
-async def _finish(result: Any) -> Any:
+async def _wait_for_result(result: Any) -> Any:
     return await result
 
 

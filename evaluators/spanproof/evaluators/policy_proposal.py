@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.layers.boundary import list_refused_attempts
 from spanproof.evaluators.model import Replay, TraceEvaluation
 from spanproof.evaluators.runs import list_runs
@@ -143,22 +143,22 @@ class Proposal:
         return [value for value in self.values if value.key == key]
 
 
-def observe_evaluation(evaluation: TraceEvaluation) -> list[ObservedRun]:
+def list_evaluation_runs(evaluation: TraceEvaluation) -> list[ObservedRun]:
     """Return the runs of a stored evaluation, with the attempts of their replays."""
     found = []
     for run in evaluation.runs:
         steps = run.replay.steps if isinstance(run.replay, Replay) else ()
         attempts = {step.snippet.id: step.execution.attempts for step in steps}
-        found.append(_observe_run(run.run, attempts))
+        found.append(_build_observed_run(run.run, attempts))
     return found
 
 
-def observe_trace(trace: Trace) -> list[ObservedRun]:
+def list_trace_runs(trace: Trace) -> list[ObservedRun]:
     """Return the runs of a trace that was not evaluated."""
-    return [_observe_run(run, {}) for run in list_runs(trace, detect(trace))]
+    return [_build_observed_run(run, {}) for run in list_runs(trace, list_snippets(trace))]
 
 
-def _observe_run(run: Run, attempts: Mapping[str, tuple[Attempt, ...]]) -> ObservedRun:
+def _build_observed_run(run: Run, attempts: Mapping[str, tuple[Attempt, ...]]) -> ObservedRun:
     # What was only proposed did nothing: it is no use of the agent's.
     snippets = tuple(snippet for snippet in run.snippets if snippet.executed)
     return ObservedRun(
@@ -166,7 +166,7 @@ def _observe_run(run: Run, attempts: Mapping[str, tuple[Attempt, ...]]) -> Obser
     )
 
 
-def propose_policy(runs: Sequence[ObservedRun], preset: str) -> Proposal:
+def build_proposal(runs: Sequence[ObservedRun], preset: str) -> Proposal:
     """Return the policy that allows what these runs use.
 
     Args:
@@ -181,7 +181,7 @@ def propose_policy(runs: Sequence[ObservedRun], preset: str) -> Proposal:
         snippet.id
         for run in ordered
         for snippet in run.snippets
-        if everything.scan(snippet).verdict is Verdict.DENY
+        if everything.get_scan(snippet).verdict is Verdict.DENY
     )
     learned = learner.build_policy(ordered, harmful)
     return Proposal(
@@ -210,7 +210,7 @@ class _Learned:
     def __post_init__(self) -> None:
         self._pipeline = Pipeline(self.policy)
 
-    def scan(self, snippet: Snippet) -> Scan:
+    def get_scan(self, snippet: Snippet) -> Scan:
         """Return the scan of a snippet under the policy."""
         key = (snippet.language.value, snippet.source)
         if key not in self._scans:
@@ -238,8 +238,8 @@ class _Learner:
                 proposed
                 for snippet in run.snippets
                 if snippet.id not in without
-                for use in self._list_uses(run, snippet)
-                if _find_objection(use) is None and (proposed := self._convert(use)) is not None
+                for use in self._iter_uses(run, snippet)
+                if _find_objection(use) is None and (proposed := self._find_key_and_value(use)) is not None
             }
             counts.update(found)
         values = [ProposedValue(key, value, number) for (key, value), number in counts.items()]
@@ -249,7 +249,10 @@ class _Learner:
         stated = ["hosts", "environment", "allowed_commands"]
         stated += [key for key in ("ports", "sql_verbs") if any(value.key == key for value in kept)]
         return _Learned(
-            self._apply(kept, removed, stated), tuple(sorted(stated, key=_KEYS.index)), tuple(kept), removed
+            self._build_policy(kept, removed, stated),
+            tuple(sorted(stated, key=_KEYS.index)),
+            tuple(kept),
+            removed,
         )
 
     def list_left_out(self, runs: Sequence[ObservedRun], policy: Policy) -> tuple[LeftOut, ...]:
@@ -257,9 +260,9 @@ class _Learner:
         counts: Counter[_Use] = Counter()
         first: dict[_Use, str] = {}
         for run in runs:
-            uses = {use for snippet in run.snippets for use in self._list_uses(run, snippet)}
+            uses = {use for snippet in run.snippets for use in self._iter_uses(run, snippet)}
             for use in uses:
-                if self._convert(use) is not None and not self._allows(policy, use):
+                if self._find_key_and_value(use) is not None and not self._allows(policy, use):
                     counts[use] += 1
                     first.setdefault(use, run.trace_id)
         found = [
@@ -268,7 +271,7 @@ class _Learner:
         ]
         return tuple(sorted(found, key=lambda one: (-one.runs, one.kind.value, one.value)))
 
-    def _list_uses(self, run: ObservedRun, snippet: Snippet) -> Iterable[_Use]:
+    def _iter_uses(self, run: ObservedRun, snippet: Snippet) -> Iterable[_Use]:
         key = (snippet.language.value, snippet.source)
         if key not in self._uses:
             for uses in self._boundary.uses.values():
@@ -278,9 +281,9 @@ class _Learner:
                 (kind, value) for kind, uses in self._boundary.uses.items() for value in uses
             )
         refused = list_refused_attempts(run.attempts.get(snippet.id, ()), self._base)
-        return self._uses[key] | {use for attempt in refused if (use := _convert_attempt(attempt))}
+        return self._uses[key] | {use for attempt in refused if (use := _find_attempt_use(attempt))}
 
-    def _convert(self, use: _Use) -> tuple[str, str] | None:
+    def _find_key_and_value(self, use: _Use) -> tuple[str, str] | None:
         """Return key and value that allow a use; None where the base needs none."""
         kind, value = use
         match kind:
@@ -288,14 +291,14 @@ class _Learner:
                 action = Action.READ if kind is UseKind.READ else Action.WRITE
                 if Boundary(self._base).path(action, (value,)) is None:
                     return None
-                return f"{kind}_roots", _choose_root(value)
+                return f"{kind}_roots", _get_root(value)
             case UseKind.COMMAND:
-                return "allowed_commands", _choose_pattern(value)
+                return "allowed_commands", _get_pattern(value)
             case _:
                 return _KEY_OF_KIND[kind], value
 
     def _allows(self, policy: Policy, use: _Use) -> bool:
-        converted = self._convert(use)
+        converted = self._find_key_and_value(use)
         if converted is None:
             return True
         key, value = converted
@@ -303,7 +306,7 @@ class _Learner:
             return value not in policy.denied_modules
         return (int(value) if key == "ports" else value) in getattr(policy, key)
 
-    def _apply(
+    def _build_policy(
         self, values: Sequence[ProposedValue], removed: Sequence[ProposedValue], stated: Sequence[str]
     ) -> Policy:
         def select(key: str) -> list[str]:
@@ -338,7 +341,7 @@ _KEY_OF_KIND: Final = {
 }
 
 
-def _convert_attempt(attempt: Attempt) -> _Use | None:
+def _find_attempt_use(attempt: Attempt) -> _Use | None:
     """Return the use that a refused attempt shows; None for a program or a privilege, which no key allows."""
     if attempt.kind is AttemptKind.FILE:
         return UseKind.READ, attempt.target
@@ -392,7 +395,7 @@ def _find_objection_to_path(kind: UseKind, path: str) -> str | None:
     return None
 
 
-def _choose_root(path: str) -> str:
+def _get_root(path: str) -> str:
     """Return the directory that makes a path inside: a preset's, or the one that the file lies in."""
     for kind in (UseKind.READ, UseKind.WRITE):
         if (root := _find_preset_root(kind, path)) is not None:
@@ -402,7 +405,7 @@ def _choose_root(path: str) -> str:
     return directory if directory.count("/") > 1 else path
 
 
-def _choose_pattern(command: str) -> str:
+def _get_pattern(command: str) -> str:
     """Return the pattern that allows a command: with its sub-command, where the program has some."""
     words = command.split()
     pattern = _find_preset_pattern(command)
@@ -451,7 +454,7 @@ def _find_preset_root(kind: UseKind, path: str) -> str | None:
 def _find_failure(run: ObservedRun, learned: _Learned) -> FailedRun | None:
     """Return the run with the reason, where the policy fails it."""
     for snippet in run.snippets:
-        denied = [one for one in learned.scan(snippet).findings if one.verdict is Verdict.DENY]
+        denied = [one for one in learned.get_scan(snippet).findings if one.verdict is Verdict.DENY]
         if denied:
             return FailedRun(run.trace_id, run.span_id, run.agent, denied[0].message)
         refused = list_refused_attempts(run.attempts.get(snippet.id, ()), learned.policy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanproof.evaluators.detect.answers import find_answer_code
+from spanproof.evaluators.detect.answers import list_answer_code
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
@@ -41,15 +41,15 @@ class NoCode(Evaluator):
         )
         if not any(fits):
             return []
-        return [Judgement(self.layer, "no_code", run.span_id, _score_run(run), self.name, self.version)]
+        return [Judgement(self.layer, "no_code", run.span_id, _evaluate_run(run), self.name, self.version)]
 
     def needs(self, run: Run) -> Needs:
         """Return `Needs.NOTHING`: it reads what was detected."""
         return Needs.NOTHING
 
 
-def _score_run(run: Run) -> Outcome:
-    facts = list(_find_facts(run))
+def _evaluate_run(run: Run) -> Outcome:
+    facts = list(_iter_facts(run))
     if facts:
         languages = ", ".join(sorted({language for language, _ in facts}))
         counted = format_count(len(facts), "snippet")
@@ -62,7 +62,7 @@ def _score_run(run: Run) -> Outcome:
     return Scored(1.0, Label.PASS, "No code in the answer, as this cohort should have none.")
 
 
-def _find_facts(run: Run) -> Iterator[tuple[str, Evidence]]:
+def _iter_facts(run: Run) -> Iterator[tuple[str, Evidence]]:
     """Yield the language and the place of each program in the answer, and in words on the way to it."""
     unexecuted = [
         snippet for snippet in run.snippets if not snippet.executed and snippet.language in PROGRAMS
@@ -70,7 +70,7 @@ def _find_facts(run: Run) -> Iterator[tuple[str, Evidence]]:
     for snippet in unexecuted:
         yield snippet.language.value, Evidence(f"{snippet.language.value} at {snippet.path}", snippet.span_id)
     sources = {snippet.source.strip() for snippet in unexecuted}
-    for found in find_answer_code(run.answer) if run.answer is not None else ():
+    for found in list_answer_code(run.answer) if run.answer is not None else ():
         if found.language in PROGRAMS and found.source.strip() not in sources:
             # The answer repeats code that ran.
             yield found.language.value, Evidence(f"{found.language.value} in the answer", run.span_id)

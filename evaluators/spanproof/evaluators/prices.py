@@ -49,7 +49,7 @@ class Price:
     provider: str = ""
     as_of: date | None = None
 
-    def of(self, tokens_in: int, tokens_out: int) -> float:
+    def compute_dollars(self, tokens_in: int, tokens_out: int) -> float:
         """Return dollars for so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / _MILLION
 

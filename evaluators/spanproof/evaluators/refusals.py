@@ -27,7 +27,7 @@ _USED_UP = {"steps": "{:,.0f} steps", "tokens": "{:,.0f} tokens", "cost_usd": "$
 
 def find_refusal(trace: Trace, span: Span) -> Refusal | None:
     """Return why the operation of this span was refused, None where it ran."""
-    for event in _iterate_blocking_events(span):
+    for event in _iter_blocking_events(span):
         # A tool's refusal on another span is of a call that the code of this span made.
         if span.kind is SpanKind.TOOL or (span.error is not None and genai.TOOL_NAME not in event.attributes):
             return _build_guard_refusal(span, event)
@@ -46,7 +46,7 @@ def find_ending_refusal(trace: Trace, span: Span) -> Refusal | None:
     refusing = [
         (events[-1].time_ns, descendant, events[0])
         for descendant in (span, *trace.descendants(span.span_id))
-        if (events := list(_iterate_blocking_events(descendant)))
+        if (events := list(_iter_blocking_events(descendant)))
     ]
     if not refusing:
         return None
@@ -55,9 +55,9 @@ def find_ending_refusal(trace: Trace, span: Span) -> Refusal | None:
     return _build_guard_refusal(last, event)
 
 
-def find_blocking_rules(span: Span) -> Iterator[str]:
+def iter_blocking_rules(span: Span) -> Iterator[str]:
     """Yield the rules for which Spanproof's guard stopped what was to run on this span."""
-    for event in _iterate_blocking_events(span):
+    for event in _iter_blocking_events(span):
         yield str(event.attributes.get(ours.GUARD_RULE) or span.name)
 
 
@@ -68,12 +68,12 @@ def is_stopping(span: Span) -> bool:
 
 def is_budget_used_up(refusal: Refusal | None) -> bool:
     """Whether a budget refused a step because it is used up: it then refuses every later one, too."""
-    return refusal is not None and _get_used_up_kind(refusal) is not None
+    return refusal is not None and _find_used_up_kind(refusal) is not None
 
 
 def format_refuser(refusal: Refusal) -> str:
     """Return who refused, as a clause: `the guard (py.process.spawn)`, `the budget for 2 steps`."""
-    kind = _get_used_up_kind(refusal)
+    kind = _find_used_up_kind(refusal)
     if kind is not None and refusal.limit is not None:
         amount = _USED_UP[kind].format(refusal.limit)
         return f"the budget for {amount.removesuffix('s') if refusal.limit == 1 else amount}"
@@ -87,7 +87,7 @@ def format_refusal(refusal: Refusal) -> str:
     return f"refused by the {refusal.by.value}: {refusal.rule}"
 
 
-def _iterate_blocking_events(span: Span) -> Iterator[Event]:
+def _iter_blocking_events(span: Span) -> Iterator[Event]:
     for event in span.events:
         if event.name == ours.GUARD_EVENT and event.attributes.get(ours.GUARD_BLOCKED) is True:
             yield event
@@ -100,7 +100,7 @@ def _build_guard_refusal(span: Span, event: Event) -> Refusal:
     return Refusal(by, rule, float(limit) if isinstance(limit, int | float) else None)
 
 
-def _get_used_up_kind(refusal: Refusal) -> str | None:
+def _find_used_up_kind(refusal: Refusal) -> str | None:
     kind = refusal.rule.removeprefix(ours.GUARD_BUDGET_RULE_PREFIX)
     return kind if refusal.by is Refuser.BUDGET and kind in _USED_UP else None
 

@@ -15,7 +15,7 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import Layer, trace_of
 
 
-def rescore_trace(
+def evaluate_again(
     engine: Engine,
     stored: TraceEvaluation,
     layers: Collection[Layer],

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.evaluators.recorded import shows_outcome
-from spanproof.reading.printed_literals import remove_echoes
+from spanproof.reading.printed_literals import without_echoes
 from spanproof.trace import Payload, Snippet, Step
 
 _TOKEN = re.compile(r"\S+")
@@ -67,22 +67,22 @@ class Returned:
         return tuple(output for output in self.outputs if output.turn == self.turn)
 
 
-def collect_outputs(evidence: RunEvidence) -> Returned:
+def read_outputs(evidence: RunEvidence) -> Returned:
     """Collect the outputs of a run, and of the turns before it, in the order of their steps."""
     turns = [replace(evidence, run=turn, replay=NoReplay("an earlier turn")) for turn in evidence.earlier]
     outputs = [
         replace(output, turn=number)
         for number, turn in enumerate((*turns, evidence), 1)
-        for output in _collect_run_outputs(turn)
+        for output in _iter_run_outputs(turn)
     ]
     failures = sum(_count_failures(step) for step in evidence.run.steps)
-    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_list_differences(evidence)))
+    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_iter_differences(evidence)))
 
 
-def _collect_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+def _iter_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
-        for found in _collect_step_outputs(step, evidence):
+        for found in _iter_step_outputs(step, evidence):
             if _adds_lines(found, seen):
                 seen.append(found.text)
                 yield found
@@ -102,36 +102,36 @@ def _adds_lines(found: ReturnedOutput, seen: list[str]) -> bool:
     return False
 
 
-def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+def _iter_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for call in step.calls:
         if not is_answer(call) and call.error is None and call.result is not None:
             yield ReturnedOutput(format_payload(call.result), step.number, call.span_id or step.span_id)
     for snippet in step.snippets:
         if snippet.executed:
-            yield from _collect_snippet_outputs(snippet, step, evidence)
+            yield from _iter_snippet_outputs(snippet, step, evidence)
     only_answers = bool(step.calls) and not step.snippets and all(map(is_answer, step.calls))
     if step.observation and step.error is None and not only_answers:
-        text = _extract_shown(step, step.observation)
+        text = _get_shown(step, step.observation)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
             yield ReturnedOutput(text, step.number, step.span_id, printed=bool(step.snippets))
 
 
-def _extract_shown(step: Step, observation: str) -> str:
+def _get_shown(step: Step, observation: str) -> str:
     """Return what a step's code showed, without the framework's words, its own source and the answer."""
     if step.is_final or any(snippet.is_final for snippet in step.snippets):
         observation = _LAST_OUTPUT.sub("", observation)
-    shown = _strip_headers(observation)
+    shown = _without_headers(observation)
     for snippet in step.snippets:
-        shown = remove_echoes(shown, snippet.source)
+        shown = without_echoes(shown, snippet.source)
     return shown
 
 
-def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
-    logs = remove_echoes(snippet.logs, snippet.source) if snippet.logs else ""
+def _iter_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    logs = without_echoes(snippet.logs, snippet.source) if snippet.logs else ""
     if logs.strip():
         yield ReturnedOutput(logs, step.number, snippet.span_id, printed=True)
     if snippet.is_final:
-        computed = _extract_computed(_read_answer_text(evidence), snippet.source)
+        computed = _get_computed(_read_answer_text(evidence), snippet.source)
         if computed:
             yield ReturnedOutput(computed, step.number, snippet.span_id)
         return
@@ -139,32 +139,30 @@ def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence
         if snippet.output is not None:
             yield ReturnedOutput(format_payload(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            seen = remove_echoes(_strip_headers(snippet.observation), snippet.source)
+            seen = without_echoes(_without_headers(snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id, printed=True)
     if not shows_outcome(step, snippet):
-        yield from _collect_replayed_outputs(snippet, step, evidence)
+        yield from _iter_replayed_outputs(snippet, step, evidence)
 
 
-def _strip_headers(observation: str) -> str:
+def _without_headers(observation: str) -> str:
     """Return what code showed an agent, without the words of the framework around it."""
     return _VALUE_HEADER.sub("", _NO_VALUE.sub("", _LOGS_HEADER.sub("", observation)))
 
 
-def _collect_replayed_outputs(
-    snippet: Snippet, step: Step, evidence: RunEvidence
-) -> Iterator[ReturnedOutput]:
+def _iter_replayed_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     replay = evidence.replay
-    again = replay.step(snippet.id) if isinstance(replay, Replay) else None
+    again = replay.find_step(snippet.id) if isinstance(replay, Replay) else None
     if again is None or again.execution.raised is not None:
         return
     for text in (again.execution.stdout, again.execution.result_text or ""):
-        text = remove_echoes(text, snippet.source)
+        text = without_echoes(text, snippet.source)
         if text.strip() and text != "None":
             yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True, printed=True)
 
 
-def _extract_computed(answer: str, source: str) -> str:
+def _get_computed(answer: str, source: str) -> str:
     """Return the words of an answer that are not in the code that gave it: those the code worked out."""
     kept = [
         token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…"
@@ -191,7 +189,7 @@ def format_payload(payload: Payload) -> str:
     return payload.text
 
 
-def _list_differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
+def _iter_differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
     if isinstance(evidence.replay, Replay):
         for step in evidence.replay.steps:
             if step.agrees is False:

@@ -49,7 +49,7 @@ def select_layer_outcomes(run_span_id: str, scores: Iterable[Score]) -> dict[Lay
     return own | by_person
 
 
-def sort_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:
+def list_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:
     """Return the layers of a run, the gravest first.
 
     Of those that fail, errored or are open the order is `REASON_ORDER`, of the others that of `Layer`.
@@ -66,5 +66,5 @@ def sort_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:
 
 def find_reason(layers: Mapping[Layer, Outcome]) -> tuple[Layer, Outcome] | None:
     """Return the layer that says why a run is in its state, and its outcome; None where no layer judged."""
-    ranked = sort_by_gravity(layers)
+    ranked = list_by_gravity(layers)
     return (ranked[0], layers[ranked[0]]) if ranked else None

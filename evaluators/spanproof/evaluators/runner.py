@@ -18,11 +18,11 @@ from spanproof.evaluators.replay import (
     FixtureBook,
     FixtureSet,
     TraceEnvironments,
-    parameters_in,
+    read_parameters,
     replay_run,
 )
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
-from spanproof.evaluators.sampling import hash_to_share
+from spanproof.evaluators.sampling import compute_hash_share
 from spanproof.sandbox import (
     BadFixture,
     Sandbox,
@@ -75,7 +75,7 @@ class Runner:
         self._limits = limits
         self._warned: set[str] = set()
 
-    def too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
+    def find_weakness(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
         """Return why the sandbox's wall is not the one a policy demands for this run's code; else None."""
         for policy in [policies[snippet.id] for snippet in run.snippets]:
             demanded = policy.sandbox_tier
@@ -95,16 +95,16 @@ class Runner:
         """The sandbox's tier; looked up once, and only where a policy demands one. None: it cannot run."""
         return self.sandbox.availability().tier if self.sandbox is not None else None
 
-    def replayed(
+    def run_replay(
         self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
         """Return the run's replay, and on request what the runtime knows of the names its code uses."""
         sandbox, apis = self.sandbox, self._apis
         if sandbox is None or apis is None:
             return self._no_replay, {}
-        repeat = hash_to_share(trace.trace_id) < self._repeat_share
+        repeat = compute_hash_share(trace.trace_id) < self._repeat_share
         try:
-            found = self._resolve_fixtures(trace, run, fixtures)
+            found = self._get_fixtures(trace, run, fixtures)
             if isinstance(found, NoReplay):
                 return found, {}
             fixtures_of_run = found
@@ -114,13 +114,13 @@ class Runner:
                     scans,
                     sandbox,
                     fixtures_of_run,
-                    parameters_in(trace),
+                    read_parameters(trace),
                     repeat=repeat,
                     limits=self._limits,
                 )
             )
         except (SandboxUnavailable, BadFixture) as missing:
-            self._warn(str(missing))
+            self._record_warning(str(missing))
             return NoReplay(str(missing)), {}
         except SandboxBroken as failure:
             replay = NoReplay(
@@ -133,7 +133,7 @@ class Runner:
             return NoReplay(f"the replay failed: {name}: {failure}", NoReplayCause.FAILED, name), {}
         try:
             return replay, _run_with_retry(
-                lambda: apis.report(run, fixtures_of_run.packages)
+                lambda: apis.get_reports(run, fixtures_of_run.packages)
             ) if with_apis else {}
         except SandboxUnavailable:
             return replay, {}
@@ -143,27 +143,27 @@ class Runner:
             reason = f"{type(failure).__name__}: {failure}"
             return replay, {snippet.id: ApiReport(failed=reason) for snippet in run.snippets}
 
-    def _resolve_fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
+    def _get_fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
         """Return the user's fixtures for the run, in its own packages where they name none.
 
         Raises:
             BadFixture: the run names a set that is not there.
         """
-        own = fixtures.of(run.cohort)
+        own = fixtures.get_fixture_set(run.cohort)
         if own.packages is not None or self.environments is None:
             return own
-        packages = self.environments.of(trace, run)
+        packages = self.environments.find_packages(trace, run)
         if isinstance(packages, NoReplay):
             return packages
         return replace(own, packages=packages) if packages is not None else own
 
-    def _warn(self, reason: str) -> None:
+    def _record_warning(self, reason: str) -> None:
         """Log once what the scores of every such run will say."""
         if reason not in self._warned:
             self._warned.add(reason)
             log.warning("snippets are not run again: %s", reason)
 
-    def tested(
+    def run_case_tests(
         self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
     ) -> TestReport:
         """Run the case's tests, where code may run at all, and return their report."""
@@ -175,7 +175,7 @@ class Runner:
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
             return build_unrun_report(tests, reason, UnrunCause.SANDBOX_UNAVAILABLE)
         try:
-            own = fixtures.of(run.cohort)
+            own = fixtures.get_fixture_set(run.cohort)
             return _run_with_retry(lambda: run_tests(tests, run, sandbox, own, self._limits))
         except SandboxBroken as failure:
             # The code may have chosen so, to have no verdict.

@@ -51,20 +51,20 @@ class Sampling:
 
     rules: tuple[SamplingRule, ...] = ()
 
-    def left_out(self, run: Run) -> dict[Layer, str]:
+    def get_left_out(self, run: Run) -> dict[Layer, str]:
         """Return the layers of a run that are not judged, with the reason."""
         found: dict[Layer, str] = {}
         for layer in Layer:
             rule = next((rule for rule in self.rules if rule.concerns(layer, run)), None)
-            if rule is not None and _draw_share(run.trace_id, layer, rule.by) >= rule.share:
+            if rule is not None and _compute_share(run.trace_id, layer, rule.by) >= rule.share:
                 found[layer] = f"not sampled: {rule.share:.2%} of such runs are judged on {layer}"
         return found
 
 
-def _draw_share(trace_id: str, layer: Layer, by: SampleBy) -> float:
-    return hash_to_share(f"{trace_id} {layer}" if by is SampleBy.LAYER else trace_id)
+def _compute_share(trace_id: str, layer: Layer, by: SampleBy) -> float:
+    return compute_hash_share(f"{trace_id} {layer}" if by is SampleBy.LAYER else trace_id)
 
 
-def hash_to_share(drawn: str) -> float:
+def compute_hash_share(drawn: str) -> float:
     """Return a number from 0 to below 1 that follows from this text, as a trace's id."""
     return int.from_bytes(blake2b(drawn.encode(), digest_size=8).digest()) / _WHOLE

@@ -14,19 +14,19 @@ from spanproof.sandbox.scanners.model import Finding
 from spanproof.trace import Errored, Score, Scored, Skipped
 
 
-def make_run_row(run: RunEvaluation) -> dict[str, object]:
+def build_run_row(run: RunEvaluation) -> dict[str, object]:
     """Return one run with its cohort, its scores and its code."""
     return {
         "span_id": run.run.span_id,
         "name": run.run.name,
         "state": run.state.value,
         "cohort": {name: value for name, value in asdict(run.run.cohort).items() if value},
-        "scores": [make_score_row(score) for score in run.scores],
-        "snippets": _make_snippet_rows(run),
+        "scores": [build_score_row(score) for score in run.scores],
+        "snippets": _build_snippet_rows(run),
     }
 
 
-def _make_snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
+def _build_snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
     """Return the run's code in order, secrets masked, with what the scanners found in it."""
     redactor = Redactor(run.run.snippets, run.scans)
     return [
@@ -35,14 +35,14 @@ def _make_snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
             "number": number,
             "language": snippet.language.value,
             "executed": snippet.executed,
-            "source": redactor.mask(snippet.source),
-            "findings": [_make_finding_row(finding) for finding in run.scans[snippet.id].findings],
+            "source": redactor.format_masked(snippet.source),
+            "findings": [_build_finding_row(finding) for finding in run.scans[snippet.id].findings],
         }
         for number, snippet in enumerate(run.run.snippets, start=1)
     ]
 
 
-def _make_finding_row(finding: Finding) -> dict[str, object]:
+def _build_finding_row(finding: Finding) -> dict[str, object]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -53,7 +53,7 @@ def _make_finding_row(finding: Finding) -> dict[str, object]:
     }
 
 
-def make_score_row(score: Score) -> dict[str, object]:
+def build_score_row(score: Score) -> dict[str, object]:
     """Return one score.
 
     `state` is one of the five states, None of advice and of metrics; `reason` says why a score was skipped or

@@ -98,7 +98,7 @@ class ScoreSpec:
     @property
     def id(self) -> str:
         """The name users write: `layer.score` for the layer's own value, else `layer.name`."""
-        return score_id(self.layer, self.name)
+        return get_score_id(self.layer, self.name)
 
     @property
     def row_name(self) -> str:
@@ -116,7 +116,7 @@ class ScoreSpec:
         return ANCHORS[self.layer]
 
 
-def score_id(layer: Layer, name: str) -> str:
+def get_score_id(layer: Layer, name: str) -> str:
     """Return the name users write for a score: `layer.score` for a layer's own value, else `layer.name`."""
     return f"{layer.value}.{'score' if name == layer.value else name}"
 
@@ -134,11 +134,11 @@ ANCHORS: Final[Mapping[Layer, str]] = MappingProxyType(
 _OF_SUITES: Final = "only `spanproof suite run` gives it, to cases with tests"
 
 
-def _make_verdict(layer: Layer) -> ScoreSpec:
+def _build_verdict(layer: Layer) -> ScoreSpec:
     return ScoreSpec(layer, layer.value, ScoreKind.VERDICT)
 
 
-def _make_metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[ScoreSpec, ScoreSpec]:
+def _build_metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[ScoreSpec, ScoreSpec]:
     """Return a metric and its value from 0 to 1, which falls as the amount grows."""
     return (
         ScoreSpec(layer, name, ScoreKind.METRIC, unit, inf, advisory=True, given=given),
@@ -146,9 +146,9 @@ def _make_metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[
     )
 
 
-def _declare_correctness() -> Iterator[ScoreSpec]:
+def _iter_correctness() -> Iterator[ScoreSpec]:
     layer = Layer.CORRECTNESS
-    yield _make_verdict(layer)
+    yield _build_verdict(layer)
     for name in ("compiles", "imports_exist", "attributes_exist"):
         yield ScoreSpec(layer, name)
     yield ScoreSpec(layer, "lint", advisory=True, given="evaluation.lint switches it on")
@@ -156,8 +156,8 @@ def _declare_correctness() -> Iterator[ScoreSpec]:
     for name in ("tests_pass", "inputs_unchanged", "within_budget"):
         yield ScoreSpec(layer, name, given=_OF_SUITES)
     structure = "evaluation.structure switches it on"
-    yield from _make_metric(layer, "complexity", Unit.PATHS, structure)
-    yield from _make_metric(layer, "code_lines", Unit.LINES, structure)
+    yield from _build_metric(layer, "complexity", Unit.PATHS, structure)
+    yield from _build_metric(layer, "code_lines", Unit.LINES, structure)
     yield ScoreSpec(layer, "duplication", advisory=True, given=structure)
     yield ScoreSpec(layer, "dead_code", advisory=True, given=structure)
     before = f"{structure}, for runs whose run before is known"
@@ -167,31 +167,31 @@ def _declare_correctness() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "judge_correctness", advisory=True, given=judged)
 
 
-def _declare_boundary() -> Iterator[ScoreSpec]:
+def _iter_boundary() -> Iterator[ScoreSpec]:
     layer = Layer.BOUNDARY
-    yield _make_verdict(layer)
+    yield _build_verdict(layer)
     yield ScoreSpec(layer, "scan")
     yield ScoreSpec(layer, "attempts")
     yield ScoreSpec(layer, "security", advisory=True)
-    yield from _make_metric(layer, "blocks", Unit.BLOCKS, "only runs with a guardrail on the trace have it")
+    yield from _build_metric(layer, "blocks", Unit.BLOCKS, "only runs with a guardrail on the trace have it")
     yield ScoreSpec(layer, "no_code", given="evaluation.without_code names the cohorts that have it")
 
 
-def _declare_execution() -> Iterator[ScoreSpec]:
+def _iter_execution() -> Iterator[ScoreSpec]:
     layer = Layer.EXECUTION
-    yield _make_verdict(layer)
+    yield _build_verdict(layer)
     yield ScoreSpec(layer, "outcome")
     yield ScoreSpec(layer, "reproduced")
     repeated = "only runs that were replayed twice have it; evaluation.repeat_share sets their share"
     yield ScoreSpec(layer, "stable", advisory=True, given=repeated)
     drifted = "only runs whose code ended differently on another executor have it"
     yield ScoreSpec(layer, "drift", advisory=True, given=drifted)
-    yield from _make_metric(layer, "wall_s", Unit.SECONDS)
+    yield from _build_metric(layer, "wall_s", Unit.SECONDS)
 
 
-def _declare_groundedness() -> Iterator[ScoreSpec]:
+def _iter_groundedness() -> Iterator[ScoreSpec]:
     layer = Layer.GROUNDEDNESS
-    yield _make_verdict(layer)
+    yield _build_verdict(layer)
     yield ScoreSpec(layer, "facts")
     yield ScoreSpec(layer, "read", advisory=True)
     yield ScoreSpec(layer, "answer_grounded")
@@ -200,9 +200,9 @@ def _declare_groundedness() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "drift")
 
 
-def _declare_trajectory() -> Iterator[ScoreSpec]:
+def _iter_trajectory() -> Iterator[ScoreSpec]:
     layer = Layer.TRAJECTORY
-    yield _make_verdict(layer)
+    yield _build_verdict(layer)
     for name, weight in (
         ("answered", 0.25),
         ("recovery", 0.15),
@@ -220,21 +220,21 @@ def _declare_trajectory() -> Iterator[ScoreSpec]:
     for name in ("tool_selection", "tool_arguments", "tool_result_use", "tool_recovery"):
         yield ScoreSpec(layer, name, part_of="tool_calling", weight=0.25, advisory=True)
     yield ScoreSpec(layer, "first_mistake", advisory=True)
-    yield from _make_metric(layer, "steps", Unit.STEPS)
-    yield from _make_metric(layer, "consecutive_errors", Unit.ERRORS)
-    yield from _make_metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
-    yield from _make_metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
-    yield from _make_metric(layer, "judge_usd", Unit.USD, "only runs that a judge was paid for have it")
+    yield from _build_metric(layer, "steps", Unit.STEPS)
+    yield from _build_metric(layer, "consecutive_errors", Unit.ERRORS)
+    yield from _build_metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
+    yield from _build_metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
+    yield from _build_metric(layer, "judge_usd", Unit.USD, "only runs that a judge was paid for have it")
     rated = "only a store has it, of runs that a user rated"
     yield ScoreSpec(layer, "feedback", given=rated, stored=False)
 
 
 SCORES: Final[tuple[ScoreSpec, ...]] = (
-    *_declare_correctness(),
-    *_declare_boundary(),
-    *_declare_execution(),
-    *_declare_groundedness(),
-    *_declare_trajectory(),
+    *_iter_correctness(),
+    *_iter_boundary(),
+    *_iter_execution(),
+    *_iter_groundedness(),
+    *_iter_trajectory(),
 )
 """Every score, in the order in which layers are judged and shown."""
 
@@ -261,7 +261,7 @@ class UnregisteredScore(ValueError):  # noqa: N818 - names the score
     """A layer gave a score that the registry does not have, or not as the registry has it."""
 
 
-def find(layer: Layer, name: str) -> ScoreSpec | None:
+def find_score(layer: Layer, name: str) -> ScoreSpec | None:
     """Return the registered score of this name, None where there is none."""
     return _BY_NAME.get((layer, name))
 
@@ -271,7 +271,7 @@ def find_state(layer: Layer, name: str, outcome: Outcome) -> State | None:
 
     A layer's own value without a label is open. Any other score without one is advice, unless it has a cause.
     """
-    spec = find(layer, name)
+    spec = find_score(layer, name)
     if spec is not None and spec.advisory:
         return None
     state = get_state(outcome)
@@ -291,7 +291,7 @@ def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:
     return tuple(spec for spec in SCORES if spec.layer is layer)
 
 
-def find_weights(layer: Layer, composite: str) -> dict[str, float]:
+def get_weights(layer: Layer, composite: str) -> dict[str, float]:
     """Return the weight of each part of a composite score; they add up to 1."""
     return {spec.name: spec.weight for spec in list_layer_scores(layer) if spec.part_of == composite}
 
@@ -313,7 +313,7 @@ def find_nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()
     candidates = {*_BY_NAME, *also} - {(layer, name)}
     of_layer = sorted({other for known_layer, other in candidates if known_layer is layer} | {"score"})
     if near := get_close_matches(name, of_layer, n=1, cutoff=0.75):
-        return score_id(layer, layer.value if near[0] == "score" else near[0])
+        return get_score_id(layer, layer.value if near[0] == "score" else near[0])
     elsewhere = sorted(known_layer for known_layer, other in candidates if other == name)
     return f"{elsewhere[0].value}.{name}" if elsewhere else None
 
@@ -325,8 +325,8 @@ def check_registered(judgements: Collection[Judgement]) -> None:
         UnregisteredScore: one is not; the message names it and where to register it.
     """
     for judgement in judgements:
-        spec = find(judgement.layer, judgement.name)
-        written = score_id(judgement.layer, judgement.name)
+        spec = find_score(judgement.layer, judgement.name)
+        written = get_score_id(judgement.layer, judgement.name)
         if spec is None or spec.normalises:
             raise UnregisteredScore(
                 f"{judgement.evaluator} gave {written}: register it in {__name__} and document it"

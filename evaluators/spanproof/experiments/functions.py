@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval
 from spanproof.evaluators.plain_functions import (
     FunctionScore,
-    call_with_row,
-    find_missing_argument,
+    describe_missing_argument,
     get_scorer_name,
     run_scorer,
+    run_with_row,
 )
 from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.statistics import PairedDifference, compare_pairs
@@ -200,7 +200,7 @@ def evaluate(
 
     def try_row(row: int, number: int) -> RowTrial:
         try:
-            output = call_with_row(task, rows[row], {})
+            output = run_with_row(task, rows[row], {})
         except Exception as problem:  # noqa: BLE001 - whatever the task raises is its failure
             error = f"{type(problem).__name__}: {problem}"
             failed = dict.fromkeys(named, FunctionScore(0.0, f"the task raised {error}"))
@@ -271,7 +271,7 @@ def _check_arguments(
     name: str, function: Callable[..., Any], rows: Sequence[Row], more: Mapping[str, Any]
 ) -> None:
     """Refuse a function that no row can be given to: a mistake in the call is no failure of the task."""
-    missing = [find_missing_argument(function, row, more) for row in rows]
+    missing = [describe_missing_argument(function, row, more) for row in rows]
     if all(missing):
         keys = ", ".join((*rows[0], *more))
         raise ExperimentError(f"{name} cannot be called with {keys}: {missing[0]}")

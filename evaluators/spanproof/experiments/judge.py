@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from spanproof.evaluators.casetests import CaseTests, build_patched_files, build_work_tests
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.runs import list_runs
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
@@ -83,7 +83,7 @@ def _evaluate_ended(
         requests=tuple(request.to_json() for request in ended.requests),
         trace_id=trace.trace_id,
         trace_file=trace_file.name,
-        row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [make_run_row(run)]},
+        row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [build_run_row(run)]},
     )
 
 
@@ -132,7 +132,7 @@ def load_trace(path: Path) -> Trace | None:
 
 def _find_root(trace: Trace) -> Run | None:
     """Return the run that no other run called; of several the first."""
-    runs = list_runs(trace, detect(trace))
+    runs = list_runs(trace, list_snippets(trace))
     return next((run for run in runs if run.parent_span_id is None), None)
 
 

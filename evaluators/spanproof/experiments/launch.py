@@ -211,7 +211,7 @@ def _build_fixtures(case: Case) -> FixtureSet:
     if case.fixtures is None:
         return NO_FIXTURES
     try:
-        return case.fixtures.of(replace(case.cohort, task=case.cohort.task or case.id))
+        return case.fixtures.get_fixture_set(replace(case.cohort, task=case.cohort.task or case.id))
     except BadFixture as problem:
         raise ExperimentError(str(problem)) from problem
 
@@ -423,8 +423,8 @@ class LineReader:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLIN)
+        self._run_polling = select.poll()
+        self._run_polling.register(descriptor, select.POLLIN)
         self._rest = b""
 
     def wait_for_line(self, timeout_s: float) -> dict[str, Any] | None:
@@ -432,7 +432,7 @@ class LineReader:
         until = time.monotonic() + timeout_s
         while b"\n" not in self._rest:
             # `select.select` refuses descriptors from 1,024 on.
-            ready = self._poll.poll(max(0.0, until - time.monotonic()) * 1000)
+            ready = self._run_polling.poll(max(0.0, until - time.monotonic()) * 1000)
             part = os.read(self._descriptor, 65536) if ready else b""
             if not part:
                 return None

@@ -18,13 +18,13 @@ from uuid import uuid4
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.layers.groundedness import Ledger, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Ledger, Verdict, build_ledger
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.notebook import open_engine
 from spanproof.trace import OPEN_VALUE, Message, State, ToolCall
 from spanproof.trace.dialects import read_traces
-from spanproof.trace.exports.transcripts import CodeStep, Transcript, build_spans
+from spanproof.trace.exports.transcripts import CodeStep, Transcript, iter_transcript_spans
 from spanproof.trace.html_tables import format_html_table
 
 _STATES: Final = {
@@ -130,7 +130,7 @@ def score_answer(
             f"outputs must be a list of what tools and code returned, got {type(outputs).__name__}"
         )
     texts = [output if isinstance(output, str) else json.dumps(output, default=str) for output in outputs]
-    ledger = ground(texts, answer, task, now=now, system=system)
+    ledger = build_ledger(texts, answer, task, now=now, system=system)
     agreeing, bound = ledger.facts
     return AnswerScore(_STATES[ledger.verdict], agreeing / bound if bound else OPEN_VALUE, ledger)
 
@@ -161,7 +161,7 @@ def score_run(
 def _evaluate_trajectory(trajectory: Trajectory, engine: Engine) -> RunEvaluation:
     request = ExportTraceServiceRequest()
     spans = request.resource_spans.add().scope_spans.add().spans
-    spans.extend(build_spans(_build_transcript(trajectory)))
+    spans.extend(iter_transcript_spans(_build_transcript(trajectory)))
     (trace,) = read_traces([request])
     return engine.evaluate(trace).runs[0]
 

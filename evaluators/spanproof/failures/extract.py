@@ -18,8 +18,8 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
-from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.scores import find
+from spanproof.evaluators.redact import with_masked_formats
+from spanproof.evaluators.scores import find_score
 from spanproof.failures.causes import build_signature
 from spanproof.failures.messages import read_raised
 from spanproof.failures.model import Failure, Signature
@@ -129,7 +129,7 @@ def _is_failed(score: Score) -> bool:
 
 
 def _is_built_in(score: Score) -> bool:
-    return find(score.layer, score.name) is not None
+    return find_score(score.layer, score.name) is not None
 
 
 def _list_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
@@ -150,13 +150,13 @@ def _iter_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_
         of_code: set[str | None] = set()
         has_part = False
         for snippet in step.snippets:
-            outcome = account.of(snippet)
+            outcome = account.get_snippet_outcome(snippet)
             if outcome.state in FAILING:
                 has_part = True
                 of_code |= {snippet.span_id, *(call.span_id for call in snippet.tape)}
                 yield _build_snippet_failure(evaluated, snippet, outcome)
         for position, call in enumerate(step.calls):
-            outcome = account.of_call(step, position)
+            outcome = account.get_call_outcome(step, position)
             if outcome.state not in FAILING or is_answer(call) or call.span_id in of_code:
                 continue
             has_part = True
@@ -171,7 +171,7 @@ def _build_snippet_failure(evaluated: RunEvaluation, snippet: Snippet, outcome: 
     subject = "" if snippet.language is Language.PYTHON else snippet.language.value
     text, package = outcome.quote, ""
     replay = evaluated.replay
-    again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    again = None if isinstance(replay, NoReplay) else replay.find_step(snippet.id)
     if again is not None and outcome.replayed == outcome.failure_class:
         traced = read_raised(again.execution.stderr)
         if traced.error_type and traced.error_type == outcome.error_type:
@@ -240,7 +240,7 @@ def _iter_scan_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[
 
 def _iter_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
     replay = evaluated.replay
-    step = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    step = None if isinstance(replay, NoReplay) else replay.find_step(snippet.id)
     refused: list[Attempt] = [
         attempt for attempt in (step.execution.attempts if step is not None else ()) if not attempt.allowed
     ]
@@ -318,5 +318,5 @@ def _get_mistake_time(trace: Trace, run: Run, span_id: str) -> int:
 
 
 def _format_sample(sample: str) -> str:
-    masked = mask_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
+    masked = with_masked_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
     return masked if len(masked) <= MAX_SAMPLE_CHARS else f"{masked[: MAX_SAMPLE_CHARS - 1]}…"

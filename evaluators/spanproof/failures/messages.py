@@ -12,8 +12,8 @@ import builtins
 import re
 from dataclasses import dataclass
 
-from spanproof.reading.error_causes import unwrap
-from spanproof.reading.tracebacks import parse_python_traceback, parse_thrown_error
+from spanproof.reading.error_causes import without_wrappers
+from spanproof.reading.tracebacks import find_python_error, find_thrown_error
 
 MAX_MESSAGE_CHARS = 400
 """So much of a message is looked at: long ones quote data."""
@@ -95,15 +95,15 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         text: stderr, a traceback, `Type: message`, or the message alone.
         error_type: the exception's name, where it is known apart from the text.
     """
-    traceback = parse_python_traceback(text)
+    traceback = find_python_error(text)
     if traceback is not None:
         line, name = traceback
         return Raised(name, _parse_message(line, name), _parse_package(text))
-    thrown = parse_thrown_error(text)
+    thrown = find_thrown_error(text)
     if thrown is not None:
         line, thrown_type = thrown
         return Raised(thrown_type or error_type or "", _parse_message(line, thrown_type or ""))
-    bare = unwrap(text)
+    bare = without_wrappers(text)
     own_type = (error_type or "").rpartition(".")[2]
     if inner := _find_indexed(bare, own_type):
         bare, own_type = inner["cause"], ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from spanproof.evaluators.scores import score_id
+from spanproof.evaluators.scores import get_score_id
 from spanproof.failures.packaged import load_packaged
 from spanproof.trace import Label, Score, Scored
 
@@ -66,7 +66,7 @@ def list_ratings(scores: Iterable[Score]) -> tuple[Rating, ...]:
     failed: set[str] = set()
     for score in scores:
         if isinstance(score.outcome, Scored):
-            name = score_id(score.layer, score.name)
+            name = get_score_id(score.layer, score.name)
             values[name] = min(score.outcome.value, values.get(name, 1.0))
             if score.outcome.label is Label.FAIL:
                 failed.add(name)

@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
-from spanproof.evaluators.scores import ScoreSpec, Unit, find, find_nearest, score_id
+from spanproof.evaluators.scores import ScoreSpec, Unit, find_nearest, find_score, get_score_id
 from spanproof.trace import Cohort, Label, Layer, Scored
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -176,7 +176,7 @@ class ScoreRef:
     @property
     def spec(self) -> ScoreSpec | None:
         """Its entry in the registry; None for a score of the user's own evaluator."""
-        return find(self.layer, self.name)
+        return find_score(self.layer, self.name)
 
     @property
     def row_name(self) -> str:
@@ -209,7 +209,7 @@ class ScoreRef:
 
     def __str__(self) -> str:
         if self.spec is not None or self._is_plain:
-            return score_id(self.layer, self.name)
+            return get_score_id(self.layer, self.name)
         return f"{self.layer.value}.{json.dumps(self.name, ensure_ascii=False)}"
 
     @property

@@ -16,8 +16,8 @@ from spanproof.evaluators.scores import (
     ScoreKind,
     Unit,
     find_nearest,
+    get_score_id,
     list_layer_scores,
-    score_id,
 )
 from spanproof.gate.assertion import (
     AggregateAssertion,
@@ -38,7 +38,7 @@ def find_score_refusal(score: ScoreRef) -> str | None:
     if meant is None:
         return None
     return (
-        f"there is no score {score_id(score.layer, score.name)}; did you mean {meant}?"
+        f"there is no score {get_score_id(score.layer, score.name)}; did you mean {meant}?"
         f" (a score of your own evaluator that is named like this is written in quotes:"
         f" {score.layer.value}.{json.dumps(score.name)})"
     )

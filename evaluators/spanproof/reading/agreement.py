@@ -26,7 +26,7 @@ from spanproof.reading.values import (
     is_same_time,
     is_year,
 )
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import list_base_forms
 
 # How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70.
 _ONE_SIDED_WIDTH: Final = 0.1
@@ -34,7 +34,7 @@ _ONE_SIDED_WIDTH: Final = 0.1
 _ROUND_WIDTH: Final = 0.05
 # A card or an account is named by so many last digits.
 _LAST_DIGITS: Final = 4
-_RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
+_RATE_WORDS: Final = frozenset[str]().union(*map(list_base_forms, load_texts("rate")))
 # How far the logarithm of a power of ten may be from a whole number.
 _LOG_STEP: Final = 1e-3
 PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
@@ -262,7 +262,7 @@ def is_slip(stated: str, source: str) -> bool:
     return is_exchange(stated, source)
 
 
-def rank_amount(fact: Fact) -> float:
+def get_sort_key(fact: Fact) -> float:
     """Return what the facts of a column are ordered by: the amount, of a date the day."""
     if fact.value.date is not None:
         year, month, day = fact.value.date
@@ -282,7 +282,7 @@ def may_be_minor_units(stated: Value, fact: Fact, row: Sequence[Fact]) -> bool:
     return stated.kind is Kind.MONEY and is_integer and any(map(_CURRENCY_CODE.fullmatch, codes))
 
 
-def choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
+def find_printed_number(stated: Value, printed: Sequence[Fact]) -> Fact | None:
     """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
     if len(printed) == 1:
         return printed[0]

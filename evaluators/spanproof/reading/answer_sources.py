@@ -52,7 +52,9 @@ class Context:
     earlier: Sequence[str] = ()
 
 
-def gather(outputs: Sequence[str], context: Context, calls: Mapping[int, tuple[str, str]]) -> list[Source]:
+def list_sources(
+    outputs: Sequence[str], context: Context, calls: Mapping[int, tuple[str, str]]
+) -> list[Source]:
     """Return all sources, the outputs first; `calls` has the tool and the arguments of each output."""
     found = [
         Source(SourceKind.OUTPUT, text, *calls.get(place, ("", ""))) for place, text in enumerate(outputs)

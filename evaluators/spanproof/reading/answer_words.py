@@ -97,15 +97,15 @@ _MAX_LETTERS = 2_000
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
 
-def extract_topics(text: str) -> frozenset[str]:
+def list_topics(text: str) -> frozenset[str]:
     """Return the words of a text or of names, in one form: `get_orders` gives `order`."""
-    found = {_base_form(word.lower()) for word in _WORD.findall(text) if len(word) > 1}
+    found = {_get_base_form(word.lower()) for word in _WORD.findall(text) if len(word) > 1}
     if len(_CURRENCIES.findall(text.lower())) > 1 and len(text) <= 40:
         found |= {"rate", "exchange"}  # usd_to_eur
     return frozenset(found - _COMMON)
 
 
-def _base_form(word: str) -> str:
+def _get_base_form(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
@@ -194,13 +194,13 @@ def proves_absence(quote: str, answer: str) -> bool:
     """
     if _MISSING.search(quote) is None:
         return False
-    missing = _extract_subjects(quote)
+    missing = _list_subjects(quote)
     return any(
-        _DENIES.search(sentence) and missing & _extract_subjects(sentence)
+        _DENIES.search(sentence) and missing & _list_subjects(sentence)
         for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER])
     )
 
 
-def _extract_subjects(text: str) -> frozenset[str]:
+def _list_subjects(text: str) -> frozenset[str]:
     """Return the words of a text that name something of its own."""
-    return extract_topics(text.replace("_", " ")) - _WORDS_OF_MESSAGES
+    return list_topics(text.replace("_", " ")) - _WORDS_OF_MESSAGES

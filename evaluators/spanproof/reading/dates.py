@@ -1,8 +1,8 @@
 """Dates, times of day, durations and schedules, as people, programs and cameras write them.
 
-In: folded text (`numerals.fold_text`). Out: patterns for the scanner of `numbers`, and the value of what each
-matched. Dates may leave out the year or the day. Months are read in eight languages. `with_relatives` finds
-days that are named from another one ("tomorrow", "next Monday").
+In: folded text (`numerals.normalise_text`). Out: patterns for the scanner of `numbers`, and the value of what
+each matched. Dates may leave out the year or the day. Months are read in eight languages. `with_relatives`
+finds days that are named from another one ("tomorrow", "next Monday").
 
 dateutil and dateparser are not used: they parse a text that is one date and complete it, while a claim about
 "3 March" must keep that no year was written, and where.
@@ -17,13 +17,13 @@ from datetime import date, timedelta
 from spanproof.reading.patterns import build_word_pattern
 from spanproof.reading.units import read_resource
 from spanproof.reading.values import Kind, Mention, Value
-from spanproof.reading.words import base_form
+from spanproof.reading.words import get_base_form
 
 DateParts = tuple[int | None, int | None, int | None]
 """Year, month and day, each None where it is not written."""
 
 MONTHS = {name: number for _, *names in read_resource("months.txt") for number, name in enumerate(names, 1)}
-MONTHS_BY_FORM = {base_form(name): number for name, number in MONTHS.items() if name.isascii()}
+MONTHS_BY_FORM = {get_base_form(name): number for name, number in MONTHS.items() if name.isascii()}
 """Months by the base forms of their names."""
 _MONTH_LABEL = re.compile(r"\d{4}-(?P<month>0[1-9]|1[0-2])(?:-01)?")
 _MONTH = build_word_pattern(MONTHS)
@@ -66,7 +66,7 @@ _NUMBERS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 
-def parse_date(form: str, text: str) -> DateParts | None:
+def find_date(form: str, text: str) -> DateParts | None:
     """Return the parts of a date that a form matched; None where it is no day of the calendar."""
     if form == "iso_date":
         iso_year, iso_month, iso_day = map(int, text.replace(text[4], "-").split("-"))
@@ -120,7 +120,7 @@ def parse_time(form: str, text: str) -> Value:
     second = int(match["second"]) if match["second"] else None
     if hour > 24:
         parts = [part for part in (hour, minute, second) if part is not None]
-        return Value(Kind.QUANTITY, _sum_sexagesimal(parts), 1.0, "time", symbol="s")
+        return Value(Kind.QUANTITY, _compute_seconds(parts), 1.0, "time", symbol="s")
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
     return Value(Kind.TIME, time=(hour % 24, minute, second), unit="" if half or hour > 12 else "12h?")
@@ -129,7 +129,7 @@ def parse_time(form: str, text: str) -> Value:
 def parse_duration(text: str) -> Value:
     """Return a duration with colons and its unit: `03:30 min` is 210 seconds, `3:30 h` is 12,600."""
     parts = [int(number) for number in _NUMBERS.findall(text)]
-    seconds = _sum_sexagesimal(parts)
+    seconds = _compute_seconds(parts)
     if len(parts) == 2 and ("h" in text or "std" in text):
         seconds *= 60
     return Value(Kind.QUANTITY, seconds, 1.0 if len(parts) == 3 else 60.0, "time", symbol="s")
@@ -160,7 +160,7 @@ def parse_iso_duration(text: str) -> Value:
     return Value(Kind.QUANTITY, seconds, _SECONDS[parts[-1][1]], "time", symbol="s")
 
 
-def _sum_sexagesimal(parts: Sequence[int]) -> float:
+def _compute_seconds(parts: Sequence[int]) -> float:
     """Return the seconds of hours, minutes and seconds, or of the last two."""
     return float(sum(part * 60**power for power, part in enumerate(reversed(parts))))
 
@@ -181,7 +181,7 @@ def with_relatives(text: str, mentions: list[Mention], today: date, dates: Seque
     """Return a text's mentions with those of relative dates, which take the place of their numbers."""
     found = []
     for match in _RELATIVE.finditer(text):
-        day = _resolve_day(match, today)
+        day = _compute_day(match, today)
         counted = match.group("in") or match.group("ago")
         # "in four days" is a duration as well: it is a date only where a source has that date.
         if not counted or any(value.date == (day.year, day.month, day.day) for value in dates):
@@ -190,7 +190,7 @@ def with_relatives(text: str, mentions: list[Mention], today: date, dates: Seque
     return sorted([*kept, *found], key=lambda mention: mention.start)
 
 
-def _resolve_day(match: re.Match[str], today: date) -> date:
+def _compute_day(match: re.Match[str], today: date) -> date:
     near = match.group("near")
     if near:
         return today + timedelta(days=_NEAR[near.lower()])

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from spanproof.reading.sql_queries import find_conditions, parse_statements
+from spanproof.reading.sql_queries import list_conditions, parse_statements
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
 
@@ -65,7 +65,7 @@ class Result:
     value: JsonValue = None
 
 
-def parse_described_tables(result: Result) -> Iterator[Table]:
+def iter_described_tables(result: Result) -> Iterator[Table]:
     """Return the tables whose columns a result lists, all of them."""
     text = result.text.strip()
     if not text or len(text) > _MAX_TEXT or any(mark in text for mark in _CUT):
@@ -73,22 +73,22 @@ def parse_described_tables(result: Result) -> Iterator[Table]:
     value = result.value if isinstance(result.value, dict | list) else decode_document(text)
     named = _PRAGMA.fullmatch(result.source) or _DESCRIBE.fullmatch(result.source)
     if named is not None:
-        yield from _make_table(named["table"], _parse_columns(text, value, pragma="(" in named[0]))
+        yield from _iter_named_table(named["table"], _parse_columns(text, value, pragma="(" in named[0]))
     elif "information_schema" in result.source.lower():
-        yield from _parse_catalogue(result.source, _parse_records(text, value))
+        yield from _iter_catalogue_tables(result.source, _parse_records(text, value))
     elif _OF_A_SCHEMA.search(result.tool):
-        yield from _parse_schema_tool(result, text, value)
+        yield from _iter_schema_tool_tables(result, text, value)
     else:
-        yield from _parse_self_described(value)
+        yield from _iter_self_described_tables(value)
     for match in _PSQL.finditer(text):
         block = takewhile(lambda line: line.strip(), text[match.end() :].splitlines())
-        yield from _make_table(match["table"], _parse_first_cells("\n".join(block)))
+        yield from _iter_named_table(match["table"], _parse_first_cells("\n".join(block)))
     frame, dtypes = _OF_A_FRAME.findall(result.source), _DTYPES.match(f"{text}\n")
     if len(frame) == 1 and dtypes is not None:
-        yield from _make_table(frame[0], [line.split()[0] for line in dtypes["lines"].splitlines()])
+        yield from _iter_named_table(frame[0], [line.split()[0] for line in dtypes["lines"].splitlines()])
 
 
-def _make_table(name: str, columns: Sequence[str]) -> Iterator[Table]:
+def _iter_named_table(name: str, columns: Sequence[str]) -> Iterator[Table]:
     """Yield the table, where each of its columns has a name."""
     if columns and all(map(_IDENTIFIER.match, columns)):
         yield name.lower(), frozenset(column.lower() for column in columns)
@@ -102,7 +102,7 @@ def _parse_columns(text: str, value: JsonValue, *, pragma: bool) -> list[str]:
         return [str(row[position]) for row in rows if len(row) > position]
     records = _parse_records(text, value)
     if records:
-        return list(filter(None, (_find_cell(record, _COLUMN_KEYS) for record in records)))
+        return list(filter(None, (_get_cell(record, _COLUMN_KEYS) for record in records)))
     if not pragma:
         return _parse_first_cells(text)
     lines = [line.split("|") for line in text.splitlines()]
@@ -141,11 +141,11 @@ def _parse_printed_records(text: str) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in table[1:] if len(row) == len(head)]
 
 
-def _find_cell(record: Mapping[str, str], keys: Sequence[str]) -> str:
+def _get_cell(record: Mapping[str, str], keys: Sequence[str]) -> str:
     return next((record[key] for key in keys if key in record), "")
 
 
-def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[Table]:
+def _iter_catalogue_tables(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[Table]:
     """Yield tables out of `information_schema.columns`, where the query selects all their columns."""
     from sqlglot import exp
 
@@ -156,27 +156,29 @@ def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterat
     used = {column.name.lower() for clause in conditions for column in clause.find_all(exp.Column)}
     if not used <= _FILTERS:
         return
-    wanted = re.findall(r"table_name = '(\w+)'", " ".join(find_conditions(found[0])))
+    wanted = re.findall(r"table_name = '(\w+)'", " ".join(list_conditions(found[0])))
     columns: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
-        table = _find_cell(record, _TABLE_KEYS) or (wanted[0] if len(wanted) == 1 else "")
-        columns[table].append(_find_cell(record, ("column_name",)))
+        table = _get_cell(record, _TABLE_KEYS) or (wanted[0] if len(wanted) == 1 else "")
+        columns[table].append(_get_cell(record, ("column_name",)))
     for table, names in columns.items():
         if table:
-            yield from _make_table(table, names)
+            yield from _iter_named_table(table, names)
 
 
-def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
+def _iter_schema_tool_tables(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
     """Yield the tables that a schema tool describes: by its argument, or by their names in the result."""
-    described = list(_parse_self_described(value))
+    described = list(_iter_self_described_tables(value))
     names = list(filter(_IDENTIFIER.match, result.arguments))
     if not described and isinstance(value, dict):
         for name, columns in value.items():
             described += (
-                _make_table(name, _parse_column_names(columns)) if isinstance(columns, list | dict) else ()
+                _iter_named_table(name, _parse_column_names(columns))
+                if isinstance(columns, list | dict)
+                else ()
             )
     if not described and len(names) == 1:
-        described += _make_table(
+        described += _iter_named_table(
             names[0],
             _parse_column_names(value)
             or _parse_columns(text, value, pragma=False)
@@ -185,7 +187,7 @@ def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[
     yield from described
 
 
-def _parse_self_described(value: JsonValue) -> Iterator[Table]:
+def _iter_self_described_tables(value: JsonValue) -> Iterator[Table]:
     """Yield the tables of a document that names them with their columns and these columns' types."""
     for document in value if isinstance(value, list) else [value]:
         if not isinstance(document, dict):
@@ -196,9 +198,9 @@ def _parse_self_described(value: JsonValue) -> Iterator[Table]:
         )
         columns = next((fields[key] for key in _LISTS if isinstance(fields.get(key), list | dict)), None)
         if isinstance(table, str) and columns and "rows" not in fields and "data" not in fields:
-            yield from _make_table(table, _parse_column_names(columns))
+            yield from _iter_named_table(table, _parse_column_names(columns))
         elif isinstance(fields.get("tables"), list):
-            yield from _parse_self_described(fields["tables"])
+            yield from _iter_self_described_tables(fields["tables"])
 
 
 def _parse_column_names(columns: JsonValue) -> list[str]:
@@ -216,7 +218,7 @@ def _parse_column_names(columns: JsonValue) -> list[str]:
     for column in columns:
         if isinstance(column, dict):
             record = {key.lower(): str(inner) for key, inner in column.items()}
-            names.append(_find_cell(record, _COLUMN_KEYS))
+            names.append(_get_cell(record, _COLUMN_KEYS))
     return names if len(names) == len(columns) and all(names) else []
 
 

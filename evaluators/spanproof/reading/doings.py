@@ -119,11 +119,11 @@ def load_lexicon() -> Lexicon:
     verbs = frozenset[str]().union(*families)
     general = frozenset(data["general"].split())
     relatives = {verb: frozenset[str]().union(*(f for f in families if verb in f)) for verb in verbs}
-    nominals = {noun: verb for verb in verbs for noun in _derive_nominals(verb)}
+    nominals = {noun: verb for verb in verbs for noun in _list_nominals(verb)}
     nominals |= {noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()}
     participles: dict[str, str] = {}
     for verb in sorted(verbs | general):
-        for form in data["irregular"].get(verb, "").split() or _derive_participles(verb):
+        for form in data["irregular"].get(verb, "").split() or _list_participles(verb):
             participles.setdefault(form, verb)
     return Lexicon(
         verbs,
@@ -137,11 +137,11 @@ def load_lexicon() -> Lexicon:
         frozenset(data["making"].split()),
         frozenset(data["lasting"].split()),
         frozenset(data["anything"].split()),
-        {language: _compile_forms(forms) for language, forms in data["languages"].items()},
+        {language: _build_forms(forms) for language, forms in data["languages"].items()},
     )
 
 
-def _compile_forms(forms: Mapping[str, Any]) -> LanguageForms:
+def _build_forms(forms: Mapping[str, Any]) -> LanguageForms:
     verbs: Mapping[str, str] = forms["verbs"]
     done = forms["frame"].replace("{}", "|".join(verbs.values()))
     return LanguageForms(
@@ -153,13 +153,13 @@ def _compile_forms(forms: Mapping[str, Any]) -> LanguageForms:
     )
 
 
-def _derive_nominals(verb: str) -> tuple[str, ...]:
+def _list_nominals(verb: str) -> tuple[str, ...]:
     """Return the nouns of a verb's doing that end in -ment, -ing and -al, and the verb as a noun."""
     stem = verb.removesuffix("e")
     return verb, f"{verb}ment", f"{stem}ing", f"{stem}al"
 
 
-def _derive_participles(verb: str) -> tuple[str, ...]:
+def _list_participles(verb: str) -> tuple[str, ...]:
     """Return how a regular verb says that it was done."""
     if verb.endswith("e"):
         return (f"{verb}d",)
@@ -169,7 +169,7 @@ def _derive_participles(verb: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def find_tool_verb(tool: str) -> str:
+def get_tool_verb(tool: str) -> str:
     """Return the verb of doing in a tool's name: its first word, or its last; empty where there is none."""
     lexicon = load_lexicon()
     words: list[str] = [word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1]) if word.isalpha()]
@@ -188,7 +188,7 @@ def list_tool_verbs(tool: str) -> frozenset[str]:
 
     What else is done to an object is not said by it: `refund_charge` charges nothing.
     """
-    verb, lexicon = find_tool_verb(tool), load_lexicon()
+    verb, lexicon = get_tool_verb(tool), load_lexicon()
     if not verb:
         return frozenset()
     words = [word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1])]
@@ -199,12 +199,12 @@ def list_tool_verbs(tool: str) -> frozenset[str]:
 
 def changes_something(tool: str) -> bool:
     """Whether a tool does something, rather than look it up."""
-    return bool(find_tool_verb(tool))
+    return bool(get_tool_verb(tool))
 
 
 def is_for_refusing(tool: str) -> bool:
     """Whether a tool is there to refuse: "Rejected: …" is what it was to do."""
-    return find_tool_verb(tool) in {"reject", "decline", "deny", "refuse"}
+    return get_tool_verb(tool) in {"reject", "decline", "deny", "refuse"}
 
 
 def is_refused(tool: str, result: Mapping[str, JsonValue], arguments: Collection[JsonValue] = ()) -> bool:
@@ -213,7 +213,7 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], arguments: Collection
     So does `{"status": "rejected", …}`, unless that is what it was given to set. Of a new issue,
     `{"closed": false}` says no such thing, nor `{"status": "held", "confirmed": false}` of `hold_room`.
     """
-    verb = find_tool_verb(tool)
+    verb = get_tool_verb(tool)
     participles = load_lexicon().participles
     related = load_lexicon().relatives.get(verb, frozenset())
     states = {

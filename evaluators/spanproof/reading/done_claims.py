@@ -122,7 +122,7 @@ def list_done_claims(answer: str) -> tuple[DoneClaim, ...]:
     lexicon = load_lexicon()
     if _has_form(text, lexicon) and _may_be_english(text):
         return _parse_english(text, lexicon)
-    return tuple(_match_other_languages(text, lexicon))
+    return tuple(_iter_foreign_claims(text, lexicon))
 
 
 @lru_cache(maxsize=128)
@@ -166,7 +166,7 @@ def _parse_english(text: str, lexicon: Lexicon) -> tuple[DoneClaim, ...]:
             stated = (sentence for sentence in sentences if not sentence.text.rstrip().endswith("?"))
             return tuple(claim for sentence in stated for claim in _iter_sentence_claims(sentence, lexicon))
     except ParserUnavailableError:
-        return tuple(_match_english(plain, lexicon))
+        return tuple(_iter_english_claims(plain, lexicon))
 
 
 def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClaim]:
@@ -352,24 +352,24 @@ def _find_count(token: Token, sentence: Span) -> int | None:
         return 2
     part = _PART_OF.search(sentence.text)
     if part is not None:
-        return _parse_count(part["part"])
+        return _find_spelled_count(part["part"])
     for other in sentence:
         head = other.head
         counts_things = head.tag_ in _PLURALS and head.lemma_.lower() not in _MEASURES
         is_modifier = other.dep_ == "nummod" and head.dep_ not in {"pobj", "npadvmod"}
         is_subject = other.pos_ == "NUM" and other.dep_ in _SUBJECTS | {"dobj"}
         if (is_modifier and counts_things) or (is_subject and head is token):
-            number = _parse_count(other.text)
+            number = _find_spelled_count(other.text)
             if number is not None:
                 return number
     return None
 
 
-def _parse_count(word: str) -> int | None:
+def _find_spelled_count(word: str) -> int | None:
     return int(word) if word.isdecimal() and len(word) <= 4 else _SPELLED.get(word.lower())
 
 
-def _match_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+def _iter_english_claims(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
     """Yield claims by the words around a verb, where the parser is not installed."""
     for sentence in _SENTENCE.findall(text):
         for found in _WORD.finditer(sentence):
@@ -380,7 +380,7 @@ def _match_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
                 yield DoneClaim(found[0], verb, sentence.strip(), covers_all, is_plural=True)
 
 
-def _match_other_languages(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+def _iter_foreign_claims(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
     for sentence in _SENTENCE.findall(text):
         if sentence.rstrip().endswith(("?", "？")) or "¿" in sentence:
             continue
@@ -389,20 +389,20 @@ def _match_other_languages(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
             for found in claims:
                 is_whole = found[0].isascii() or _WORD.match(found[0])
                 around = sentence if is_whole else sentence[: found.start()]
-                if forms.denied.search(_blank(around, found)) is None:
+                if forms.denied.search(_without_match(around, found)) is None:
                     yield DoneClaim(
                         found[0],
                         forms.get_verb(found[0]),
                         sentence.strip(),
                         forms.all.search(sentence) is not None,
-                        is_earlier=forms.earlier.search(_find_clause(sentence, found)) is not None,
+                        is_earlier=forms.earlier.search(_get_clause(sentence, found)) is not None,
                         is_plural=True,
                     )
             if claims:
                 break
 
 
-def _find_clause(sentence: str, found: re.Match[str]) -> str:
+def _get_clause(sentence: str, found: re.Match[str]) -> str:
     """Return the clause of a sentence that holds what was found."""
     parts = list(_PARTS.finditer(sentence))
     start = max((part.end() for part in parts if part.end() <= found.start()), default=0)
@@ -410,6 +410,6 @@ def _find_clause(sentence: str, found: re.Match[str]) -> str:
     return sentence[start:end]
 
 
-def _blank(text: str, found: re.Match[str]) -> str:
+def _without_match(text: str, found: re.Match[str]) -> str:
     """Return a text without the words that were found."""
     return text.replace(found[0], " ", 1)

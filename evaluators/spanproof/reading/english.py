@@ -86,10 +86,10 @@ def parse_english(texts: Sequence[str]) -> Iterator[list[Doc]]:
     """Give the grammar of some texts, to be used in the context alone; see `open_english`."""
     rules, vectors = _load_tag_rules(), _load_word_vectors()
     with open_english() as parser:
-        yield _parse(parser, rules, vectors, texts)
+        yield _parse_texts(parser, rules, vectors, texts)
 
 
-def _parse(parser: Language, rules: _TagRules, vectors: WordVectors, texts: Sequence[str]) -> list[Doc]:
+def _parse_texts(parser: Language, rules: _TagRules, vectors: WordVectors, texts: Sequence[str]) -> list[Doc]:
     embedding: Any = parser.get_pipe(_WORD_VECTORS)
     networks: list[Any] = [parser.get_pipe(name) for name in _NETWORKS]
     lemmatizer: Any = parser.get_pipe("lemmatizer")
@@ -101,7 +101,7 @@ def _parse(parser: Language, rules: _TagRules, vectors: WordVectors, texts: Sequ
         for network in networks:
             network.set_annotations(batch, network.predict(batch))
     for doc in docs:
-        rules.apply(doc)
+        rules.add_tags(doc)
         lemmatizer(doc)
     return docs
 
@@ -119,7 +119,7 @@ class _TagRules:
         self._named = frozenset(_iter_named_words(ruler.patterns))
         self._known: dict[tuple[object, ...], tuple[int, Any, int, int, int]] = {}
 
-    def apply(self, doc: Doc) -> None:
+    def add_tags(self, doc: Doc) -> None:
         """Set the parts of speech of a text, and the lemmas that rules give."""
         keys = [self._build_key(token) for token in doc]
         is_of_pairs = any(token.lower_ in _BEGINNING or token.dep_ == _EXPLETIVE for token in doc)

@@ -41,9 +41,9 @@ _FUNCTION = re.compile(
 _FORMS = (_INTERPRETER, _TOOL, _FUNCTION)
 
 
-def unwrap(text: str) -> str:
+def without_wrappers(text: str) -> str:
     """Return an error's text without what frameworks write around it."""
-    bare = _strip_wrapper_type(text)
+    bare = _without_wrapper_type(text)
     wrapped = len(bare) <= MAX_WRAPPED_CHARS
     found = next(filter(None, (form.match(bare) for form in _FORMS)), None) if wrapped else None
     if found is not None:
@@ -51,29 +51,29 @@ def unwrap(text: str) -> str:
     return bare
 
 
-def extract_cause(text: str) -> str:
+def get_cause(text: str) -> str:
     """Return the last line of what raised; `no message` for nothing."""
-    bare = unwrap(text)
+    bare = without_wrappers(text)
     lines = [line.strip() for line in bare.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
 
 
 def describe_cause(text: str) -> str:
     """Describe the cause for people, bounded, with the line that the framework quotes."""
-    bare = _strip_wrapper_type(text)
+    bare = _without_wrapper_type(text)
     quoted = _INTERPRETER.match(bare) if len(bare) <= MAX_WRAPPED_CHARS else None
     line = quoted["line"].strip().partition("\n")[0] if quoted else ""
-    return _cut(extract_cause(text)) + (f", at `{_cut(line)}`" if line else "")
+    return _format_short(get_cause(text)) + (f", at `{_format_short(line)}`" if line else "")
 
 
 def compute_signature(text: str) -> str:
     """Return the cause with numbers, quoted names, paths and addresses masked: equal for equal causes."""
-    return _VOLATILE.sub("?", extract_cause(text))[:200]
+    return _VOLATILE.sub("?", get_cause(text))[:200]
 
 
-def _strip_wrapper_type(text: str) -> str:
+def _without_wrapper_type(text: str) -> str:
     return _NAMELESS.sub("", text.strip())
 
 
-def _cut(line: str) -> str:
+def _format_short(line: str) -> str:
     return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"

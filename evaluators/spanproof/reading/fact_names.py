@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from spanproof.reading.field_units import FieldUnit, apply_unit
+from spanproof.reading.field_units import FieldUnit, with_unit
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import Kind
-from spanproof.reading.words import base_forms_of, split_name
+from spanproof.reading.words import list_base_forms, split_name
 
 # Fields whose values are the names of columns, and of no row.
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
@@ -30,12 +30,12 @@ def is_heading(fact: Fact) -> bool:
 def list_name_words(fact: Fact) -> frozenset[str]:
     """Return the words of a text cell, or those of an identifier with the identifier itself."""
     text = fact.value.text
-    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
+    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else list_base_forms(text) | {text}
 
 
-def detach_number(fact: Fact, unit: FieldUnit | None) -> Fact:
+def build_detached_number(fact: Fact, unit: FieldUnit | None) -> Fact:
     """Return a number alone on its line, which no words are about, with the unit that code gives it."""
-    value = fact.value if unit is None else apply_unit(fact.value, unit)
+    value = fact.value if unit is None else with_unit(fact.value, unit)
     return replace(fact, sentence=None, value=value)
 
 

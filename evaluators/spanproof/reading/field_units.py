@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from spanproof.reading.units import UNITS, Unit
 from spanproof.reading.values import Kind, Value
-from spanproof.reading.words import base_form, split_name
+from spanproof.reading.words import get_base_form, split_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _to_field_unit(unit: Unit) -> FieldUnit:
 _ENDINGS = {
     name: _to_field_unit(UNITS.get(name) or UNITS[name.removesuffix("s")]) for name in _QUANTITIES.split()
 } | _OTHER
-_UNIT_WORDS = frozenset(base_form(word) for word in _ENDINGS)
+_UNIT_WORDS = frozenset(get_base_form(word) for word in _ENDINGS)
 
 
 def is_unit_word(word: str) -> bool:
@@ -127,7 +127,7 @@ def _find_ending(parts: tuple[str, ...]) -> FieldUnit | None:
     return _ENDINGS.get(last)
 
 
-def apply_unit(value: Value, unit: FieldUnit) -> Value:
+def with_unit(value: Value, unit: FieldUnit) -> Value:
     """Return a plain number in the unit of its field."""
     # Made outright, as `dataclasses.replace` takes five times as long and each number of a column comes here.
     return Value(
@@ -151,7 +151,7 @@ def names_duration(path: tuple[str, ...]) -> bool:
     return not _DURATION_WORDS.isdisjoint(split_name(path[-1]))
 
 
-def name_minor_unit(value: Value) -> str:
+def get_minor_unit(value: Value) -> str:
     """Return `cents` of an amount that counts them, as a name beside it says; else nothing."""
     return _CENTS if value.kind is Kind.MONEY and value.factor == _CENT else ""
 
@@ -161,7 +161,7 @@ def format_in_currency(text: str, unit: str, stated: str) -> str:
 
     Args:
         text: the source's amount as `name: value`, or alone; returned unchanged if it is not in cents.
-        unit: what `name_minor_unit` returns of it.
+        unit: what `get_minor_unit` returns of it.
         stated: the amount beside it, with the sign of its currency.
     """
     name, _, number = text.rpartition(": ")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from spanproof.reading.log_lines import COUNT_OF_ROWS, is_log_line
-from spanproof.reading.numbers import scan_cached
+from spanproof.reading.numbers import list_cached_mentions
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 
 Cell = tuple[int, int]
@@ -84,7 +84,7 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
 
     One line alone is a table where it has as many cells as its query has columns, `width`.
     """
-    first = _skip_rules(lines, at)
+    first = _get_end_of_rules(lines, at)
     head = lines[first].text
     if not _DELIMITED.search(head):
         return None
@@ -95,7 +95,7 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
         count = _count_fields(head, delimiter)
         if count < 2:
             continue
-        rows, texts, used = _collect_rows(
+        rows, texts, used = _read_rows(
             lines, range(first, min(len(lines), at + _MAX_LINES)), delimiter, count, bars
         )
         used += first - at
@@ -112,14 +112,14 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
     return best
 
 
-def _skip_rules(lines: Sequence[Line], at: int) -> int:
+def _get_end_of_rules(lines: Sequence[Line], at: int) -> int:
     last = min(len(lines) - 1, at + _MAX_RULES)
     while at < last and is_rule(lines[at].text):
         at += 1
     return at
 
 
-def _collect_rows(
+def _read_rows(
     lines: Sequence[Line], numbers: range, delimiter: str, count: int, bars: dict[int, int] | None
 ) -> tuple[list[list[Cell]], list[str], int]:
     """Return the rows of lines with as many cells each, their texts, and how many lines they take."""
@@ -190,7 +190,7 @@ def _split_cells(text: str, start: int, delimiter: str) -> list[Cell]:
         if match is None:
             break
         begin, end = match.span("quoted") if match["quoted"] is not None else match.span("plain")
-        cells.append(_trim_cell(text, begin, end, start))
+        cells.append(_get_trimmed_cell(text, begin, end, start))
         ends_with_cell = match.end() >= high and not text[at:high].endswith(delimiter)
         at = match.end()
         if ends_with_cell:
@@ -201,7 +201,7 @@ def _split_cells(text: str, start: int, delimiter: str) -> list[Cell]:
     return cells
 
 
-def _trim_cell(text: str, low: int, high: int, start: int) -> Cell:
+def _get_trimmed_cell(text: str, low: int, high: int, start: int) -> Cell:
     """Return the place of what a cell holds without blanks and marks; `start` is that of the line."""
     part = text[low:high]
     kept = part.lstrip(_FRAME)
@@ -261,7 +261,7 @@ def find_aligned(lines: Sequence[Line], at: int) -> Grid | None:
 
 
 def _find_aligned_part(lines: Sequence[Line], at: int) -> Grid | None:
-    taken = _take_aligned_lines(lines, at)
+    taken = _list_aligned_lines(lines, at)
     body = [line for line in taken if not is_rule(line.text)]
     # The lines of a log line up by their times, and the first of them names nothing.
     if len(body) < 2 or is_log_line(body[0].text):
@@ -271,11 +271,11 @@ def _find_aligned_part(lines: Sequence[Line], at: int) -> Grid | None:
     spans = _find_columns([line.text for line in body])
     if spans is None:
         return None
-    rows = [[_trim_cell(text, low, high, start) for low, high in spans] for text, start in body]
+    rows = [[_get_trimmed_cell(text, low, high, start) for low, high in spans] for text, start in body]
     return Grid(rows, len(taken))
 
 
-def _take_aligned_lines(lines: Sequence[Line], at: int) -> list[Line]:
+def _list_aligned_lines(lines: Sequence[Line], at: int) -> list[Line]:
     """Return the lines from one on that may be of one table; none where the first one is above it."""
     taken: list[Line] = []
     gaps: list[int] = []
@@ -338,7 +338,7 @@ _NOTHING = frozenset(("-", "none", "null", "nan", "n/a", "<na>", "(null)"))
 
 def find_spaced(lines: Sequence[Line], at: int) -> Grid | None:
     """Return the table of lines of as many words each, parted by one blank: those of `print(a, b, c)`."""
-    rows, texts = _collect_spaced_rows(lines, at)
+    rows, texts = _read_spaced_rows(lines, at)
     if len(rows) < 2:
         return None
     named = not any(map(is_value, texts[0]))
@@ -355,7 +355,7 @@ def find_spaced(lines: Sequence[Line], at: int) -> Grid | None:
     return Grid(rows, len(rows)) if named or False in kinds[0] else None
 
 
-def _collect_spaced_rows(lines: Sequence[Line], at: int) -> tuple[list[list[Cell]], list[list[str]]]:
+def _read_spaced_rows(lines: Sequence[Line], at: int) -> tuple[list[list[Cell]], list[list[str]]]:
     """Return the cells and the words of lines of as many words each."""
     rows: list[list[Cell]] = []
     texts: list[list[str]] = []
@@ -377,7 +377,7 @@ def is_number(text: str) -> bool:
     stripped = text.strip()
     if _PLAIN_NUMBER.fullmatch(stripped):
         return True
-    found = scan_cached(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
+    found = list_cached_mentions(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
     return len(found) == 1 and found[0].end - found[0].start >= len(stripped) - 2
 
 
@@ -388,14 +388,14 @@ def is_value(text: str) -> bool:
         return False
     if _PLAIN_NUMBER.fullmatch(stripped):
         return not (stripped.isdigit() and is_year(Value(Kind.NUMBER, float(stripped), 1.0)))
-    found = scan_cached(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
+    found = list_cached_mentions(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
     if len(found) != 1 or found[0].spelled or found[0].end - found[0].start < len(stripped) - 2:
         return False
     return found[0].value.kind in NUMERIC and not is_year(found[0].value)
 
 
 def _is_period(text: str) -> bool:
-    found = scan_cached(text.strip()) if len(text) < _SHORT_CELL else ()
+    found = list_cached_mentions(text.strip()) if len(text) < _SHORT_CELL else ()
     return len(found) == 1 and (found[0].value.kind is Kind.DATE or is_year(found[0].value))
 
 
@@ -431,7 +431,7 @@ def _is_row_of_values(cells: Sequence[str]) -> bool:
     return count > 0 and (bool(cells[0]) or count > len(cells) / 2 > 1)
 
 
-def join_names(heads: Sequence[Sequence[str]], width: int) -> list[str]:
+def list_column_names(heads: Sequence[Sequence[str]], width: int) -> list[str]:
     """Return the names of columns that one or more rows write.
 
     An empty cell above another repeats the last name.

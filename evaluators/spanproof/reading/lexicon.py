@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Final
 
 from spanproof.reading.sentences import Word
-from spanproof.reading.words import base_form, base_forms_of
+from spanproof.reading.words import get_base_form, list_base_forms
 
 _PACKAGE: Final = __package__
 _OPERATIONS: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down")
@@ -28,7 +28,7 @@ def _read_lines(name: str) -> list[list[str]]:
 def load_words(kind: str) -> frozenset[str]:
     """Return the words of a class, as they are written and in their base form."""
     found = {word for first, *words in _read_lines("lexicon.txt") if first == kind for word in words}
-    return frozenset(found | {base_form(word) for word in found})
+    return frozenset(found | {get_base_form(word) for word in found})
 
 
 @cache
@@ -49,14 +49,14 @@ def list_cues(words: Sequence[Word]) -> frozenset[str]:
 
 def is_among(word: Word, known: frozenset[str]) -> bool:
     """Return whether a word, its lemma or all of its parts are among some words."""
-    parts = base_forms_of(word.text)
+    parts = list_base_forms(word.text)
     is_in_parts = bool(parts) and parts <= known
-    return is_in_parts or not known.isdisjoint((word.form, base_form(word.lemma)))
+    return is_in_parts or not known.isdisjoint((word.form, get_base_form(word.lemma)))
 
 
 def names_mean(known: frozenset[str]) -> bool:
     """Return whether a field is that of a mean: `avg_minutes`, of which a value is "on average"."""
-    return any(base_form(name) in known for name in load_words("mean"))
+    return any(get_base_form(name) in known for name in load_words("mean"))
 
 
 def names_field(word: Word, known: frozenset[str]) -> bool:
@@ -86,7 +86,7 @@ def _load_classes() -> dict[str, frozenset[str]]:
 def load_doings() -> dict[str, frozenset[str]]:
     """Return the verbs of doings that leave a trace, each with the words that a call or code for it has."""
     lines = (words for first, *words in _read_lines("lexicon.txt") if first == "doing")
-    return {verb: base_forms_of(" ".join(alike)) for verb, *alike in lines}
+    return {verb: list_base_forms(" ".join(alike)) for verb, *alike in lines}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def load_degrees(kind: str) -> dict[str, Degree]:
         if first == kind:
             word, sign, *fields = rest
             found[word.replace("_", " ")] = Degree(
-                1 if sign == "+" else -1, frozenset[str]().union(*map(base_forms_of, fields))
+                1 if sign == "+" else -1, frozenset[str]().union(*map(list_base_forms, fields))
             )
     return found
 

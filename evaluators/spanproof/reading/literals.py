@@ -95,7 +95,7 @@ class LiteralReader:
         self._fields: list[str] = []
         self._alike = 0
 
-    def read(self, at: int) -> tuple[Node, int] | None:
+    def find_literal(self, at: int) -> tuple[Node, int] | None:
         """Return the literal that begins at a place, and where it ends; None where none begins."""
         self._at, self._nodes = at, 0
         try:
@@ -109,7 +109,7 @@ class LiteralReader:
         rows: list[Node] = []
         text = self.text
         while text.startswith("\n{", at):
-            row = self._read_row(at + 1)
+            row = self._find_row(at + 1)
             # An element of XML is read before a literal, and a row with more after it may be something else.
             if row is None or text[row.end : row.end + 1] not in ("", "\n") or "<" in text[at : row.end]:
                 break
@@ -117,17 +117,17 @@ class LiteralReader:
             at = row.end
         return rows, at
 
-    def _read_rows_behind(self, items: list[Node]) -> None:
+    def _add_following_rows(self, items: list[Node]) -> None:
         """Read the rows that follow in a list and have the fields of the last one."""
         while self._nodes <= MAX_NODES and (gap := _ROW_GAP.match(self.text, self._at)) is not None:
-            row = self._read_row(gap.end())
+            row = self._find_row(gap.end())
             if row is None:
                 return
             # A place in the list and its comma.
             self._nodes += 2
             items.append(row)
 
-    def _read_row(self, start: int) -> Node | None:
+    def _find_row(self, start: int) -> Node | None:
         """Return the object that begins at a place, where it has the fields of those before it."""
         match = self._row.match(self.text, start) if self._row is not None else None
         if match is None:
@@ -146,7 +146,7 @@ class LiteralReader:
         self._at = match.end()
         return Node(start, self._at, pairs)
 
-    def _count_alike(self, node: Node) -> None:
+    def _update_row_pattern(self, node: Node) -> None:
         """Make a pattern of the objects that are read, where some of the same fields followed each other."""
         pairs = node.pairs or []
         names = [name for name, _, _ in pairs]
@@ -181,12 +181,12 @@ class LiteralReader:
         if sign != "{":
             self._at = match.end()
             return self._read_container(start, sign, depth)
-        row = self._read_row(start)
+        row = self._find_row(start)
         if row is None:
             self._at = match.end()
             row = self._read_container(start, sign, depth)
             if row.pairs:
-                self._count_alike(row)
+                self._update_row_pattern(row)
         return row
 
     def _read_named(self, match: re.Match[str], depth: int) -> Node:
@@ -210,7 +210,7 @@ class LiteralReader:
         items: list[Node] = []
         closing = _CLOSING[sign]
         try:
-            self._fill(pairs, items, sign, closing, depth)
+            self._add_children(pairs, items, sign, closing, depth)
         except _CutOff:
             # The text ends within it: what came before is there. A part of a scalar is not.
             self._at = len(self.text)
@@ -219,7 +219,9 @@ class LiteralReader:
         is_object = bool(pairs) or (sign == "{" and not items)
         return Node(start, self._at, pairs if is_object else None, None if is_object else items)
 
-    def _fill(self, pairs: list[Pair], items: list[Node], sign: str, closing: str, depth: int) -> None:
+    def _add_children(
+        self, pairs: list[Pair], items: list[Node], sign: str, closing: str, depth: int
+    ) -> None:
         """Read pairs and items up to the closing sign."""
         text = self.text
         while True:
@@ -258,7 +260,7 @@ class LiteralReader:
             else:
                 items.append(item)
                 if item.pairs and sign != "{":
-                    self._read_rows_behind(items)
+                    self._add_following_rows(items)
 
 
 def _build_scalar(match: re.Match[str]) -> Node:

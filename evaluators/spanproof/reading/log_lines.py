@@ -32,7 +32,7 @@ def is_log_line(line: str) -> bool:
     return _LOG_LINE.match(line[:2_000]) is not None
 
 
-def remove_time(text: str) -> str:
+def without_time(text: str) -> str:
     """Return a message of one line without the time before it; any other text as it is."""
     found = _TIME_BEFORE.match(text) if "\n" not in text else None
     return text if found is None else text[found.end() :]

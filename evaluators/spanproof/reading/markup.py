@@ -45,14 +45,14 @@ class Element:
     @property
     def name(self) -> str:
         """Return the tag without its prefix."""
-        return _strip_prefix(self.tag)
+        return _without_prefix(self.tag)
 
 
-def read_element(text: str, at: int) -> Element | None:
+def find_element(text: str, at: int) -> Element | None:
     """Return the element with fields that begins at a place; None where none begins."""
     stack: list[Element] = []
     for _ in range(_MAX_ELEMENTS):
-        at = _skip(text, at)
+        at = _get_content_start(text, at)
         closing = _CLOSING.match(text, at) if stack else None
         if closing is not None:
             element = stack.pop()
@@ -60,7 +60,7 @@ def read_element(text: str, at: int) -> Element | None:
                 return None
             at = element.end = closing.end()
         else:
-            opened = _open(text, at)
+            opened = _find_opening(text, at)
             if opened is None or len(stack) >= _MAX_DEPTH:
                 return None
             element, is_empty = opened
@@ -77,7 +77,7 @@ def read_element(text: str, at: int) -> Element | None:
     return None
 
 
-def _skip(text: str, at: int) -> int:
+def _get_content_start(text: str, at: int) -> int:
     """Return where the text goes on after comments, instructions and a document type."""
     while (skipped := next((end for start, end in _SKIPPED if text.startswith(start, at)), None)) is not None:
         end = text.find(skipped, at)
@@ -87,7 +87,7 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _open(text: str, at: int) -> tuple[Element, bool] | None:
+def _find_opening(text: str, at: int) -> tuple[Element, bool] | None:
     """Return the element whose first tag is at a place, and whether that is its last as well."""
     opening = _OPENING.match(text, at)
     if opening is None or opening["name"].lower() in _DOCUMENTS:
@@ -97,7 +97,7 @@ def _open(text: str, at: int) -> tuple[Element, bool] | None:
         element.end = attribute.end()
         if not attribute["name"].startswith("xmlns"):
             quoted = "double" if attribute["double"] is not None else "single"
-            element.attributes[_strip_prefix(attribute["name"])] = attribute.span(quoted)
+            element.attributes[_without_prefix(attribute["name"])] = attribute.span(quoted)
     end = _ENDS.match(text, element.end)
     if end is None:
         return None
@@ -115,7 +115,7 @@ def _has_little_text(text: str, element: Element, end: int) -> bool:
     return len(inside.strip()) <= _MAX_TEXT
 
 
-def _strip_prefix(name: str) -> str:
+def _without_prefix(name: str) -> str:
     return name.rpartition(":")[2]
 
 
@@ -155,11 +155,11 @@ def _read_html_rows(text: str, at: int) -> tuple[list[list[Cell]], int, bool]:
         if tag == "tr" or not rows:
             rows.append([])
         if tag != "tr":
-            rows[-1].append(_find_html_cell(text, match.end()))
+            rows[-1].append(_get_html_cell(text, match.end()))
     return rows, len(text), True
 
 
-def _find_html_cell(text: str, at: int) -> Cell:
+def _get_html_cell(text: str, at: int) -> Cell:
     """Return what is written after the tag of a cell, without marks before it."""
     marks = _MARKS_BEFORE.match(text, at)
     start = marks.end() if marks is not None else at

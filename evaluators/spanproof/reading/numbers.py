@@ -17,12 +17,12 @@ from spanproof.reading.dates import (
     DIGIT_FORMS,
     LETTER_FORMS,
     MONTHS,
-    parse_date,
+    find_date,
     parse_duration,
     parse_iso_duration,
     parse_time,
 )
-from spanproof.reading.numerals import NUMERAL, fold_text, read_numeral, read_power
+from spanproof.reading.numerals import NUMERAL, normalise_text, read_numeral, read_power
 from spanproof.reading.patterns import build_word_pattern
 from spanproof.reading.spelled import CJK_NUMBER, SPELLED, SPELLED_WORDS, parse_cjk_number, parse_spelled
 from spanproof.reading.text_cache import cache_short_texts
@@ -96,9 +96,9 @@ _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
 _SINGLE_LETTER_SCALES = frozenset("mkb") | {"mm"}
 
 
-def scan(text: str) -> list[Mention]:
+def list_mentions(text: str) -> list[Mention]:
     """Return the typed values of a text, in order."""
-    folded = fold_text(text)
+    folded = normalise_text(text)
     found: list[Mention] = []
     kinds: set[Kind] = set()
     names_month = False
@@ -111,7 +111,7 @@ def scan(text: str) -> list[Mention]:
             kinds.add(Kind.NUMBER)
             continue
         names_month = names_month or form in _NAMED_MONTHS
-        mention = _parse_mention(form, match, text, folded)
+        mention = _find_mention(form, match, text, folded)
         if mention is None:
             continue
         found.append(mention)
@@ -121,22 +121,22 @@ def scan(text: str) -> list[Mention]:
     if len(found) < 2 or kinds.isdisjoint(_RELATED):
         return found
     if Kind.QUANTITY in kinds:
-        found = _join_durations(text, found)
+        found = _with_joined_durations(text, found)
     if names_month and Kind.NUMBER in kinds:
-        found = _share_months(text, found)
-    return _share_units(text, found) if _RANGE.search(text) else found
+        found = _with_shared_months(text, found)
+    return _with_shared_units(text, found) if _RANGE.search(text) else found
 
 
-def _parse_mention(form: str, match: re.Match[str], text: str, folded: str) -> Mention | None:
+def _find_mention(form: str, match: re.Match[str], text: str, folded: str) -> Mention | None:
     """Return the value that a form of the pattern matched; None where it is none."""
     written, (start, end) = match[0], match.span()
     if form == "num":
         return _parse_number(match, text)
     if form in DATE_FORMS:
-        date = parse_date(form, written)
-        return Mention(Value(Kind.DATE, date=date), start, _trim_end(folded, end)) if date else None
+        date = find_date(form, written)
+        return Mention(Value(Kind.DATE, date=date), start, _get_trimmed_end(folded, end)) if date else None
     if form in ("time", "clock", "compact_time"):
-        return Mention(parse_time(form, written), start, _trim_end(folded, end, ""))
+        return Mention(parse_time(form, written), start, _get_trimmed_end(folded, end, ""))
     if form == "letters":
         return Mention(parse_spelled(written), start, end, spelled=True)
     if form == "cjk_number":
@@ -149,9 +149,9 @@ def _parse_mention(form: str, match: re.Match[str], text: str, folded: str) -> M
 
 
 @cache_short_texts(8192)
-def scan_cached(text: str) -> tuple[Mention, ...]:
+def list_cached_mentions(text: str) -> tuple[Mention, ...]:
     """Return what `scan` returns; for the short texts of cells and sentences, which repeat."""
-    return tuple(scan(text))
+    return tuple(list_mentions(text))
 
 
 def _build_plain_number(digits: str) -> Value:
@@ -162,7 +162,7 @@ def _build_plain_number(digits: str) -> Value:
     return Value(Kind.NUMBER, amount, step, other=other)
 
 
-def _trim_end(text: str, end: int, marks: str = ".") -> int:
+def _get_trimmed_end(text: str, end: int, marks: str = ".") -> int:
     """Return the end without blanks and full stops, which end the sentence as well."""
     while text[end - 1].isspace() or text[end - 1] in marks:
         end -= 1
@@ -220,7 +220,7 @@ def _parse_number(match: re.Match[str], text: str) -> Mention:
         other, factor=unit.factor, grouped="," in match["n"], offset=unit.offset, symbol=unit.symbol,
         approximate=match["about"] is not None,
     )  # fmt: skip
-    return Mention(value, start, _trim_end(match.string, end))
+    return Mention(value, start, _get_trimmed_end(match.string, end))
 
 
 _BARE_POWER: Final = "^⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -275,7 +275,7 @@ def _read_unit(match: re.Match[str], text: str) -> _NumberUnit:
     """Return a number's unit: a percentage, a currency, a unit of measure, or none."""
     word = match["scale"] or match["scale2"] or ""
     scale = SCALES[word] if word else 1.0
-    code = _find_currency(match)
+    code = _get_currency(match)
     name = match["unit"] or ""
     if word in _SINGLE_LETTER_SCALES and not code and word in UNITS:
         name, scale = word, 1.0
@@ -301,7 +301,7 @@ def _build_percent_unit(percent: str, scale: float, word: str) -> _NumberUnit:
     return _NumberUnit(Kind.PERCENT, "%", "pp" if is_points else "%", scale, 0.0, scale, word)
 
 
-def _find_currency(match: re.Match[str]) -> str:
+def _get_currency(match: re.Match[str]) -> str:
     written = match["cur"] or match["cur2"]
     if written:
         return CURRENCIES[written]
@@ -312,7 +312,7 @@ def _find_currency(match: re.Match[str]) -> str:
 _BETWEEN_PARTS = ("", "and", ",", "und", "et", "y")
 
 
-def _join_durations(text: str, mentions: list[Mention]) -> list[Mention]:
+def _with_joined_durations(text: str, mentions: list[Mention]) -> list[Mention]:
     """Return mentions with the parts of a duration as one: `2 h 45 min`, `4 and a half hours`."""
     found: list[Mention] = [mentions[0]]
     for mention in mentions[1:]:
@@ -369,17 +369,17 @@ _RANGE = re.compile(r"\d\s?(?:[-–—]|to\b|bis\b|until\b)\s?\S?\d")
 _AND = re.compile(r"\s*(?:,|and|&|or)\s*(?:the\s+)?")
 
 
-def _share_months(text: str, mentions: list[Mention]) -> list[Mention]:
+def _with_shared_months(text: str, mentions: list[Mention]) -> list[Mention]:
     """Return mentions with days that share a month as dates: `December 18 to 22`, `14, 15 and 18 July`."""
     found = list(mentions)
     for at in range(1, len(found)):
-        _share_month(text, found, at - 1, at)
+        _update_month(text, found, at - 1, at)
     for at in range(len(found) - 1, 0, -1):
-        _share_month(text, found, at, at - 1)
+        _update_month(text, found, at, at - 1)
     return found
 
 
-def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
+def _update_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
     """Make a plain number a date of the month of the mention next to it, where it is a day of that."""
     date, day = found[dated].value.date, found[bare]
     if date is None or date[1] is None or date[2] is None:
@@ -402,7 +402,7 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
 _MAX_RANGE_SIGN = len(" through the ")
 
 
-def _share_units(text: str, mentions: list[Mention]) -> list[Mention]:
+def _with_shared_units(text: str, mentions: list[Mention]) -> list[Mention]:
     """Return mentions with the unit of a range at both of its ends: `12–15 km`, `$3 to $5 million`."""
     for at in range(len(mentions) - 1):
         low, high = mentions[at], mentions[at + 1]

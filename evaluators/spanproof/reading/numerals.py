@@ -27,7 +27,7 @@ _FOLDED = {ord(zero) + digit: 48 + digit for zero in _DIGITS_OF_SCRIPTS for digi
 }  # fmt: skip
 
 
-def fold_text(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return a text in lower case, with the digits and signs of other scripts as ASCII's.
 
     It has the same length, so that places in it are places in the text.
@@ -107,15 +107,15 @@ _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_CACHED_CHARS = 16_384
 
 
-def find_numbers(text: str) -> frozenset[str]:
+def list_numbers(text: str) -> frozenset[str]:
     """Return a text's numbers in plain spelling.
 
     A number is read both ways where a comma or a blank may group digits or part cells.
     """
-    return _find_cached_numbers(text) if len(text) <= _MAX_CACHED_CHARS else _find_numbers(text)
+    return _find_cached_numbers(text) if len(text) <= _MAX_CACHED_CHARS else _list_numbers(text)
 
 
-def _find_numbers(text: str) -> frozenset[str]:
+def _list_numbers(text: str) -> frozenset[str]:
     found: set[str] = set()
     for match in _NUMBER.finditer(text[:_MAX_TEXT]):
         written = match[0].rstrip(",_")
@@ -129,7 +129,7 @@ def _find_numbers(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-_find_cached_numbers = lru_cache(maxsize=64)(_find_numbers)
+_find_cached_numbers = lru_cache(maxsize=64)(_list_numbers)
 
 
 def iter_numbers(text: str) -> Iterator[tuple[str, str]]:
@@ -169,7 +169,7 @@ def rounds_to(number: str, written: str) -> bool:
 
 def gives_number(text: str, number: str) -> bool:
     """Return whether a text has a number, or one that rounds to it."""
-    return any(rounds_to(found, number) for found in find_numbers(text))
+    return any(rounds_to(found, number) for found in list_numbers(text))
 
 
 def compute_rounding_margin(written: str) -> float | None:

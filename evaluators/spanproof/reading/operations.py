@@ -51,18 +51,18 @@ def iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed
         yield Derived(
             change if is_signed else abs(change),
             (one, two),
-            f"{show_amount(two)} - {show_amount(one)} = {change:.6g}",
+            f"{format_amount(two)} - {format_amount(one)} = {change:.6g}",
         )
     elif compute_amount(one):
         share = change / compute_amount(one)
-        program = f"({show_amount(two)} - {show_amount(one)}) / {show_amount(one)} = {share:.4g}"
+        program = f"({format_amount(two)} - {format_amount(one)}) / {format_amount(one)} = {share:.4g}"
         yield Derived(100 * (share if is_signed else abs(share)), (one, two), program)
 
 
 def build_derived(result: float, facts: Sequence[Fact], sign: str) -> Derived:
     """Return the result of one operation over facts, with its program."""
     return Derived(
-        result, tuple(facts), f" {sign} ".join(map(show_amount, facts[:_MOST_SHOWN])) + f" = {result:.6g}"
+        result, tuple(facts), f" {sign} ".join(map(format_amount, facts[:_MOST_SHOWN])) + f" = {result:.6g}"
     )
 
 
@@ -71,7 +71,7 @@ def compute_amount(fact: Fact) -> float:
     return fact.value.number * fact.factor
 
 
-def show_amount(fact: Fact) -> str:
+def format_amount(fact: Fact) -> str:
     """Return the amount of a fact as its source writes it."""
     return f"{fact.value.amount:g}"
 

@@ -14,40 +14,40 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from spanproof.reading.field_units import FieldUnit, find_field_unit
-from spanproof.reading.python_facts import PythonFacts, read_python
+from spanproof.reading.python_facts import PythonFacts, find_python_facts
 
 # What a snippet printed, its observation and its step's are each read against one source.
 _KEPT_SOURCES = 64
 
 
-def remove_echoes(text: str, source: str) -> str:
+def without_echoes(text: str, source: str) -> str:
     """Return the output without the literals its source prints."""
     if "print" not in source or not text.strip():
         return text
-    echoes = _find_echoes(source)
+    echoes = _list_echoes(source)
     if not echoes:
         return text
     return "\n".join(line for line in text.splitlines() if line.strip() not in echoes)
 
 
 @lru_cache(maxsize=_KEPT_SOURCES)
-def _find_echoes(source: str) -> frozenset[str]:
+def _list_echoes(source: str) -> frozenset[str]:
     """Return every line that a print of literals writes."""
-    facts = read_python(source)
+    facts = find_python_facts(source)
     if facts is None:
         return frozenset()
-    bound = _find_constants(facts)
+    bound = _get_constants(facts)
     lines: set[str] = set()
     for node in facts.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "print":
             continue
-        values = [_render_literal(argument, bound) for argument in node.args]
+        values = [_find_printed_form(argument, bound) for argument in node.args]
         if values and None not in values and not node.keywords:
             lines.update(line.strip() for line in " ".join(map(str, values)).splitlines())
     return frozenset(lines - {""})
 
 
-def _find_constants(facts: PythonFacts) -> dict[str, ast.expr]:
+def _get_constants(facts: PythonFacts) -> dict[str, ast.expr]:
     """Return the constants by name: of names that are bound exactly once, and to a constant."""
     names = [node for node in facts.nodes if isinstance(node, ast.Name)]
     stored = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
@@ -60,7 +60,7 @@ def _find_constants(facts: PythonFacts) -> dict[str, ast.expr]:
     return constants
 
 
-def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
+def _find_printed_form(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
     """Return how a literal prints, None for anything that is worked out."""
     if isinstance(node, ast.Name):
         node = bound.get(node.id, node)
@@ -80,7 +80,7 @@ def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
             isinstance(part, ast.FormattedValue) and part.format_spec is None and part.conversion == -1
         )
         inner = part.value if isinstance(part, ast.FormattedValue) else part
-        found = _render_literal(inner, bound) if plain else None
+        found = _find_printed_form(inner, bound) if plain else None
         if found is None:
             return None
         parts.append(found)

@@ -89,12 +89,12 @@ class PythonFacts:
     @cached_property
     def called_names(self) -> frozenset[str]:
         """The functions and methods that are called."""
-        return find_called_names(self.tree)
+        return list_called_names(self.tree)
 
     @cached_property
     def bound_names(self) -> frozenset[str]:
         """The names that are bound; those of a comprehension are gone with it."""
-        return find_bound_names(self.tree)
+        return list_bound_names(self.tree)
 
     @cached_property
     def stored_names(self) -> frozenset[str]:
@@ -128,8 +128,8 @@ class PythonFacts:
     def literal_names(self) -> frozenset[str]:
         """The names that are only bound to literals: what code starts from."""
         assigned = [node for node in self.nodes if isinstance(node, ast.Assign)]
-        literal = [find_bound_names(node) for node in assigned if is_literal(node.value)]
-        other = [find_bound_names(node) for node in assigned if not is_literal(node.value)]
+        literal = [list_bound_names(node) for node in assigned if is_literal(node.value)]
+        other = [list_bound_names(node) for node in assigned if not is_literal(node.value)]
         return frozenset[str]().union(*literal) - frozenset[str]().union(*other)
 
     @cached_property
@@ -163,7 +163,7 @@ class PythonFacts:
 
 
 @lru_cache(maxsize=_KEPT_SNIPPETS)
-def read_python(source: str) -> PythonFacts | None:
+def find_python_facts(source: str) -> PythonFacts | None:
     """Return the facts of a snippet, None where it is no Python that can be parsed."""
     if len(source) > MAX_CHARS:
         return None
@@ -173,7 +173,7 @@ def read_python(source: str) -> PythonFacts | None:
         return None
 
 
-def find_called_names(tree: ast.AST) -> frozenset[str]:
+def list_called_names(tree: ast.AST) -> frozenset[str]:
     """Return the names of the functions and methods that code calls."""
     functions = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return frozenset(name for func in functions if (name := get_function_name(func)))
@@ -186,7 +186,7 @@ def get_function_name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else ""
 
 
-def find_bound_names(tree: ast.AST) -> frozenset[str]:
+def list_bound_names(tree: ast.AST) -> frozenset[str]:
     """Return the names that code binds; those of a comprehension are gone with it."""
     found = set()
     waiting = [tree]
@@ -226,7 +226,7 @@ def _iter_filled_names(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
         elif isinstance(node, ast.For):
-            yield from find_bound_names(node.target)
+            yield from list_bound_names(node.target)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in {"append", "extend", "add", "update", "insert", "setdefault"}:
                 yield node.value.id
@@ -237,7 +237,7 @@ def _iter_filled_names(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
 def _iter_guarded(nodes: tuple[ast.AST, ...]) -> Iterator[Guarded]:
     for node in nodes:
         if isinstance(node, ast.With):
-            if not any("suppress" in find_called_names(item.context_expr) for item in node.items):
+            if not any("suppress" in list_called_names(item.context_expr) for item in node.items):
                 continue
             handlers: tuple[Handler, ...] = ()
         elif isinstance(node, ast.Try) and node.handlers:
@@ -247,7 +247,7 @@ def _iter_guarded(nodes: tuple[ast.AST, ...]) -> Iterator[Guarded]:
         else:
             continue
         names = frozenset(
-            name for part in node.body for name in find_bound_names(part) | find_called_names(part)
+            name for part in node.body for name in list_bound_names(part) | list_called_names(part)
         )
         yield Guarded(names, handlers)
 
@@ -261,7 +261,7 @@ def _read_handler(node: ast.ExceptHandler) -> Handler:
         tuple(texts),
         any(isinstance(part, ast.Raise) for part in parts),
         any(isinstance(part, ast.Continue) for part in parts),
-        find_called_names(node),
+        list_called_names(node),
         tuple(_has_own_value(value) for value in values if value is not None),
         tuple(_iter_printed_patterns(node.name, parts)),
     )
@@ -328,7 +328,7 @@ def has_only_literals(tree: ast.Module, printers: Collection[str]) -> bool:
     names: set[str] = set()
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and is_literal(statement.value):
-            names |= find_bound_names(statement)
+            names |= list_bound_names(statement)
         elif not _prints_literals(statement, names, printers):
             return False
     return True

@@ -15,11 +15,11 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from spanproof.reading.dates import as_duration
-from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit, is_unit_word, names_duration
-from spanproof.reading.numbers import scan_cached
+from spanproof.reading.field_units import FieldUnit, find_field_unit, is_unit_word, names_duration, with_unit
+from spanproof.reading.numbers import list_cached_mentions
 from spanproof.reading.text_cache import cache_short_texts
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value
-from spanproof.reading.words import STOP, base_form, base_forms_of, split_name, split_words
+from spanproof.reading.words import STOP, get_base_form, list_base_forms, split_name, split_words
 
 MAX_FACTS = 40_000
 LONG_TEXT = 90
@@ -77,10 +77,10 @@ class Sentence:
     start: int
     _words: list[tuple[str, int, int]] | None = None
 
-    def find_words_near(self, start: int, end: int) -> frozenset[str]:
+    def list_words_near(self, start: int, end: int) -> frozenset[str]:
         """Return the base forms of the words about the characters of a value."""
         if self._words is None:
-            placed = [(base_form(word), low, high) for word, low, high in split_words(self.text)]
+            placed = [(get_base_form(word), low, high) for word, low, high in split_words(self.text)]
             self._words = [entry for entry in placed if entry[0] not in STOP]
         low_end, high_end = start - self.start, end - self.start
         return frozenset(
@@ -123,13 +123,13 @@ class Fact:
     def words(self) -> frozenset[str]:
         """Return the base forms of its fields' names, in prose those of the words about it."""
         if self.sentence is not None:
-            return self.sentence.find_words_near(self.start, self.end)
-        return extract_name_words(self.path)
+            return self.sentence.list_words_near(self.start, self.end)
+        return list_name_words(self.path)
 
     @property
     def years(self) -> frozenset[int]:
         """Return the years that the names of its fields have."""
-        return extract_years(self.path)
+        return list_years(self.path)
 
     @property
     def field(self) -> str:
@@ -206,13 +206,13 @@ class FactBase:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
 
-    def by_source(self, source: int) -> list[Fact]:
+    def list_by_source(self, source: int) -> list[Fact]:
         """Return the facts of one source."""
         facts = self.facts
         low = bisect_left(facts, source, key=lambda fact: fact.source)
         return facts[low : bisect_right(facts, source, key=lambda fact: fact.source)]
 
-    def chain(self, record: int) -> Iterator[int]:
+    def iter_chain(self, record: int) -> Iterator[int]:
         """Yield a record and those it is in, the innermost first."""
         at: int | None = record
         for _ in range(_MAX_PARENTS):
@@ -221,13 +221,13 @@ class FactBase:
             yield at
             at = self.records[at].parent
 
-    def new_group(self, name: str) -> int:
+    def add_group(self, name: str) -> int:
         """Return a new table's or list's number."""
         number = len(self.group_names)
         self.group_names[number] = name
         return number
 
-    def new_record(
+    def add_record(
         self, source: int, parent: int | None, start: int, end: int, group: int | None = None, name: str = ""
     ) -> int:
         """Return the number of a new record."""
@@ -237,7 +237,7 @@ class FactBase:
             self.groups[group].append(number)
         return number
 
-    def take_part(self, source: int, first_record: int, first_group: int, first_fact: int) -> Part:
+    def get_part(self, source: int, first_record: int, first_group: int, first_fact: int) -> Part:
         """Return what was added for a source since the base had so many records, groups and facts."""
         groups = range(first_group, len(self.group_names))
         return Part(
@@ -351,7 +351,7 @@ def _read_field(
     for value, low, high in _read_cell(text, quoted):
         names_scale = is_scaled = False
         if unit is not None and value.kind is Kind.NUMBER:
-            value, names_scale = apply_unit(value, unit), unit.names_scale
+            value, names_scale = with_unit(value, unit), unit.names_scale
         elif value.kind in NUMERIC:
             names_scale = value.scale != 1.0
             is_scaled = not names_scale and value.kind in (Kind.NUMBER, Kind.MONEY)
@@ -376,12 +376,12 @@ def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     called = _DATE_CALL.fullmatch(stripped) if lowered.startswith("date") else None
     if called is not None:
         return tuple((value, 0, length) for value in _build_called_date(called))
-    mentions = scan_cached(text) if length <= LONG_TEXT else ()
+    mentions = list_cached_mentions(text) if length <= LONG_TEXT else ()
     if len(mentions) == 1 and _covers(mentions[0], text):
         return tuple(_iter_whole_values(mentions[0], text, quoted))
     values = [(mention.value, mention.start, mention.end) for mention in mentions if not mention.spelled]
     if stripped and length <= LONG_TEXT:
-        tokens = list(map(base_form, split_name(stripped))) or [stripped]
+        tokens = list(map(get_base_form, split_name(stripped))) or [stripped]
         values.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
     return tuple(values)
 
@@ -430,13 +430,13 @@ _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
 
 
 @lru_cache(maxsize=8192)
-def extract_years(path: tuple[str, ...]) -> frozenset[int]:
+def list_years(path: tuple[str, ...]) -> frozenset[int]:
     """Return the years that the names of a path have."""
     return frozenset(int(year) for name in path for year in _YEAR.findall(name))
 
 
 @lru_cache(maxsize=8192)
-def extract_name_words(path: tuple[str, ...]) -> frozenset[str]:
+def list_name_words(path: tuple[str, ...]) -> frozenset[str]:
     """Return the base forms of a path's names, without units: an answer says them with the value."""
-    words = frozenset[str]().union(*map(base_forms_of, path[-3:]))
+    words = frozenset[str]().union(*map(list_base_forms, path[-3:]))
     return frozenset(word for word in words if not is_unit_word(word)) or words

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from spanproof.reading.english import parse_english
-from spanproof.reading.words import base_form
+from spanproof.reading.words import get_base_form
 
 MAX_CHARS: Final = 20_000
 """Characters of an answer that are read as sentences; the rest becomes one open passage."""
@@ -74,7 +74,7 @@ class Passage:
         """Return where it ends in the answer."""
         return self.places[-1] + 1
 
-    def locate(self, start: int, end: int) -> tuple[int, int]:
+    def get_place(self, start: int, end: int) -> tuple[int, int]:
         """Return the place in the answer of `text[start:end]`."""
         return self.places[start], self.places[max(start, end - 1)] + 1
 
@@ -158,10 +158,12 @@ def read_passages(answer: str) -> list[Passage]:
     reader = _PassageReader(answer)
     lines = list(_iter_lines(answer[:MAX_CHARS]))
     for number, (start, line) in enumerate(lines):
-        reader.read_line(line, start, lines[number + 1][1] if number + 1 < len(lines) else "")
+        reader.add_line(line, start, lines[number + 1][1] if number + 1 < len(lines) else "")
     if len(answer) > MAX_CHARS:
         rest = answer[MAX_CHARS:]
-        _append(reader.found, (rest, tuple(range(MAX_CHARS, len(answer)))), Form.SENTENCE, Mood.ASSERTING, ())
+        _add_passage(
+            reader.found, (rest, tuple(range(MAX_CHARS, len(answer)))), Form.SENTENCE, Mood.ASSERTING, ()
+        )
     return reader.found
 
 
@@ -175,20 +177,20 @@ class _PassageReader:
         self._header: list[str] | None = None
         self._in_code = False
 
-    def read_line(self, line: str, start: int, following: str) -> None:
+    def add_line(self, line: str, start: int, following: str) -> None:
         if _FENCE.match(line):
             self._in_code = not self._in_code
         elif not line.strip():
             self._header = None
         elif self._in_code:
-            _append(self.found, _clean(line, start), Form.CODE, Mood.CODE, ())
+            _add_passage(self.found, _without_marks(line, start), Form.CODE, Mood.CODE, ())
         elif _RULE.match(line) and "|" not in line:
             self._stack = []
-        elif not self._read_row(line, start, following):
+        elif not self._handle_row(line, start, following):
             self._header = None
-            self._read_sentences(line, start)
+            self._add_sentences(line, start)
 
-    def _read_row(self, line: str, start: int, following: str) -> bool:
+    def _handle_row(self, line: str, start: int, following: str) -> bool:
         """Add a row of a table; return whether the line is one, or its head or rule."""
         bare = line.strip()
         is_row = "|" in bare.strip("|") or (bare.startswith("|") and self._header is not None)
@@ -198,23 +200,23 @@ class _PassageReader:
             return True
         if self._header is not None:
             above = tuple(index for _, index in self._stack)
-            _append_row(self.found, self._answer, line, start, self._header, above)
+            _add_row(self.found, self._answer, line, start, self._header, above)
             return True
         if _TABLE_RULE.match(following):
             cells = _iter_cells(line, start)
-            self._header = [_clean(self._answer[low:high], low)[0].strip() for low, high in cells]
+            self._header = [_without_marks(self._answer[low:high], low)[0].strip() for low, high in cells]
             return True
         return False
 
-    def _read_sentences(self, line: str, start: int) -> None:
-        depth, form, offset = _measure_line(line)
+    def _add_sentences(self, line: str, start: int) -> None:
+        depth, form, offset = _read_line_form(line)
         while self._stack and self._stack[-1][0] >= depth:
             self._stack.pop()
         above = tuple(index for _, index in self._stack)
         first = len(self.found)
-        for text, places in _split_sentences(*_clean(line[offset:], start + offset)):
+        for text, places in _iter_sentences(*_without_marks(line[offset:], start + offset)):
             if text.strip():
-                _append(self.found, (text, places), form, None, above)
+                _add_passage(self.found, (text, places), form, None, above)
         if len(self.found) == first:
             return
         introduces = form is Form.HEADING or self.found[-1].text.rstrip().endswith((":", "："))
@@ -237,7 +239,7 @@ _SENTENCE_DEPTH: Final = 10
 _ITEM_DEPTH: Final = 20
 
 
-def _measure_line(line: str) -> tuple[int, Form, int]:
+def _read_line_form(line: str) -> tuple[int, Form, int]:
     """Return how deep a line is, its form, and where its text begins."""
     offset = 0
     if (quoted := _QUOTE.match(line)) is not None:
@@ -255,7 +257,7 @@ def _measure_line(line: str) -> tuple[int, Form, int]:
     return (_ITEM_DEPTH + indent if indent else _SENTENCE_DEPTH), Form.SENTENCE, offset
 
 
-def _clean(text: str, start: int) -> tuple[str, tuple[int, ...]]:
+def _without_marks(text: str, start: int) -> tuple[str, tuple[int, ...]]:
     """Return a text without marks, and for each character its place in the answer."""
     kept = [True] * len(text)
     for match in _LINK.finditer(text):
@@ -270,7 +272,7 @@ def _clean(text: str, start: int) -> tuple[str, tuple[int, ...]]:
     return "".join(text[at] for at in places), tuple(start + at for at in places)
 
 
-def _split_sentences(text: str, places: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _iter_sentences(text: str, places: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     at = 0
     for match in _SPLIT.finditer(text):
         words = text[at : match.start()].split()
@@ -289,7 +291,7 @@ def _is_abbreviation(word: str) -> bool:
     return word in _ABBREVIATIONS or is_initial or is_ordinal
 
 
-def _append(
+def _add_passage(
     found: list[Passage],
     cleaned: tuple[str, tuple[int, ...]],
     form: Form,
@@ -305,12 +307,12 @@ def _append(
     found.append(Passage(text, places, form, mood or read_mood(text), above, _find_lead(text, form)))
 
 
-def _append_row(
+def _add_row(
     found: list[Passage], answer: str, line: str, start: int, header: list[str], above: tuple[int, ...]
 ) -> None:
     text, places, cells = "", list[int](), list[tuple[str, int, int]]()
     for number, (low, high) in enumerate(_iter_cells(line, start)):
-        cell, cell_places = _clean(answer[low:high], low)
+        cell, cell_places = _without_marks(answer[low:high], low)
         name = header[number] if number < len(header) else ""
         if not cell.strip():
             continue
@@ -373,7 +375,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _FOREIGN_LETTERS = re.compile(r"[äöüßéèêçñáíóúãõ¿¡]", re.IGNORECASE)
 
 
-def detect_language(text: str) -> str:
+def classify_language(text: str) -> str:
     """Return the language of a text by its function words; empty where it is written in another script."""
     if len(_OTHER_SCRIPT.findall(text)) > len(text) / 20:
         return ""
@@ -400,8 +402,8 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     with parse_english(texts) as docs:
         for doc in docs:
             words = [
-                Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_,
-                     token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))
+                Word(token.text, get_base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(),
+                     token.pos_, token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))
                 for token in doc
             ]  # fmt: skip
             found.append(words)
@@ -410,7 +412,9 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
 
 def _split_plainly(text: str) -> list[Word]:
     return [
-        Word(match.group(), base_form(match.group()), match.group().lower(), "", "", "", at, *match.span())
+        Word(
+            match.group(), get_base_form(match.group()), match.group().lower(), "", "", "", at, *match.span()
+        )
         for at, match in enumerate(_PLAIN_WORD.finditer(text))
     ]
 

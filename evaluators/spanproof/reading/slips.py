@@ -20,14 +20,14 @@ _FEWEST_DIGITS: Final = 4
 def find_exchanged(value: Value, facts: Sequence[Fact]) -> Fact | None:
     """Return the one amount of some facts of which a value has two neighbouring digits exchanged."""
     step = value.step / value.factor
-    digits = _list_digits(value.amount, step)
+    digits = _format_digits(value.amount, step)
     if value.kind not in NUMERIC or len(digits.strip("0")) < _FEWEST_DIGITS:
         return None
     alike = {
         fact.value.number: fact
         for fact in facts
         if are_comparable(value, fact)
-        and is_exchange(digits, _list_digits(fact.value.amount, step))
+        and is_exchange(digits, _format_digits(fact.value.amount, step))
         and _has_no_more_digits(fact.value.amount, step)
     }
     return next(iter(alike.values())) if len(alike) == 1 else None
@@ -38,6 +38,6 @@ def _has_no_more_digits(amount: float, step: float) -> bool:
     return abs(round(amount / step) * step - amount) < _DIGIT_STEP * max(1.0, abs(amount))
 
 
-def _list_digits(amount: float, step: float) -> str:
+def _format_digits(amount: float, step: float) -> str:
     """Return the digits of an amount up to a last place."""
     return str(round(abs(amount) / step)) if step else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.reading.lexicon import load_words
-from spanproof.reading.words import base_form, base_forms_of, split_words
+from spanproof.reading.words import get_base_form, list_base_forms, split_words
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
 FEWEST_WORDS: Final = 4
@@ -58,7 +58,7 @@ def iter_source_sentences(source: int, text: str) -> Iterator[SourceSentence]:
     for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
         if _STRUCTURE.search(match.group()):
             continue
-        words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
+        words = tuple(get_base_form(word) for word, _, _ in split_words(match.group()))
         if FEWEST_WORDS <= len(words) <= _MOST_WORDS:
             negations = sum(word in load_words("negation") for word in words)
             numbers = list_digits(match.group())
@@ -69,4 +69,4 @@ def iter_source_sentences(source: int, text: str) -> Iterator[SourceSentence]:
 
 def list_content(text: str) -> frozenset[str]:
     """Return the words of a printed text that say something."""
-    return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())
+    return frozenset(word for word in list_base_forms(text) - _PRINTED_FILLER if not word.isdigit())

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from spanproof.reading.numbers import scan_cached
-from spanproof.reading.numerals import compute_rounding_margin, find_numbers, normalise_number
+from spanproof.reading.numbers import list_cached_mentions
+from spanproof.reading.numerals import compute_rounding_margin, list_numbers, normalise_number
 
 _MAX_TEXT = 200_000
 _MAX_TASK = 20_000
@@ -46,27 +46,27 @@ class _SortedNumbers:
     numbers: set[str] = field(default_factory=set)
     _amounts: list[list[float]] = field(default_factory=list)
 
-    def take(self, texts: Sequence[str]) -> _SortedNumbers:
+    def update_numbers(self, texts: Sequence[str]) -> _SortedNumbers:
         """Read the texts that came since the last call; return itself."""
         for text in texts[len(self._amounts) :]:
-            found = _find_all_numbers(text)
+            found = _list_all_numbers(text)
             self._amounts.append(sorted(map(float, found)))
             self.numbers |= found
         return self
 
     def list_near(self, amount: float, reach: float) -> list[float]:
         """Return the amounts that are at most so far from one."""
-        return [near for amounts in self._amounts for near in _slice_near(amounts, amount, reach)]
+        return [near for amounts in self._amounts for near in _select_near(amounts, amount, reach)]
 
     def has_scaled(self, amount: float, reach: float) -> bool:
         """Return whether a text has an amount at most so far from one, and not by chance."""
         for amounts in self._amounts:
-            near = _slice_near(amounts, amount, reach)
+            near = _select_near(amounts, amount, reach)
             if near:
                 # Whole amounts differ by 1 at least.
                 distance = max(min(1.0, 2 * reach), 2 * min(abs(each - amount) for each in near))
                 # Of the amounts from a half of it to twice as much, so many are expected that near.
-                around = _slice_near(amounts, 1.25 * amount, 0.75 * amount)
+                around = _select_near(amounts, 1.25 * amount, 0.75 * amount)
                 if len(around) * distance / (1.5 * amount) < _MOST_BY_CHANCE:
                     return True
         return False
@@ -91,9 +91,11 @@ class SourceValues:
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
-        spelled = (mention.value.amount for mention in scan_cached(self.task[:_MAX_TASK]) if mention.spelled)
+        spelled = (
+            mention.value.amount for mention in list_cached_mentions(self.task[:_MAX_TASK]) if mention.spelled
+        )
         self.add(" ".join(map(normalise_number, spelled)))
-        numbers = sorted(map(float, find_numbers(self.task)))[:_MAX_TASK_NUMBERS]
+        numbers = sorted(map(float, list_numbers(self.task)))[:_MAX_TASK_NUMBERS]
         for left, right in combinations(numbers, 2):
             found = [left + right, abs(left - right), left * right]
             found += [left / right] if right else []
@@ -115,7 +117,7 @@ class SourceValues:
         """Whether a source holds a number, given in its plain form."""
         if number in self._worked_out or _is_written(number, self._texts):
             return True
-        values = self._values.take(self._texts)
+        values = self._values.update_numbers(self._texts)
         if number in values.numbers:
             return True
         value = float(number)
@@ -131,11 +133,11 @@ class SourceValues:
             return True
         return any(values.has_scaled(value * scale, half * scale) for scale in _SCALES)
 
-    def gave(self, number: str) -> bool:
+    def has_given(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
         if _is_written(number, self._results):
             return True
-        values = self._result_values.take(self._results)
+        values = self._result_values.update_numbers(self._results)
         if number in values.numbers:
             return True
         margin = compute_rounding_margin(number)
@@ -149,7 +151,7 @@ class SourceValues:
     @property
     def gave_values(self) -> bool:
         """Whether a tool or sourced code gave any number of more than one digit."""
-        return any(len(number) > 1 for number in self._result_values.take(self._results).numbers)
+        return any(len(number) > 1 for number in self._result_values.update_numbers(self._results).numbers)
 
     def says(self, text: str) -> bool:
         """Whether a source holds a text."""
@@ -158,7 +160,7 @@ class SourceValues:
         return any(wanted in source for source in self._folded_texts)
 
 
-def _slice_near(amounts: list[float], amount: float, reach: float) -> list[float]:
+def _select_near(amounts: list[float], amount: float, reach: float) -> list[float]:
     """Return the sorted amounts that are at most so far from one."""
     return amounts[bisect_left(amounts, amount - reach) : bisect_right(amounts, amount + reach)]
 
@@ -178,8 +180,8 @@ def _has_alone(text: str, number: str) -> bool:
     return False
 
 
-def _find_all_numbers(text: str) -> frozenset[str]:
-    return find_numbers(text) | find_numbers(_normalise_notations(text))
+def _list_all_numbers(text: str) -> frozenset[str]:
+    return list_numbers(text) | list_numbers(_normalise_notations(text))
 
 
 def _normalise_notations(text: str) -> str:

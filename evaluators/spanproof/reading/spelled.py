@@ -94,14 +94,14 @@ def _compute_number(words: list[str]) -> tuple[float, float]:
     part = next((_PARTS[word.removesuffix("s")] for word in words if word.removesuffix("s") in _PARTS), None)
     # "two and a half" is a sum, "half an hour" and "two thirds" are a part.
     if part is None or "and" in words:
-        return _sum_words(words), 0.0
+        return _compute_sum(words), 0.0
     count = _VALUES.get(words[0], 1.0) if words[0] != "half" else 1.0
     multiples = _MULTIPLES | _LARGE
     large = next((multiples[word] for word in words if word in multiples), 1.0)
     return count / part * large, large * (_FRACTION_STEP if part != 2 else 0.0)
 
 
-def _sum_words(words: list[str]) -> float:
+def _compute_sum(words: list[str]) -> float:
     """Return the number that English words write: `two hundred and five thousand`."""
     total = current = 0.0
     for word in words:

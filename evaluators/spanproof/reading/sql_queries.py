@@ -38,7 +38,7 @@ def parse_statements(query: str) -> tuple[exp.Expr, ...]:
     return ()
 
 
-def find_tables(statement: exp.Expr) -> frozenset[str]:
+def list_tables(statement: exp.Expr) -> frozenset[str]:
     """Return the tables that a statement reads, lower-case; what it defines itself is left out."""
     from sqlglot import exp
 
@@ -53,11 +53,11 @@ def is_constant(query: str) -> bool:
     found = parse_statements(query)
     if not found or not all(isinstance(statement, exp.Query) for statement in found):
         return False
-    reads = (find_tables(statement) or statement.find(exp.Anonymous) is not None for statement in found)
+    reads = (list_tables(statement) or statement.find(exp.Anonymous) is not None for statement in found)
     return not any(reads)
 
 
-def find_aliases(query: str) -> Iterator[str]:
+def iter_aliases(query: str) -> Iterator[str]:
     """Yield the names that a query gives its values and rows."""
     from sqlglot import exp
 
@@ -66,7 +66,7 @@ def find_aliases(query: str) -> Iterator[str]:
             yield alias.alias_or_name
 
 
-def find_conditions(statement: exp.Expr) -> frozenset[str]:
+def list_conditions(statement: exp.Expr) -> frozenset[str]:
     """Return the conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
     from sqlglot import exp
 
@@ -77,7 +77,7 @@ def find_conditions(statement: exp.Expr) -> frozenset[str]:
     return frozenset(found)
 
 
-def find_dropped_values(narrow: str, broad: str) -> tuple[str, ...]:
+def list_dropped_values(narrow: str, broad: str) -> tuple[str, ...]:
     """Return the values of the conditions that a broader query on the same tables leaves out.
 
     Empty where it is no broader one.
@@ -85,11 +85,11 @@ def find_dropped_values(narrow: str, broad: str) -> tuple[str, ...]:
     from sqlglot import exp
 
     before, after = parse_statements(narrow), parse_statements(broad)
-    if len(before) != 1 or len(after) != 1 or not find_tables(before[0]):
+    if len(before) != 1 or len(after) != 1 or not list_tables(before[0]):
         return ()
-    if find_tables(before[0]) != find_tables(after[0]):
+    if list_tables(before[0]) != list_tables(after[0]):
         return ()
-    kept, had = find_conditions(after[0]), find_conditions(before[0])
+    kept, had = list_conditions(after[0]), list_conditions(before[0])
     if not kept < had:
         return ()
     written = {literal.this.strip("%") for literal in before[0].find_all(exp.Literal)}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spanproof.reading.described_tables import Result, parse_described_tables
+from spanproof.reading.described_tables import Result, iter_described_tables
 from spanproof.reading.sql_queries import parse_statements
 
 if TYPE_CHECKING:
@@ -33,18 +33,18 @@ class Schema:
 
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def unknown_columns(self, query: str) -> tuple[str, ...]:
+    def list_unknown_columns(self, query: str) -> tuple[str, ...]:
         """Return the columns, as `table.column`, that a query takes from shown tables without them.
 
         Empty where the query reads a table that was not shown, defines names itself, or does not parse.
         """
         return tuple(
             dict.fromkeys(
-                name for part in parse_statements(query) for name in self._find_unknown_columns(part)
+                name for part in parse_statements(query) for name in self._iter_unknown_columns(part)
             )
         )
 
-    def looked_up(self, query: str) -> int:
+    def count_looked_up_columns(self, query: str) -> int:
         """Count the columns of a query that can be looked up."""
         from sqlglot import exp
 
@@ -68,7 +68,7 @@ class Schema:
             return None
         return frozenset[str]().union(*(self.tables[table] for table in tables))
 
-    def _find_unknown_columns(self, statement: exp.Expr) -> Iterator[str]:
+    def _iter_unknown_columns(self, statement: exp.Expr) -> Iterator[str]:
         from sqlglot import exp
 
         columns = self._find_columns(statement)
@@ -87,23 +87,23 @@ class Schema:
 def build_schema(texts: Iterable[str], results: Iterable[Result] = (), worked: Iterable[str] = ()) -> Schema:
     """Return the tables that texts define or results describe, with the columns that queries used well."""
     found: dict[str, frozenset[str]] = {}
-    for name, columns in (table for result in results for table in parse_described_tables(result)):
+    for name, columns in (table for result in results for table in iter_described_tables(result)):
         if len(found) < _MAX_TABLES:
             found[name] = found.get(name, frozenset()) | columns
     for text in texts:
         for start in (match.start() for match in _CREATE.finditer(text)):
-            table = _parse_definition(_extract_definition(text, start))
+            table = _find_table_columns(_get_definition(text, start))
             if table is not None and len(found) < _MAX_TABLES:
                 name, columns = table
                 found[name] = found.get(name, frozenset()) | columns
     for part in (statement for query in worked for statement in parse_statements(query)):
-        tables, columns = _find_used_names(part)
+        tables, columns = _get_used_names(part)
         for name in tables & found.keys():
             found[name] |= columns
     return Schema(found)
 
 
-def _find_used_names(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
+def _get_used_names(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
     """Return the tables and the columns that a statement names."""
     from sqlglot import exp
 
@@ -111,7 +111,7 @@ def _find_used_names(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str
     return tables, frozenset(column.name.lower() for column in statement.find_all(exp.Column) if column.name)
 
 
-def _extract_definition(text: str, start: int) -> str:
+def _get_definition(text: str, start: int) -> str:
     """Extract a definition from its first word to the bracket that closes it."""
     depth = 0
     for at in range(start, min(len(text), start + _MAX_STATEMENT)):
@@ -124,7 +124,7 @@ def _extract_definition(text: str, start: int) -> str:
     return ""
 
 
-def _parse_definition(definition: str) -> tuple[str, frozenset[str]] | None:
+def _find_table_columns(definition: str) -> tuple[str, frozenset[str]] | None:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError

@@ -17,7 +17,7 @@ from spanproof.reading.lexicon import is_of, list_cues, load_degrees, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
-from spanproof.reading.words import STOP, base_forms_of
+from spanproof.reading.words import STOP, list_base_forms
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
@@ -131,7 +131,7 @@ def list_clause_starts(passage: Passage, words: Sequence[Word]) -> list[int]:
 def names_other_time(text: str, task_words: frozenset[str]) -> bool:
     """Return whether a sentence is about a time that the task does not name: "last week it was 10.9"."""
     found = _OTHER_TIME.search(text)
-    return found is not None and not base_forms_of(found.group()) <= task_words
+    return found is not None and not list_base_forms(found.group()) <= task_words
 
 
 _NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
@@ -290,7 +290,7 @@ def is_up_of_sum(words: Sequence[Word], at: int) -> bool:
     return words[at].text.lower() == "up" and at > 0 and is_of(words[at - 1], "sum")
 
 
-def find_rank(words: Sequence[Word], at: int) -> tuple[int, tuple[int, ...]]:
+def get_rank(words: Sequence[Word], at: int) -> tuple[int, tuple[int, ...]]:
     """Return the rank before a superlative, and where: 2 of "second-highest"; 1 and nowhere without one."""
     for before in (at - 1, at - 2):
         if before >= 0 and words[before].text.lower() in _ORDINALS:

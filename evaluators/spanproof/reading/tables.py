@@ -32,7 +32,7 @@ class Table:
     rows: list[tuple[JsonValue, ...]]
 
 
-def parse_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) -> Table | None:
+def find_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) -> Table | None:
     """Return the table that a text is.
 
     Args:
@@ -43,13 +43,17 @@ def parse_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) 
     if len(text) > MAX_TABLE_TEXT:
         return None
     value = decode_document(text)
-    return _parse_lines(text, columns, exact) if isinstance(value, str) else parse_table_value(value, columns)
+    return (
+        _find_table_in_lines(text, columns, exact)
+        if isinstance(value, str)
+        else find_table_in_value(value, columns)
+    )
 
 
-def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
+def find_table_in_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
     """Return the table that a decoded result is: records, rows with their columns, or columns of values."""
     if isinstance(value, dict):
-        return _parse_object(value, columns)
+        return _find_table_in_object(value, columns)
     if not isinstance(value, list) or not value:
         return None
     records = [row for row in value if isinstance(row, dict)]
@@ -58,10 +62,10 @@ def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | 
         is_even = all(tuple(record) == names for record in records)
         return Table(names, [tuple(record.values()) for record in records]) if is_even else None
     rows = [tuple(row) for row in value if isinstance(row, list)]
-    return _parse_rows(rows, columns) if len(rows) == len(value) else None
+    return _find_table_of_rows(rows, columns) if len(rows) == len(value) else None
 
 
-def _parse_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Table | None:
+def _find_table_of_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Table | None:
     """Return the table of rows below names of columns; a first row of texts alone may have the names."""
     if not columns and len(rows) > 1 and all(isinstance(cell, str) for cell in rows[0]):
         columns, rows = [str(cell) for cell in rows[0]], rows[1:]
@@ -69,21 +73,21 @@ def _parse_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Ta
     return Table(tuple(columns), rows) if columns and is_even else None
 
 
-def _parse_object(value: dict[str, JsonValue], columns: Sequence[str]) -> Table | None:
+def _find_table_in_object(value: dict[str, JsonValue], columns: Sequence[str]) -> Table | None:
     """Return the table of an object that holds rows, with their columns or without, or columns of values."""
     heads = value.get("columns")
     if isinstance(heads, list) and heads and all(isinstance(head, str) for head in heads):
         columns = [str(head) for head in heads]
     rows = next((value[key] for key in _ROW_KEYS if isinstance(value.get(key), list)), None)
     if rows is not None:
-        return parse_table_value(rows, columns)
+        return find_table_in_value(rows, columns)
     lists = [values for values in value.values() if isinstance(values, list)]
     if len(lists) != len(value) or len(lists) < 2 or len(set(map(len, lists))) != 1:
         return None
     return Table(tuple(value), list(zip(*lists, strict=True)))
 
 
-def _parse_lines(text: str, columns: Sequence[str], exact: bool) -> Table | None:
+def _find_table_in_lines(text: str, columns: Sequence[str], exact: bool) -> Table | None:
     """Return the table in lines, below names of the columns or with names that the caller knows."""
     grid = _find_grid(text, len(columns), exact)
     if grid is None:
@@ -119,7 +123,7 @@ def _find_grid(text: str, width: int, exact: bool) -> Grid | None:
     return grid if grid is not None and grid.lines == len(lines) else None
 
 
-def parse_csv(text: str) -> list[list[str]] | None:
+def find_csv_rows(text: str) -> list[list[str]] | None:
     """Return the rows of a CSV file, whose cells may have several lines; None where it is none."""
     try:
         return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]

@@ -1,7 +1,7 @@
 """Search in texts and in the texts of facts for a word, without an index of all their words.
 
-The base form of a word is its beginning but for the last letter (`words.base_form`), so that a word is where
-that beginning is.
+The base form of a word is its beginning but for the last letter (`words.get_base_form`), so that a word is
+where that beginning is.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from spanproof.reading.numerals import fold_text
+from spanproof.reading.numerals import normalise_text
 from spanproof.reading.records import Fact
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import list_base_forms
 
 # Characters beside a number up to which its own clause reaches.
 _BESIDE: Final = 60
@@ -42,12 +42,14 @@ class FactIndex:
 
 def has_word(texts: Sequence[str], form: str) -> bool:
     """Return whether a text has a word, given in its base form."""
-    return bool(form) and any(form in base_forms_of(run) for text in texts for run in _iter_runs(text, form))
+    return bool(form) and any(
+        form in list_base_forms(run) for text in texts for run in _iter_runs(text, form)
+    )
 
 
 def _iter_runs(text: str, form: str) -> Iterator[str]:
     """Yield the runs of letters and digits of a text that have the beginning of a word."""
-    beginning, folded = form[:-1] or form, fold_text(text)
+    beginning, folded = form[:-1] or form, normalise_text(text)
     at = folded.find(beginning)
     while at >= 0:
         low, high = at, at + len(beginning)
@@ -70,4 +72,4 @@ def read_words_beside(text: str, start: int, end: int) -> frozenset[str]:
     own = following.group() if following is not None else ""
     if not own.strip() and before is not None:
         own = before.group()
-    return base_forms_of(own)
+    return list_base_forms(own)

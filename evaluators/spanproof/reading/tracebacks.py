@@ -22,7 +22,7 @@ _NODE_VERSION = re.compile(r"(?m)^Node\.js v\d+\.\d+\.\d+\s*\Z")
 _MAX_CHARS = 4_000
 
 
-def parse_python_traceback(text: str) -> tuple[str, str] | None:
+def find_python_error(text: str) -> tuple[str, str] | None:
     """Return the line that names the exception a text ends with, and its type."""
     text = text.rstrip()
     syntax = _SYNTAX.search(text[-_MAX_CHARS:])
@@ -43,7 +43,7 @@ def parse_python_traceback(text: str) -> tuple[str, str] | None:
     return None
 
 
-def parse_thrown_error(text: str) -> tuple[str, str | None] | None:
+def find_thrown_error(text: str) -> tuple[str, str | None] | None:
     """Return the line that names what JavaScript threw at the end of a text, and its type."""
     tail = text.rstrip()[-_MAX_CHARS:]
     lines = [line for line in tail.splitlines() if line.strip()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import NamedTuple
 
-from spanproof.reading.words import base_form
+from spanproof.reading.words import get_base_form
 
 
 class Unit(NamedTuple):
@@ -78,7 +78,7 @@ SCALES = {
 
 
 # Units by the base forms of their names, as the words of a task are.
-_UNITS_BY_FORM = {base_form(name): unit for name, unit in UNITS.items()} | UNITS
+_UNITS_BY_FORM = {get_base_form(name): unit for name, unit in UNITS.items()} | UNITS
 
 
 def list_units(words: frozenset[str]) -> frozenset[Unit]:

@@ -36,7 +36,7 @@ class ValueIndex:
 
     def list_numbers(self, number: float) -> Sequence[Fact]:
         """Return the plain numbers that are exactly a number."""
-        found = self._index_amounts(Kind.NUMBER).list_within(number, number)
+        found = self._get_amount_index(Kind.NUMBER).list_within(number, number)
         return [fact for fact in found if fact.value.number == number]
 
     def _list_candidates(self, stated: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
@@ -50,9 +50,9 @@ class ValueIndex:
         if not is_plain or kind not in PLAIN_KINDS:
             return facts
         margin = stated.step / 2 + _MARGIN * max(1.0, abs(stated.number))
-        return self._index_amounts(kind).list_within(stated.number - margin, stated.number + margin)
+        return self._get_amount_index(kind).list_within(stated.number - margin, stated.number + margin)
 
-    def _index_amounts(self, kind: Kind) -> _AmountIndex:
+    def _get_amount_index(self, kind: Kind) -> _AmountIndex:
         if kind not in self._amounts:
             self._amounts[kind] = _AmountIndex(self._base.by_kind[kind])
         return self._amounts[kind]

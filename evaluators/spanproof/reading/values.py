@@ -101,7 +101,7 @@ def is_year(value: Value) -> bool:
 
 def is_same_number(stated: float, source: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one, rounded to that precision."""
-    return abs(stated - source) <= step / 2 + _estimate_float_error(source)
+    return abs(stated - source) <= step / 2 + _compute_float_error(source)
 
 
 def is_cut(stated: float, source: float, step: float) -> bool:
@@ -109,16 +109,16 @@ def is_cut(stated: float, source: float, step: float) -> bool:
     return (
         step < 1
         and stated * source > 0
-        and 0 <= (abs(source) - abs(stated)) < step - _estimate_float_error(source)
+        and 0 <= (abs(source) - abs(stated)) < step - _compute_float_error(source)
     )
 
 
-def _estimate_float_error(number: float) -> float:
+def _compute_float_error(number: float) -> float:
     """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
     return 1e-12 * max(1.0, abs(number))
 
 
-def estimate_days_between(one: Value, other: Value) -> int | None:
+def compute_days_between(one: Value, other: Value) -> int | None:
     """Return about how many days are between two dates; None where one of them is not known to the day."""
     if one.date is None or other.date is None or None in (*one.date, *other.date):
         return None

@@ -53,7 +53,7 @@ class WordVectors:
         vectors = self._ops.xp.concatenate(parts)
         for layer in self._layers:
             # No word that is left depends on the first and the last row any more.
-            vectors = vectors[1:-1] + layer.apply(self._ops.seq2col(vectors, 1)[1:-1])
+            vectors = vectors[1:-1] + layer.compute_output(self._ops.seq2col(vectors, 1)[1:-1])
         return [vectors[start:end] for start, end in places]
 
     def _list_own_vectors(self, doc: Doc) -> list[Any]:
@@ -75,7 +75,7 @@ class WordVectors:
             ops.gather_add(table, ops.hash(ops.as_contig(words[:, column]), seed) % table.shape[0])
             for column, (table, seed) in enumerate(self._embeddings)
         ]
-        return self._mixer.apply(ops.xp.concatenate(parts, axis=1))
+        return self._mixer.compute_output(ops.xp.concatenate(parts, axis=1))
 
 
 class _Layer:
@@ -89,7 +89,7 @@ class _Layer:
         self._bias = maxout.get_param("b").reshape(-1)
         self._gain, self._shift = norm.get_param("G"), norm.get_param("b")
 
-    def apply(self, rows: Any) -> Any:
+    def compute_output(self, rows: Any) -> Any:
         """Return what the layer makes of some rows."""
         mapped = self._compute_products(rows)
         mapped += self._bias

@@ -24,7 +24,7 @@ STOP = frozenset(
 
 
 @lru_cache(maxsize=65536)
-def base_form(word: str) -> str:
+def get_base_form(word: str) -> str:
     """Return a word without its ending: `departing`, `departed` and `departs` are `depart`."""
     if _ACRONYMS.fullmatch(word):
         word = word[:-1]
@@ -50,9 +50,9 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 @cache_short_texts(65536)
-def base_forms_of(name: str) -> frozenset[str]:
+def list_base_forms(name: str) -> frozenset[str]:
     """Return the base forms of a name's words, without words that every name may have."""
-    return frozenset(base_form(word) for word in split_name(name)) - STOP
+    return frozenset(get_base_form(word) for word in split_name(name)) - STOP
 
 
 def split_words(text: str) -> list[tuple[str, int, int]]:
@@ -67,21 +67,21 @@ def _load_classes() -> dict[str, frozenset[str]]:
     for number, line in enumerate(text.splitlines()):
         if not line.startswith("#"):
             for word in line.split():
-                classes[base_form(word)] = classes.get(base_form(word), frozenset()) | {f"~{number}"}
+                classes[get_base_form(word)] = classes.get(get_base_form(word), frozenset()) | {f"~{number}"}
     return classes
 
 
-def find_synonym_groups(word: str) -> frozenset[str]:
+def list_synonym_groups(word: str) -> frozenset[str]:
     """Return the groups of near-synonyms that a base form belongs to."""
     return _load_classes().get(word, frozenset())
 
 
-def expand(forms: Iterable[str]) -> frozenset[str]:
+def list_groups_of(forms: Iterable[str]) -> frozenset[str]:
     """Return the groups of near-synonyms of some words."""
-    return frozenset(group for word in forms for group in find_synonym_groups(word))
+    return frozenset(group for word in forms for group in list_synonym_groups(word))
 
 
-def base_words(name: str) -> frozenset[str]:
+def list_base_words(name: str) -> frozenset[str]:
     """Return the words of a field's name, as written and in base form."""
     words = split_name(name)
-    return frozenset(words) | frozenset(map(base_form, words))
+    return frozenset(words) | frozenset(map(get_base_form, words))

@@ -13,7 +13,7 @@ from itertools import groupby
 from spanproof.suites.case import Case
 from spanproof.suites.requirements import encode_requirements
 from spanproof.trace import Label, digest
-from spanproof.trace.codec import dump_json, to_plain
+from spanproof.trace.codec import encode_json, to_plain
 
 _NUMBERS = re.compile(r"[\w.,-]*\d[\w.,-]*")
 
@@ -21,8 +21,8 @@ _NUMBERS = re.compile(r"[\w.,-]*\d[\w.,-]*")
 def compute_behaviour_digest(case: Case) -> str:
     """Return the digest of a case's behaviour; equal ones need one case."""
     if case.trace is None:
-        content = dump_json(to_plain([dict(case.inputs), dict(case.files)]))
-        required = dump_json(to_plain(encode_requirements(case.requirements)))
+        content = encode_json(to_plain([dict(case.inputs), dict(case.files)]))
+        required = encode_json(to_plain(encode_requirements(case.requirements)))
         return digest("written", case.agent, case.task or "", content, required)
     failed = sorted(
         {

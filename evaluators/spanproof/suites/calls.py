@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.suites.case import Case
 from spanproof.trace import RecordedCall
@@ -14,7 +14,7 @@ def list_recorded_calls(case: Case) -> tuple[RecordedCall, ...]:
         return case.recorded
     recorded = [
         call
-        for run in list_runs(case.trace, detect(case.trace))
+        for run in list_runs(case.trace, list_snippets(case.trace))
         for step in run.steps
         for call in step.calls
         if call.replayable

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from spanproof.evaluators.answers import (
     check_schema,
-    compile_pattern,
-    extract_numbers,
     find_misfit,
     is_near,
     is_number,
+    list_readings,
+    parse_pattern,
 )
 from spanproof.trace import JsonValue, Payload
 
@@ -47,11 +47,11 @@ class Condition:
             case "contains":
                 return str(self.value) in payload.text, found
             case "matches":
-                return compile_pattern(str(self.value)).search(payload.text) is not None, found
+                return parse_pattern(str(self.value)).search(payload.text) is not None, found
             case "number":
                 wanted = _as_number(self.value)
                 return any(
-                    is_near(number, wanted, self.tolerance) for number in extract_numbers(payload.text)
+                    is_near(number, wanted, self.tolerance) for number in list_readings(payload.text)
                 ), found
             case _:
                 return _evaluate_schema(self.value, payload.text, payload.value, found)
@@ -75,7 +75,7 @@ def read_condition(kind: str, about: Mapping[str, Any]) -> Condition:
     match how:
         case "matches":
             try:
-                compile_pattern(str(value))
+                parse_pattern(str(value))
             except ValueError as problem:
                 raise ValueError(f"matches: {problem}") from problem
         case "number":
@@ -92,7 +92,7 @@ def _is_equal(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) 
     if isinstance(wanted, str):
         return text.strip() == wanted.strip()
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
-        found = [value] if is_number(value) else extract_numbers(text)
+        found = [value] if is_number(value) else list_readings(text)
         return len(found) == 1 and is_near(found[0], float(wanted), tolerance)
     return value == wanted
 

@@ -44,7 +44,7 @@ from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.records import OF_PEOPLE, encode_people, read_cohort, read_people
 from spanproof.trace import Cause, Cohort, Label, Layer, Snippet, State, Trace
-from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
+from spanproof.trace.codec import MalformedDocument, encode_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
 
@@ -447,8 +447,8 @@ def _encode_json(plain: object) -> bytes:
 def _encode_trace(trace: Trace) -> bytes:
     """Return the trace with a span per line, so that it can be looked through and compared."""
     plain = to_plain(trace)
-    spans = ",\n".join(dump_json(span) for span in plain["spans"])
-    head = dump_json({"trace_id": plain["trace_id"], "defects": plain["defects"]})
+    spans = ",\n".join(encode_json(span) for span in plain["spans"])
+    head = encode_json({"trace_id": plain["trace_id"], "defects": plain["defects"]})
     return f'{head[:-1]},"spans":[\n{spans}\n]}}\n'.encode()
 
 

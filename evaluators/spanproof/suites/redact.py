@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spanproof.evaluators.answers import compile_pattern
+from spanproof.evaluators.answers import parse_pattern
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.redact import find_values
+from spanproof.evaluators.redact import list_secrets
 from spanproof.sandbox.scanners.secret_formats import Secret, find_secrets
 from spanproof.sandbox.scanners.source import lower_case
 from spanproof.suites.case import Case
@@ -59,7 +59,7 @@ def build_redacted_case(
     }
     fakes = _Fakes(case.id)
     for run in evaluation.runs:
-        for value in find_values(run.run.snippets, run.scans):
+        for value in list_secrets(run.run.snippets, run.scans):
             fakes.add(value)
     for text in _iter_texts(plain):
         fakes.add_secrets(text, compiled)
@@ -187,6 +187,6 @@ def _decode_bytes(encoded: str) -> str:
 
 def _parse_pattern(pattern: str) -> Any:
     try:
-        return compile_pattern(pattern)
+        return parse_pattern(pattern)
     except ValueError as problem:
         raise SuiteError(f"redact: {problem}") from problem

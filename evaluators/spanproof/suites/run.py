@@ -16,7 +16,7 @@ from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count, list_code_marks
@@ -249,7 +249,7 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
     run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
     marks: tuple[CodeMark, ...] = ()
     if run is not None and layer is not None:
-        marks = list_code_marks(make_run_row(run), layer, f"{folder}/snippets")
+        marks = list_code_marks(build_run_row(run), layer, f"{folder}/snippets")
     return ResultRow(
         group="spanproof.suite",
         name=report.case.id,
@@ -282,7 +282,7 @@ def _encode_case(report: CaseReport) -> dict[str, object]:
         "status": report.status.value,
         "agent": report.case.agent,
         "trace_id": origin.trace_id,
-        "runs": [make_run_row(run)] if run else [],
+        "runs": [build_run_row(run)] if run else [],
         "run_span_id": origin.run_span_id,
         "frozen": {
             expectation.layer.value: expectation.verdict

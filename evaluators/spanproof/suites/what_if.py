@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spanproof.evaluators.actions import is_answer
-from spanproof.evaluators.detect import detect
-from spanproof.evaluators.engine import Engine, describe_subject
+from spanproof.evaluators.detect import list_snippets
+from spanproof.evaluators.engine import Engine, build_subject
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
@@ -57,7 +57,7 @@ def get_frozen_run(case: Case) -> tuple[Trace, Run]:
         SuiteError: the case holds no run.
     """
     if case.trace is not None and case.origin is not None:
-        for run in list_runs(case.trace, detect(case.trace)):
+        for run in list_runs(case.trace, list_snippets(case.trace)):
             if run.span_id == case.origin.run_span_id:
                 return case.trace, run
     raise SuiteError(f"case {case.id} holds no frozen run")
@@ -77,7 +77,7 @@ def run_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: San
     trace, run = get_frozen_run(case)
     altered = build_altered_run(run, change, f"case {case.id}")
     gates = {
-        snippet.id: pipeline.for_subject(describe_subject(trace, altered, snippet))
+        snippet.id: pipeline.for_subject(build_subject(trace, altered, snippet))
         for snippet in altered.snippets
     }
     scans = {
@@ -85,11 +85,11 @@ def run_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: San
         for snippet in altered.snippets
     }
     runner = Runner(sandbox, "", 0.0)
-    too_weak = runner.too_weak(altered, {name: gate.policy for name, gate in gates.items()})
+    too_weak = runner.find_weakness(altered, {name: gate.policy for name, gate in gates.items()})
     if too_weak is not None:
         return RunEvaluation(altered, scans, NoReplay(too_weak), ())
     fixtures = case.fixtures or FixtureBook()
-    replay, _ = runner.replayed(trace, altered, scans, fixtures, with_apis=False)
+    replay, _ = runner.run_replay(trace, altered, scans, fixtures, with_apis=False)
     return RunEvaluation(altered, scans, replay, ())
 
 
@@ -115,7 +115,7 @@ def _with_replay(run: Run, replay: Replay) -> Run:
     for step in run.steps:
         snippets, calls = [], step.calls
         for snippet in step.snippets:
-            again = replay.step(snippet.id)
+            again = replay.find_step(snippet.id)
             if again is None:
                 snippets.append(snippet)
                 continue

@@ -51,16 +51,16 @@ class MalformedDocument(ValueError):  # noqa: N818 - names the input
     """A document does not hold the requested value; the message names the place."""
 
 
-def encode(value: object) -> str:
+def encode_value(value: object) -> str:
     """Return a model value as JSON text, in one line.
 
     Raises:
         TypeError: the value holds something that is no part of the model.
     """
-    return dump_json(to_plain(value))
+    return encode_json(to_plain(value))
 
 
-def decode(kind: type[T], text: str | bytes) -> T:
+def decode_value(kind: type[T], text: str | bytes) -> T:
     """Return the value of this type that `encode` wrote.
 
     Raises:
@@ -69,7 +69,7 @@ def decode(kind: type[T], text: str | bytes) -> T:
     return from_plain(kind, load_json(text))
 
 
-def dump_json(plain: object) -> str:
+def encode_json(plain: object) -> str:
     """Return plain data as JSON text; lone surrogates become escapes, the only form JSON has for them."""
     try:
         return orjson.dumps(plain).decode()
@@ -89,14 +89,14 @@ def load_json(text: str | bytes) -> Any:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise MalformedDocument(f"not JSON: {_locate_error(strict)}") from strict
+            raise MalformedDocument(f"not JSON: {_describe_place(strict)}") from strict
     if _may_hold_a_long_integer(text):  # of one beyond 64 bits orjson makes a float
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(text)
     return found
 
 
-def _locate_error(problem: ValueError) -> str:
+def _describe_place(problem: ValueError) -> str:
     if isinstance(problem, orjson.JSONDecodeError):
         return f"{problem.msg}, character {problem.pos + 1}"
     return str(problem)
@@ -132,18 +132,18 @@ def from_plain(kind: type[T], plain: Any) -> T:
     Raises:
         MalformedDocument: the data is not of this type; the message names the place.
     """
-    decoder: _Decoder = _make_decoder(typing.cast("Any", kind))
+    decoder: _Decoder = _build_decoder(typing.cast("Any", kind))
     return typing.cast("T", decoder(plain))
 
 
 def _encode_value(value: Any, depth: int) -> Any:
     encoder = _ENCODERS.get(type(value))
     if encoder is None:
-        encoder = _ENCODERS[type(value)] = _make_encoder(type(value))
+        encoder = _ENCODERS[type(value)] = _build_encoder(type(value))
     return encoder(value, depth)
 
 
-def _make_encoder(kind: type) -> _Encoder:
+def _build_encoder(kind: type) -> _Encoder:
     """Return how values of a class are encoded; looked up once per class."""
     if is_dataclass(kind):
         names = tuple(field.name for field in fields(kind))
@@ -204,42 +204,42 @@ _ENCODERS: dict[type, _Encoder] = {
 
 
 @cache
-def _make_decoder(kind: Any) -> _Decoder:
+def _build_decoder(kind: Any) -> _Decoder:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return _make_union_decoder(arguments)
+        return _build_union_decoder(arguments)
     if origin is tuple:
-        return _make_sequence_decoder(tuple, _make_decoder(arguments[0]))
+        return _build_sequence_decoder(tuple, _build_decoder(arguments[0]))
     if origin is frozenset:
-        return _make_sequence_decoder(frozenset, _make_decoder(arguments[0]))
+        return _build_sequence_decoder(frozenset, _build_decoder(arguments[0]))
     if origin is not None and issubclass(origin, Mapping):
-        return _make_mapping_decoder(_make_decoder(arguments[1]))
+        return _build_mapping_decoder(_build_decoder(arguments[1]))
     if kind is Trace:
         return _decode_trace
     if is_dataclass(kind):
-        return _make_dataclass_decoder(typing.cast("type", kind))
+        return _build_dataclass_decoder(typing.cast("type", kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return _make_enum_decoder(kind)
-    return _make_scalar_decoder(kind)
+        return _build_enum_decoder(kind)
+    return _build_scalar_decoder(kind)
 
 
-def _make_union_decoder(members: tuple[Any, ...]) -> _Decoder:
+def _build_union_decoder(members: tuple[Any, ...]) -> _Decoder:
     if bool in members and str in members:
         return _decode_value
     some = [member for member in members if member is not type(None)]
     if len(some) == 1:
-        only = _make_decoder(some[0])
+        only = _build_decoder(some[0])
         return lambda plain: None if plain is None else only(plain)
     required = {member: _list_required_fields(member) for member in some}
 
     def sum_type(plain: Any) -> Any:
-        keys = _expect(plain, dict, "a sum type").keys()
+        keys = _get_checked(plain, dict, "a sum type").keys()
         # The members of our sum types are distinguished by the fields they require.
         fitting = [member for member in some if required[member] <= keys]
         if not fitting:
             names = " | ".join(member.__name__ for member in some)
             raise MalformedDocument(f"fields {sorted(keys)} make no {names}")
-        return _make_decoder(max(fitting, key=lambda member: len(required[member])))(plain)
+        return _build_decoder(max(fitting, key=lambda member: len(required[member])))(plain)
 
     return sum_type
 
@@ -250,32 +250,32 @@ def _list_required_fields(kind: Any) -> frozenset[str]:
     )
 
 
-def _make_sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
-    return lambda plain: build(item(entry) for entry in _expect(plain, list, "a list"))
+def _build_sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
+    return lambda plain: build(item(entry) for entry in _get_checked(plain, list, "a list"))
 
 
-def _make_mapping_decoder(item: _Decoder) -> _Decoder:
+def _build_mapping_decoder(item: _Decoder) -> _Decoder:
     def mapping(plain: Any) -> dict[str, Any]:
-        document = _expect(plain, dict, "an object")
+        document = _get_checked(plain, dict, "an object")
         if document.keys() == {"$dict"}:
-            document = _expect(document["$dict"], dict, "an object")
+            document = _get_checked(document["$dict"], dict, "an object")
         return {key: item(value) for key, value in document.items()}
 
     return mapping
 
 
-def _make_dataclass_decoder(kind: type) -> _Decoder:
+def _build_dataclass_decoder(kind: type) -> _Decoder:
     hints = typing.get_type_hints(kind)
     required = _list_required_fields(kind)
     decoders: dict[str, _Decoder] = {}
 
     def build(plain: Any) -> Any:
-        document = _expect(plain, dict, kind.__name__)
+        document = _get_checked(plain, dict, kind.__name__)
         if not required <= document.keys():
             raise MalformedDocument(f"{kind.__name__}: no field {min(required - document.keys())!r}")
         if not decoders:
             # Made when first needed: dataclasses may hold themselves.
-            decoders.update((field.name, _make_decoder(hints[field.name])) for field in fields(kind))
+            decoders.update((field.name, _build_decoder(hints[field.name])) for field in fields(kind))
         values = {}
         for name, decoder in decoders.items():
             if name not in document:
@@ -292,7 +292,7 @@ def _make_dataclass_decoder(kind: type) -> _Decoder:
     return build
 
 
-def _make_enum_decoder(kind: type[Enum]) -> _Decoder:
+def _build_enum_decoder(kind: type[Enum]) -> _Decoder:
     def member(plain: Any) -> Enum:
         try:
             return kind(plain)
@@ -302,7 +302,7 @@ def _make_enum_decoder(kind: type[Enum]) -> _Decoder:
     return member
 
 
-def _make_scalar_decoder(kind: Any) -> _Decoder:
+def _build_scalar_decoder(kind: Any) -> _Decoder:
     def scalar(plain: Any) -> Any:
         # A list or an object may be an escape: no scalar is of these types.
         if type(plain) is kind:
@@ -326,13 +326,15 @@ def _decode_value(plain: Any) -> Any:
     if len(plain) == 1:
         ((key, value),) = plain.items()
         if key == "$dict":
-            return {name: _decode_value(item) for name, item in _expect(value, dict, "an object").items()}
+            return {
+                name: _decode_value(item) for name, item in _get_checked(value, dict, "an object").items()
+            }
         if key in ESCAPES:
-            return _unescape(key, _expect(value, str, "text"))
+            return _decode_escape(key, _get_checked(value, str, "text"))
     return {key: _decode_value(value) for key, value in plain.items()}
 
 
-def _unescape(key: str, text: str) -> bytes | int | float:
+def _decode_escape(key: str, text: str) -> bytes | int | float:
     try:
         if key == "$bytes":
             return base64.b64decode(text, validate=True)
@@ -342,13 +344,13 @@ def _unescape(key: str, text: str) -> bytes | int | float:
 
 
 def _decode_trace(plain: Any) -> Trace:
-    document = _expect(plain, dict, "Trace")
-    spans = _make_decoder(tuple[Span, ...])(document.get("spans"))
-    defects = _make_decoder(frozenset[Defect])(document.get("defects", []))
-    return link_spans(_make_decoder(str)(document.get("trace_id")), spans, defects)
+    document = _get_checked(plain, dict, "Trace")
+    spans = _build_decoder(tuple[Span, ...])(document.get("spans"))
+    defects = _build_decoder(frozenset[Defect])(document.get("defects", []))
+    return link_spans(_build_decoder(str)(document.get("trace_id")), spans, defects)
 
 
-def _expect(plain: Any, kind: type, what: str) -> Any:
+def _get_checked(plain: Any, kind: type, what: str) -> Any:
     if not isinstance(plain, kind):
         raise MalformedDocument(f"expected {what}, got {type(plain).__name__}")
     return plain

@@ -32,7 +32,7 @@ def is_carried(name: str) -> bool:
     return name in list(Subject) or (name.startswith(ATTRIBUTE) and len(name) > len(ATTRIBUTE))
 
 
-def check_dimension(name: str) -> str:
+def get_dimension(name: str) -> str:
     """Return the name of a dimension.
 
     Raises:
@@ -47,12 +47,12 @@ def check_dimension(name: str) -> str:
     return name
 
 
-def check_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
+def get_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
     """Return values by dimension.
 
     Raises:
         ValueError: there is no such dimension.
     """
     for name in cohort:
-        check_dimension(name)
+        get_dimension(name)
     return cohort

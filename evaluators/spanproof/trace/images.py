@@ -92,16 +92,16 @@ def _iter_contents(value: AttributeValue) -> Iterator[tuple[MediaType, bytes]]:
         elif isinstance(item, list | tuple):
             waiting += [(entry, depth) for entry in reversed(item)]
         elif isinstance(item, bytes):
-            yield from _identify(item)
+            yield from _iter_typed_images(item)
         elif isinstance(item, str) and any(start in item for start in _BASE64_STARTS):
-            content = _decode(item)
+            content = _find_image_bytes(item)
             if content is not None:
-                yield from _identify(content)
+                yield from _iter_typed_images(content)
             elif depth < _DEEPEST_DOCUMENT and item.lstrip()[:1] in ("{", "["):
-                waiting.append((_parse(item), depth + 1))
+                waiting.append((_parse_json(item), depth + 1))
 
 
-def _decode(text: str) -> bytes | None:
+def _find_image_bytes(text: str) -> bytes | None:
     """Return the bytes of a data URL, or of base64 that begins as an image does."""
     head, comma, data = text.partition(",")
     encoded = data if comma and head.startswith("data:image/") and head.endswith(";base64") else text
@@ -113,7 +113,7 @@ def _decode(text: str) -> bytes | None:
         return None  # cut by the producer: part of an image is none
 
 
-def _identify(content: bytes) -> Iterator[tuple[MediaType, bytes]]:
+def _iter_typed_images(content: bytes) -> Iterator[tuple[MediaType, bytes]]:
     if len(content) > MOST_BYTES:
         return
     for media_type, signature in _SIGNATURES.items():
@@ -125,7 +125,7 @@ def _identify(content: bytes) -> Iterator[tuple[MediaType, bytes]]:
             return
 
 
-def _parse(text: str) -> object:
+def _parse_json(text: str) -> object:
     if len(text) > _LONGEST_TEXT:
         return None
     try:

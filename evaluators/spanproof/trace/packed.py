@@ -23,7 +23,7 @@ from spanproof.trace.codec import (
     ESCAPES,
     MAX_DEPTH,
     MalformedDocument,
-    dump_json,
+    encode_json,
     encode_scalar,
     from_plain,
     load_json,
@@ -51,8 +51,8 @@ def encode_packed(value: object) -> str:
         TypeError: the value holds something that is no part of the model.
     """
     writer = _Writer()
-    root = writer.write(value, 0)
-    return dump_json({"root": root, "texts": list(writer.texts), "objects": writer.objects})
+    root = writer.build_plain(value, 0)
+    return encode_json({"root": root, "texts": list(writer.texts), "objects": writer.objects})
 
 
 def decode_packed(kind: type[T], text: str | bytes) -> T:
@@ -63,7 +63,7 @@ def decode_packed(kind: type[T], text: str | bytes) -> T:
     """
     plain = load_json(text)
     if isinstance(plain, dict) and plain.keys() == _PARTS:
-        plain = _unpack(plain)
+        plain = _decode_references(plain)
     return from_plain(kind, plain)
 
 
@@ -81,7 +81,7 @@ class _Writer:
         # By identity: all that is written is held by the value, so that no id is used again meanwhile.
         self._written: dict[int, dict[str, Any]] = {}
 
-    def write(self, value: Any, depth: int) -> Any:
+    def build_plain(self, value: Any, depth: int) -> Any:
         """Return a value as plain data with references."""
         kind = type(value)
         if kind is str:
@@ -92,24 +92,24 @@ class _Writer:
             return value
         write = _WRITERS.get(kind)
         if write is None:
-            write = _WRITERS[kind] = _find_writer(kind)
+            write = _WRITERS[kind] = _get_writer(kind)
         return write(self, value, depth)
 
-    def write_object(self, value: Any, depth: int) -> dict[str, Any]:
+    def build_object(self, value: Any, depth: int) -> dict[str, Any]:
         """Return an object's fields, or a reference where it is written already."""
         written = self._written.get(id(value))
         if written is not None:
-            return self._make_reference(written)
+            return self._build_reference(written)
         kind: Any = type(value)
         plain: dict[str, Any] = {}
         self._written[id(value)] = plain
         read, names = _list_fields(kind)
         for item, (name, default) in zip(read(value), names, strict=True):
             if item is not default:
-                plain[name] = item if type(item) in _PLAIN else self.write(item, depth)
+                plain[name] = item if type(item) in _PLAIN else self.build_plain(item, depth)
         return plain
 
-    def _make_reference(self, written: dict[str, Any]) -> dict[str, Any]:
+    def _build_reference(self, written: dict[str, Any]) -> dict[str, Any]:
         """Return the reference to an object, which takes the place of the object where it was first."""
         if _OBJECT not in written:
             self.objects.append(dict(written))
@@ -117,25 +117,25 @@ class _Writer:
             written[_OBJECT] = len(self.objects) - 1
         return written
 
-    def write_trace(self, trace: Trace, depth: int) -> dict[str, Any]:
+    def build_trace(self, trace: Trace, depth: int) -> dict[str, Any]:
         """Return a trace without the links between spans, which follow from the spans."""
         return {
             "trace_id": trace.trace_id,
-            "spans": self.write_list(trace.spans, depth),
+            "spans": self.build_list(trace.spans, depth),
             "defects": sorted(defect.value for defect in trace.defects),
         }
 
-    def write_list(self, items: Iterable[Any], depth: int) -> Any:
+    def build_list(self, items: Iterable[Any], depth: int) -> Any:
         """Return a list, or the mark of one that nests too deeply."""
         if depth > MAX_DEPTH:
             return CUT
-        return [self.write(item, depth + 1) for item in items]
+        return [self.build_plain(item, depth + 1) for item in items]
 
-    def write_mapping(self, mapping: Mapping[Any, Any], depth: int) -> Any:
+    def build_mapping(self, mapping: Mapping[Any, Any], depth: int) -> Any:
         """Return an object of JSON, or the mark of one that nests too deeply."""
         if depth > MAX_DEPTH:
             return CUT
-        plain = {str(key): self.write(item, depth + 1) for key, item in mapping.items()}
+        plain = {str(key): self.build_plain(item, depth + 1) for key, item in mapping.items()}
         return {"$dict": plain} if _ESCAPES & plain.keys() else plain
 
 
@@ -143,20 +143,20 @@ _Write: TypeAlias = Callable[[_Writer, Any, int], Any]
 
 # By class: filled with each class when it is first met.
 _WRITERS: Final[dict[type, _Write]] = {
-    Trace: _Writer.write_trace,
-    tuple: _Writer.write_list,
-    list: _Writer.write_list,
+    Trace: _Writer.build_trace,
+    tuple: _Writer.build_list,
+    list: _Writer.build_list,
 }
 
 
-def _find_writer(kind: type) -> _Write:
+def _get_writer(kind: type) -> _Write:
     """Return how values of a class are written."""
     if is_dataclass(kind):
-        return _Writer.write_object
+        return _Writer.build_object
     if issubclass(kind, Mapping):
-        return _Writer.write_mapping
+        return _Writer.build_mapping
     if issubclass(kind, tuple | list):
-        return _Writer.write_list
+        return _Writer.build_list
     if issubclass(kind, Enum):
         return lambda _, value, __: value.value
     return lambda _, value, __: encode_scalar(value)
@@ -165,14 +165,14 @@ def _find_writer(kind: type) -> _Write:
 @cache
 def _list_fields(kind: Any) -> tuple[Callable[[Any], Sequence[Any]], tuple[tuple[str, object], ...]]:
     """Return what reads all fields of a class, and their names, each with the one object that is left out."""
-    found = tuple((field.name, _find_default(field)) for field in fields(kind))
+    found = tuple((field.name, _get_default(field)) for field in fields(kind))
     names = [name for name, _ in found]
     if len(names) == 1:
         return lambda value: (getattr(value, names[0]),), found
     return operator.attrgetter(*names), found
 
 
-def _find_default(field: Field[Any]) -> object:
+def _get_default(field: Field[Any]) -> object:
     """Return a default that is one object in each process, such as None and the empty tuple."""
     default = field.default
     if default is MISSING or not isinstance(default, str | bool | tuple | None | int):
@@ -180,7 +180,7 @@ def _find_default(field: Field[Any]) -> object:
     return default
 
 
-def _unpack(document: Mapping[str, Any]) -> Any:
+def _decode_references(document: Mapping[str, Any]) -> Any:
     """Return the plain data of a document, with its references replaced.
 
     Raises:

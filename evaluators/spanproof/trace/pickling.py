@@ -16,7 +16,7 @@ from types import MemberDescriptorType
 from typing import Any
 
 
-def dump_pickle(value: object) -> bytes:
+def encode_pickle(value: object) -> bytes:
     """Return a value for another process of ours; `pickle.loads` gives it back."""
     buffer = io.BytesIO()
     _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
@@ -28,7 +28,7 @@ class _Pickler(pickle.Pickler):
         """Return how to rebuild an object whose fields are all slots of its own class."""
         kind: Any = type(obj)
         read = _find_reader(kind)
-        return NotImplemented if read is None else (_rebuild_object, (kind, read(obj)))
+        return NotImplemented if read is None else (_build_object, (kind, read(obj)))
 
 
 @cache
@@ -52,7 +52,7 @@ def _list_setters(kind: Any) -> tuple[Callable[[Any, Any], None], ...]:
     return tuple(slot.__set__ for slot in slots if slot is not None)
 
 
-def _rebuild_object(kind: Any, values: Sequence[Any]) -> Any:
+def _build_object(kind: Any, values: Sequence[Any]) -> Any:
     made = object.__new__(kind)
     for set_field, value in zip(_list_setters(kind), values, strict=True):
         set_field(made, value)

@@ -134,7 +134,7 @@ def link_spans(trace_id: str, ordered: Iterable[Span], defects: Iterable[Defect]
     spans = tuple(ordered)
     by_id = {span.span_id: span for span in spans}
     found = set(defects)
-    parents = _link_parents(by_id, found)
+    parents = _build_parents(by_id, found)
     if any(span.dropped_attributes for span in spans):
         found.add(Defect.DROPPED_ATTRIBUTES)
     children: dict[str | None, list[str]] = {}
@@ -146,7 +146,7 @@ def link_spans(trace_id: str, ordered: Iterable[Span], defects: Iterable[Defect]
     return Trace(trace_id, spans, parents, frozen, by_id, frozenset(found))
 
 
-def _link_parents(by_id: Mapping[str, Span], defects: set[Defect]) -> dict[str, str | None]:
+def _build_parents(by_id: Mapping[str, Span], defects: set[Defect]) -> dict[str, str | None]:
     """Return the parent of each span; a span whose parent is missing or that begins a cycle has none."""
     parents = {span_id: span.parent_id for span_id, span in by_id.items()}
     if None not in parents.values():
@@ -155,13 +155,13 @@ def _link_parents(by_id: Mapping[str, Span], defects: set[Defect]) -> dict[str, 
         if parent is not None and parent not in by_id:
             defects.add(Defect.MISSING_PARENT)
             parents[span_id] = None
-    for first in _find_cycle_starts(by_id, parents):
+    for first in _list_cycle_starts(by_id, parents):
         defects.add(Defect.PARENT_CYCLE)
         parents[first] = None
     return parents
 
 
-def _find_cycle_starts(by_id: Mapping[str, Span], parents: Mapping[str, str | None]) -> list[str]:
+def _list_cycle_starts(by_id: Mapping[str, Span], parents: Mapping[str, str | None]) -> list[str]:
     """Return the earliest span of each cycle of parents."""
     settled: set[str] = set()
     firsts: list[str] = []

@@ -76,7 +76,7 @@ def judge(build: Any, snippet: Any, path: str = LOG, **step: Any) -> Any:
     scan = replace(scan, findings=tuple(replace(finding, path=path) for finding in scan.findings))
     run = build.run([snippet])
     evidence = build.evidence(run, scans={snippet.id: scan}, replayed=[build.step(snippet, **step)])
-    return next(each.outcome for each in boundary.judge(evidence) if each.name == "boundary")
+    return next(each.outcome for each in boundary.evaluate_boundary(evidence) if each.name == "boundary")
 
 
 def test_what_both_report_as_absent_is_a_note_that_names_it(build: Any, snippet: Any) -> None:
@@ -149,4 +149,4 @@ def test_another_denied_finding_keeps_the_snippet_denied(build: Any, snippet: An
     evidence = build.evidence(
         build.run([snippet]), scans={snippet.id: scan}, replayed=[build.step(snippet, agrees=True)]
     )
-    assert boundary.judge(evidence)[0].outcome.label is Label.FAIL
+    assert boundary.evaluate_boundary(evidence)[0].outcome.label is Label.FAIL

@@ -27,7 +27,7 @@ def snippet(build):
 
 def judged(build, snippet, verdict=Verdict.ALLOW, **evidence):
     scans = {snippet.id: build.scan(verdict)} if verdict is not Verdict.ALLOW else {}
-    return boundary.judge(build.evidence(build.run([snippet]), scans=scans, **evidence))
+    return boundary.evaluate_boundary(build.evidence(build.run([snippet]), scans=scans, **evidence))
 
 
 def test_an_allowed_snippet_that_tries_nothing_passes(build, snippet, score_of):
@@ -59,7 +59,7 @@ def test_a_statement_that_a_sentence_mentions_is_open_and_one_that_is_proposed_f
     )
     run = replace(build.run([statement]), answer=Payload(answer, answer))
     scans = {statement.id: build.scan(Verdict.DENY)}
-    found = boundary.judge(build.evidence(run, scans=scans))
+    found = boundary.evaluate_boundary(build.evidence(run, scans=scans))
     assert score_of(found, "boundary").label is label
 
 
@@ -151,7 +151,7 @@ def test_a_denied_snippet_that_was_only_proposed_fails_and_says_so(build, score_
 def test_the_worst_snippet_makes_the_run(build, score_of):
     good, bad = build.snippet("1"), build.snippet("import os")
     run = build.run([good, bad])
-    found = boundary.judge(build.evidence(run, scans={bad.id: build.scan(Verdict.DENY)}))
+    found = boundary.evaluate_boundary(build.evidence(run, scans={bad.id: build.scan(Verdict.DENY)}))
     assert score_of(found, "boundary").label is Label.FAIL
     assert score_of(found, "scan", good).label is Label.PASS
     assert score_of(found, "scan", bad).label is Label.FAIL
@@ -159,7 +159,7 @@ def test_the_worst_snippet_makes_the_run(build, score_of):
 
 @pytest.mark.parametrize(("hidden", "word"), [(False, "no code"), (True, "hidden")])
 def test_a_run_without_code_is_skipped_with_the_reason(build, score_of, hidden, word):
-    outcome = score_of(boundary.judge(build.evidence(build.run([], hidden=hidden))), "boundary")
+    outcome = score_of(boundary.evaluate_boundary(build.evidence(build.run([], hidden=hidden))), "boundary")
     assert isinstance(outcome, Skipped)
     assert word in outcome.reason
 
@@ -170,7 +170,7 @@ def _weak(cwe):
 
 def test_weaknesses_lower_the_security_and_never_fail(build, snippet, score_of):
     scan = Scan(Verdict.ALLOW, (_weak(328), _weak(89), _weak(89)))
-    found = boundary.judge(build.evidence(build.run([snippet]), scans={snippet.id: scan}))
+    found = boundary.evaluate_boundary(build.evidence(build.run([snippet]), scans={snippet.id: scan}))
     security = score_of(found, "security", snippet)
     assert (security.value, security.label) == (pytest.approx(0.8 * 0.7), None)
     assert "CWE-89, CWE-328" in security.explanation
@@ -183,7 +183,7 @@ def test_code_without_weaknesses_is_secure(build, snippet, score_of):
 
 def test_a_language_without_rules_for_weaknesses_has_no_security(build, snippet, score_of):
     other = replace(snippet, language=Language.SQL)
-    outcome = score_of(boundary.judge(build.evidence(build.run([other]))), "security", other)
+    outcome = score_of(boundary.evaluate_boundary(build.evidence(build.run([other]))), "security", other)
     assert isinstance(outcome, Skipped)
 
 
@@ -196,7 +196,7 @@ def guarded(build, *spans):
         for number, (kind, given) in enumerate(spans)
     ]
     evidence = build.evidence(run)
-    return boundary.judge(replace(evidence, trace=trace_of([agent, *below])))
+    return boundary.evaluate_boundary(replace(evidence, trace=trace_of([agent, *below])))
 
 
 def test_what_guardrails_stopped_is_counted_by_span(build, score_of):

@@ -76,7 +76,9 @@ def test_scan_replay_and_record_are_joined_into_one_explanation(
         PROPOSED: [],
     }
     scans = {} if verdict is ALLOW else {snippet.id: build.scan(verdict)}
-    found = boundary.judge(build.evidence(build.run([snippet]), scans=scans, replayed=steps.get(replay)))
+    found = boundary.evaluate_boundary(
+        build.evidence(build.run([snippet]), scans=scans, replayed=steps.get(replay))
+    )
     outcome = score_of(found, "boundary")
     assert (outcome.label, outcome.explanation) == (label, f"{words}.")
 

@@ -14,7 +14,7 @@ DONE = "Execution logs:\nLast output from code snippet:\n1"
 
 def judged(build, snippets, score_of, **evidence):
     run = build.run(snippets)
-    return correctness.judge(build.evidence(run, **evidence))
+    return correctness.evaluate_correctness(build.evidence(run, **evidence))
 
 
 def test_a_run_whose_replay_agrees_passes_and_says_so(build, score_of):
@@ -125,11 +125,14 @@ def test_a_package_that_neither_runtime_has_fails(build, score_of):
 
 
 def test_no_code_is_skipped_with_the_reason(build, score_of):
-    assert "no code" in score_of(correctness.judge(build.evidence(build.run([]))), "correctness").reason
+    assert (
+        "no code"
+        in score_of(correctness.evaluate_correctness(build.evidence(build.run([]))), "correctness").reason
+    )
 
 
 def test_hidden_content_is_skipped_with_the_reason(build, score_of):
-    found = correctness.judge(build.evidence(build.run([], hidden=True)))
+    found = correctness.evaluate_correctness(build.evidence(build.run([], hidden=True)))
     assert "hidden" in score_of(found, "correctness").reason
 
 
@@ -178,5 +181,5 @@ def test_what_a_budget_was_used_up_by_is_given_in_digits_that_count(
     run = build.run([snippet])
     evidence = build.evidence(run, replayed=[build.step(snippet, wall_s=wall_s)])
     tests = TestReport(budget=Budget(wall_s=allowed_s))
-    found = correctness.judge(replace(evidence, tests=tests))
+    found = correctness.evaluate_correctness(replace(evidence, tests=tests))
     assert score_of(found, "within_budget").explanation == f"The replay took {words}."

@@ -7,8 +7,8 @@ import pytest
 from spanproof.config.added_evaluators import load_function
 from spanproof.config.engine import build_evaluators
 from spanproof.config.model import Config, OwnEvaluator
-from spanproof.evaluators.custom import Call, CustomEvaluator, Function, Wiring, evaluate, pins_of_imports
-from spanproof.evaluators.custom.modules import join_namespaces
+from spanproof.evaluators.custom import Call, CustomEvaluator, Function, Wiring, evaluate, list_import_pins
+from spanproof.evaluators.custom.modules import format_namespaces
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Payload, Span, SpanKind, trace_of
@@ -58,8 +58,8 @@ def test_a_known_package_needs_no_pin():
     function = load_function(pinned)
     assert isinstance(function, Function)
     assert function.packages.pins == ("lodash@4.17.20",)
-    assert pins_of_imports("javascript", "import get from 'lodash/get'\n") == ("lodash@4.17.21",)
-    assert pins_of_imports("javascript", "// import x from 'lodash'\nconst a = \"import 'lodash'\"") == ()
+    assert list_import_pins("javascript", "import get from 'lodash/get'\n") == ("lodash@4.17.21",)
+    assert list_import_pins("javascript", "// import x from 'lodash'\nconst a = \"import 'lodash'\"") == ()
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_a_known_package_needs_no_pin():
     ],
 )
 def test_nothing_but_a_namespace_of_a_package_is_joined(source):
-    assert join_namespaces("typescript", source) == source
+    assert format_namespaces("typescript", source) == source
 
 
 def test_joining_a_namespace_moves_no_line():
     source = 'import * as _ from "lodash"\nimport * as é from "b"; const x = 1 // ü\n'
-    joined = join_namespaces("typescript", source)
+    joined = format_namespaces("typescript", source)
     assert joined.count("\n") == source.count("\n")
     assert 'import * as ___module from "lodash"; const _ = ' in joined
     assert "; const x = 1 // ü" in joined

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Language
 from spanproof.trace.dialects import read_traces
@@ -93,7 +93,7 @@ CARRIERS = {
 @pytest.mark.parametrize("text", [FENCED, BARE, CODE], ids=["fenced", "bare", "whole"])
 def test_code_in_an_answer_is_a_snippet_of_the_run(carrier, text):
     (trace,) = read_traces([decode_json(json.dumps(CARRIERS[carrier](text)).encode())])
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     (snippet,) = run.snippets
     assert (snippet.language, snippet.executed) == (Language.PYTHON, False)
     assert snippet.source.strip() == CODE.strip()

@@ -1,6 +1,6 @@
 import pytest
 
-from spanproof.evaluators.detect.arguments import extract_code
+from spanproof.evaluators.detect.arguments import list_code
 from spanproof.trace import Language, ToolCall
 
 
@@ -31,7 +31,7 @@ from spanproof.trace import Language, ToolCall
     ],
 )  # fmt: skip
 def test_code_tools_and_code_arguments_are_known(tool, arguments, language, source):
-    (found,) = extract_code(ToolCall(tool, arguments))
+    (found,) = list_code(ToolCall(tool, arguments))
     assert (found.language, found.source, found.runs) == (language, source, True)
 
 
@@ -54,11 +54,11 @@ def test_code_tools_and_code_arguments_are_known(tool, arguments, language, sour
     ],
 )
 def test_arguments_of_ordinary_tools_are_data(tool, arguments):
-    assert extract_code(ToolCall(tool, arguments)) == []
+    assert list_code(ToolCall(tool, arguments)) == []
 
 
 def test_a_file_being_written_is_code_that_does_not_run():
     call = ToolCall("write_file", {"path": "/app/report.py", "content": "print('report')"})
-    (found,) = extract_code(call)
+    (found,) = list_code(call)
     assert (found.language, found.runs, found.path) == (Language.PYTHON, False, "arguments.content")
-    assert extract_code(ToolCall("write_file", {"path": "notes.txt", "content": "print it"})) == []
+    assert list_code(ToolCall("write_file", {"path": "notes.txt", "content": "print it"})) == []

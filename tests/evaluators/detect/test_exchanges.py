@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_json
@@ -73,7 +73,7 @@ def conversation(*behind, said=SAID):
 )
 def test_code_with_an_observation_behind_it_ran(shown):
     trace = conversation(message("user", shown))
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     (snippet,) = run.snippets
     assert (snippet.source, snippet.executed) == (CODE, True)
     assert "36" in snippet.observation
@@ -82,7 +82,7 @@ def test_code_with_an_observation_behind_it_ran(shown):
 
 def test_the_error_that_was_shown_is_the_snippets():
     shown = "Error:\nCode execution failed at line 'stock = …' due to: InterpreterError: no tool shelf_stock"
-    (snippet,) = detect(conversation(message("user", shown)))
+    (snippet,) = list_snippets(conversation(message("user", shown)))
     assert snippet.executed
     assert (snippet.error.type, snippet.error.message) == ("InterpreterError", "no tool shelf_stock")
 
@@ -96,4 +96,4 @@ def test_the_error_that_was_shown_is_the_snippets():
     ],
 )
 def test_code_without_an_observation_is_only_proposed(behind):
-    assert [snippet.executed for snippet in detect(conversation(*behind))] == [False]
+    assert [snippet.executed for snippet in list_snippets(conversation(*behind))] == [False]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.detect import snippets_in
+from spanproof.evaluators.detect import list_text_snippets
 from spanproof.trace import Language
 
 CARD = """export default function Card({ items }) {
@@ -80,5 +80,5 @@ ResultSet rs = st.executeQuery();"""
     ],
 )
 def test_code_is_known_by_what_holds_the_rest(source, language, wrap):
-    (found,) = snippets_in(wrap.replace("{}", source))
+    (found,) = list_text_snippets(wrap.replace("{}", source))
     assert (found.language, found.source) == (language, source)

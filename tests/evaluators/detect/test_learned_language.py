@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.evaluators import detect
-from spanproof.evaluators.detect import snippets_in
-from spanproof.evaluators.detect.language import identify
-from spanproof.evaluators.detect.learned import WEIGHTS, predict_language
-from spanproof.evaluators.detect.unscanned import UNSCANNED, name_unscanned
+from spanproof.evaluators.detect import list_text_snippets
+from spanproof.evaluators.detect.language import find_language
+from spanproof.evaluators.detect.learned import WEIGHTS, classify_by_model
+from spanproof.evaluators.detect.unscanned import UNSCANNED, classify_unscanned
 from spanproof.trace import Language
 
 BENCH = Path(__file__).parents[2] / "bench" / "detection.py"
@@ -75,12 +75,12 @@ def test_the_weights_are_small_and_in_the_package():
     ],
 )
 def test_what_structure_leaves_open_the_model_settles(source, language):
-    assert identify(source) is language
+    assert find_language(source) is language
 
 
 def test_yaml_between_sentences_is_found_at_its_place():
     text = "The setting:\n\nserver:\n  port: 80\n  host: a\n\nRestart it then."
-    (snippet,) = snippets_in(text)
+    (snippet,) = list_text_snippets(text)
     assert snippet.language is Language.YAML
     assert text[snippet.start : snippet.end] == snippet.source == "server:\n  port: 80\n  host: a"
 
@@ -103,39 +103,39 @@ def test_yaml_between_sentences_is_found_at_its_place():
     ],
 )
 def test_calls_as_agents_write_them_in_words(text, language, source):
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert (found.language, found.source) == (language, source)
 
 
 def test_examples_in_a_comment_are_not_the_codes_language():
     comment = "/* Sum to n.\n  >>> sumTo(3)\n  6\n  >>> sumTo(1)\n  1\n  */\n"
     source = f"{comment}const sumTo = (n) => {{\n  return n * (n + 1) / 2;\n}}"
-    (found,) = snippets_in(source)
+    (found,) = list_text_snippets(source)
     assert found.language is Language.JAVASCRIPT
 
 
 def test_a_sentence_that_touches_code_without_a_full_stop_hides_none_of_it():
     code = "name = 'a.txt'\nwith open(name) as file:\n    print(file.read())"
     prose = "Look at the schedules of the South Florida Regional Transportation Authority (SFRTA) t"
-    (found,) = snippets_in(f"{prose}\n{code}\n{prose}")
+    (found,) = list_text_snippets(f"{prose}\n{code}\n{prose}")
     assert (found.language, found.source) == (Language.PYTHON, code)
 
 
 def test_prose_in_a_fence_without_a_mark_is_no_code():
     prose = "please look up the rates for a parcel from Hartford and return to the errors of the first search"
-    assert snippets_in(f"Here is the summary:\n```\n{prose}\n```") == []
+    assert list_text_snippets(f"Here is the summary:\n```\n{prose}\n```") == []
 
 
 @pytest.mark.parametrize(
     "shown", ["array([[1., 2.],\n       [3., 4.]])", "Decimal('4.20')", "datetime.date(2026, 5, 1)"]
 )
 def test_a_value_that_prints_as_a_call_is_no_code(shown):
-    assert snippets_in(shown) == []
+    assert list_text_snippets(shown) == []
 
 
 @given(st.text(max_size=400))
 def test_any_text_has_a_likeliest_kind_and_a_lead(text):
-    kind, lead = predict_language(text)
+    kind, lead = classify_by_model(text)
     assert kind is None or kind in Language
     assert lead >= 0
 
@@ -162,4 +162,4 @@ def test_any_text_has_a_likeliest_kind_and_a_lead(text):
     ],
 )
 def test_a_language_that_no_scanner_reads_is_named_by_what_only_it_has(source, language):
-    assert name_unscanned(source) is language
+    assert classify_unscanned(source) is language

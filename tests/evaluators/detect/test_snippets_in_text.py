@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.detect import snippets_in
+from spanproof.evaluators.detect import list_text_snippets
 from spanproof.trace import Language
 
 PYTHON = "import csv\n\nwith open('boxes.csv') as file:\n    rows = list(csv.reader(file))\nprint(len(rows))"
@@ -41,14 +41,14 @@ ALL = pytest.mark.parametrize("language", SOURCES, ids=str)
 
 @ALL
 def test_a_text_that_is_all_code_is_one_snippet(language):
-    (found,) = snippets_in(SOURCES[language])
+    (found,) = list_text_snippets(SOURCES[language])
     assert (found.language, found.source) == (language, SOURCES[language])
 
 
 @ALL
 def test_a_fence_without_a_language_is_known_by_its_content(language):
     text = f"{PROSE}\n```\n{SOURCES[language]}\n```\nThat is all."
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert (found.language, found.source) == (language, SOURCES[language])
 
 
@@ -57,7 +57,7 @@ def test_a_fence_without_a_language_is_known_by_its_content(language):
 )
 def test_code_between_sentences_is_cut_out(language):
     text = f"{PROSE}\n\n{SOURCES[language]}\n\n{PROSE}"
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert (found.language, found.source) == (language, SOURCES[language])
 
 
@@ -67,7 +67,7 @@ def test_code_between_sentences_is_cut_out(language):
 )
 def test_positions_are_where_the_source_is(language, wrap):
     text = wrap.format(SOURCES[language])
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert text[found.start : found.end] == found.source
 
 
@@ -90,7 +90,7 @@ def test_positions_are_where_the_source_is(language, wrap):
     ],
 )
 def test_a_fences_own_language_is_believed(mark, language):
-    (found,) = snippets_in(f"```{mark}\nx\n```")
+    (found,) = list_text_snippets(f"```{mark}\nx\n```")
     assert (found.language, found.source) == (language, "x")
 
 
@@ -115,13 +115,13 @@ def test_a_fences_own_language_is_believed(mark, language):
     ],
 )
 def test_each_way_agents_mark_code_is_known(text):
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert (found.language, found.source) == (Language.PYTHON, "print(1)")
 
 
 def test_code_in_a_json_string_is_unescaped_and_lies_inside_the_string():
     text = '{"arguments": {"code": "a = f(\\"x\\")\\nprint(a)"}}'
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert found.source == 'a = f("x")\nprint(a)'
     assert text[found.start : found.end] == 'a = f(\\"x\\")\\nprint(a)'
 
@@ -132,17 +132,21 @@ def test_a_notebooks_cells_are_a_snippet_each_and_its_markdown_is_none():
         {"cell_type": "code", "source": ["import csv\n", "print(csv)"], "outputs": []},
         {"cell_type": "code", "source": "total = sum([1, 2])"},
     ]
-    found = snippets_in(json.dumps({"cells": cells, "nbformat": 4}))
+    found = list_text_snippets(json.dumps({"cells": cells, "nbformat": 4}))
     assert [snippet.source for snippet in found] == ["import csv\nprint(csv)", "total = sum([1, 2])"]
 
 
 def test_several_snippets_come_in_order():
     text = f"First:\n```bash\n{BASH}\n```\nthen\n```python\n{PYTHON}\n```\nand at last:\n\n{SQL}"
-    assert [found.language for found in snippets_in(text)] == [Language.BASH, Language.PYTHON, Language.SQL]
+    assert [found.language for found in list_text_snippets(text)] == [
+        Language.BASH,
+        Language.PYTHON,
+        Language.SQL,
+    ]
 
 
 def test_a_program_that_was_cut_is_still_code():
-    (found,) = snippets_in(PYTHON + "\nfor row in rows:\n    print(row[")
+    (found,) = list_text_snippets(PYTHON + "\nfor row in rows:\n    print(row[")
     assert found.language is Language.PYTHON
 
 
@@ -153,7 +157,7 @@ def test_comments_and_docstrings_do_not_split_a_program():
         '    Boxes without a price are left out, as agreed.\n    """\n'
         "    return len(boxes)"
     )
-    (found,) = snippets_in(text)
+    (found,) = list_text_snippets(text)
     assert found.source == text
 
 
@@ -194,13 +198,13 @@ def test_comments_and_docstrings_do_not_split_a_program():
     ],
 )
 def test_what_is_no_code_yields_nothing(text):
-    assert snippets_in(text) == []
+    assert list_text_snippets(text) == []
 
 
 @given(text=st.text(st.characters()) | st.text("`~<>code/\n {}\"':=()#$", max_size=80))
 def test_any_text_gives_snippets_within_it_and_apart(text):
     end = 0
-    for found in snippets_in(text):
+    for found in list_text_snippets(text):
         assert end <= found.start <= found.end <= len(text)
         assert found.source
         end = found.end
@@ -227,7 +231,7 @@ def test_any_text_gives_snippets_within_it_and_apart(text):
 )
 def test_texts_made_to_be_slow_do_not_hang(text, deadline):
     with deadline(60):
-        snippets_in(text)
+        list_text_snippets(text)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +245,7 @@ def test_texts_made_to_be_slow_do_not_hang(text, deadline):
 )
 def test_anchors_of_yaml_and_arrows_of_r_are_code(code, language):
     for text in (code, f"I will run this now.\n\n{code}\n\nThat should settle it."):
-        assert [(found.language, found.source) for found in snippets_in(text)] == [(language, code)]
+        assert [(found.language, found.source) for found in list_text_snippets(text)] == [(language, code)]
 
 
 def messages(content):
@@ -268,13 +272,13 @@ def messages(content):
 )
 def test_code_in_the_words_of_a_message_is_cut_out_of_them(content):
     for text in messages(content):
-        (found,) = snippets_in(text)
+        (found,) = list_text_snippets(text)
         assert (found.language, found.source) == (Language.PYTHON, PYTHON), text
 
 
 def test_words_without_code_in_a_printed_message_are_none():
     for text in list(messages(PROSE))[5:]:
-        assert snippets_in(text) == [], text
+        assert list_text_snippets(text) == [], text
 
 
 @pytest.mark.parametrize(
@@ -287,11 +291,11 @@ def test_words_without_code_in_a_printed_message_are_none():
     ],
 )
 def test_a_call_of_a_tool_that_carries_no_code_is_none(call):
-    assert snippets_in(json.dumps(call)) == []
+    assert list_text_snippets(json.dumps(call)) == []
 
 
 def test_lines_of_json_are_json():
-    (found,) = snippets_in('{"price": 1}\n{"price": 2}')
+    (found,) = list_text_snippets('{"price": 1}\n{"price": 2}')
     assert found.language is Language.JSON
 
 
@@ -299,28 +303,28 @@ def test_lines_of_json_are_json():
     "prompt", ["$ ", "% ", "ana@host:~/boxes$ ", "root@web-1:/# ", "(venv) ana@host:~$ "]
 )
 def test_a_command_behind_the_prompt_of_a_shell_is_found(prompt):
-    (found,) = snippets_in(f"{prompt}git status\n{prompt}ls -la")
+    (found,) = list_text_snippets(f"{prompt}git status\n{prompt}ls -la")
     assert found.language is Language.BASH
 
 
 def test_formulas_are_no_code():
-    assert snippets_in("The mean is\n\n$$\nx = \\frac{a + b}{2}\n$$\n\nas you know.") == []
+    assert list_text_snippets("The mean is\n\n$$\nx = \\frac{a + b}{2}\n$$\n\nas you know.") == []
 
 
 def test_assignments_that_build_on_each_other_are_code_and_formulas_are_not():
-    (found,) = snippets_in("price = 12.5\ncount = 4\ntotal = price * count")
+    (found,) = list_text_snippets("price = 12.5\ncount = 4\ntotal = price * count")
     assert found.language is Language.PYTHON
-    assert snippets_in("x = 6\ny = 2 * x\nz = x + y") == []
+    assert list_text_snippets("x = 6\ny = 2 * x\nz = x + y") == []
 
 
 def test_an_arrow_is_no_redirection():
-    (found,) = snippets_in("```\nitems.map(i => i.name).filter(Boolean)\n```")
+    (found,) = list_text_snippets("```\nitems.map(i => i.name).filter(Boolean)\n```")
     assert found.language is Language.JAVASCRIPT
 
 
 def test_a_document_given_to_a_tool_as_code_is_found():
-    (found,) = snippets_in(json.dumps({"name": "apply", "arguments": {"code": JSON}}))
+    (found,) = list_text_snippets(json.dumps({"name": "apply", "arguments": {"code": JSON}}))
     assert found.language is Language.JSON
-    (found,) = snippets_in(json.dumps({"name": "apply", "arguments": {"code": YAML}}))
+    (found,) = list_text_snippets(json.dumps({"name": "apply", "arguments": {"code": YAML}}))
     assert (found.language, found.source) == (Language.YAML, YAML)
-    assert snippets_in(json.dumps({"name": "note", "arguments": {"body": YAML}})) == []
+    assert list_text_snippets(json.dumps({"name": "note", "arguments": {"body": YAML}})) == []

@@ -271,7 +271,7 @@ def test_a_layer_that_fails_is_errored_with_its_class_and_the_others_stand(misqu
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr("spanproof.evaluators.engine.settle_groundedness", fail)
+    monkeypatch.setattr("spanproof.evaluators.engine.list_settled_judgements", fail)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(misquote)
     of_layer = {score.name: score.outcome for score in evaluation.scores if score.name in tuple(Layer)}
     assert isinstance(of_layer["groundedness"], Errored)

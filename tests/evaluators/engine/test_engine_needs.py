@@ -9,7 +9,7 @@ from tests.plugins.scripted_sandbox import ScriptedSandbox
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
-from spanproof.evaluators.rescore import rescore_trace
+from spanproof.evaluators.rescore import evaluate_again
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, trace_of
@@ -85,7 +85,7 @@ def test_scoring_again_keeps_the_replay_that_the_other_layers_scores_rest_on(jai
     stored = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
     sandbox = ScriptedSandbox()
     engine = Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[Layer.TRAJECTORY])
-    again = rescore_trace(engine, stored, [Layer.TRAJECTORY])
+    again = evaluate_again(engine, stored, [Layer.TRAJECTORY])
     assert (sandbox.programs, sandbox.specs) == ([], [])
     assert again.runs[0].replay == stored.runs[0].replay
     assert {s.id for s in again.scores} == {s.id for s in stored.scores}

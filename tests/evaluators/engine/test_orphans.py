@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.rescore import rescore_trace
+from spanproof.evaluators.rescore import evaluate_again
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Cause,
@@ -50,6 +50,6 @@ def test_scoring_again_mends_a_trace_whose_parents_a_former_version_cut():
     engine = Engine(pipeline=Pipeline(), sandbox=None)
     stored = engine.evaluate(trace_of([replace(TOOL, parent_id=None), AGENT]))
     assert len(stored.runs) == 2
-    (run,) = rescore_trace(engine, stored, tuple(Layer), {"a": None, "b": "a"}).runs
+    (run,) = evaluate_again(engine, stored, tuple(Layer), {"a": None, "b": "a"}).runs
     (whole,) = engine.evaluate(trace_of([TOOL, AGENT])).runs
     assert (run.run.span_id, run.layers) == ("a", whole.layers)

@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT, select_layer_outcomes
-from spanproof.evaluators.scores import find, find_state
+from spanproof.evaluators.scores import find_score, find_state
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Cause, Errored, Label, Layer, Scored, Skipped, State, fold_states
 
@@ -82,7 +82,7 @@ def test_metrics_and_advice_have_no_state_and_open_no_run(run):
 
 
 def is_advice(score):
-    spec = find(score.layer, score.name)
+    spec = find_score(score.layer, score.name)
     return spec is not None and spec.advisory
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.drift import find_drifts
+from spanproof.evaluators.drift import list_drifts
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Executor
 
@@ -39,7 +39,7 @@ def test_a_class_that_follows_the_image_is_drift_with_both_digests(ran):
         ran("import torch", executor=OLD),
         ran("import torch\n", executor=NEW, error="ModuleNotFoundError"),
     ]
-    (found,) = find_drifts(runs)
+    (found,) = list_drifts(runs)
     assert [(one.failure_class, one.executor.image_digest) for one in found.endings] == [
         (FailureClass.OK, "sha256:aa11"),
         (FailureClass.MISSING_DEPENDENCY, "sha256:bb22"),
@@ -49,13 +49,13 @@ def test_a_class_that_follows_the_image_is_drift_with_both_digests(ran):
 
 def test_code_that_ends_both_ways_in_one_place_wavers_and_is_no_drift(ran):
     failed = ran("take()", executor=NEW, error="KeyError")
-    assert find_drifts([ran("take()", executor=OLD), ran("take()", executor=NEW), failed]) == []
+    assert list_drifts([ran("take()", executor=OLD), ran("take()", executor=NEW), failed]) == []
 
 
 @pytest.mark.parametrize("executor", [OLD, Executor()])
 def test_one_executor_or_an_unknown_one_says_nothing_of_an_environment(ran, executor):
     runs = [ran("take()", executor=executor), ran("take()", executor=executor, error="KeyError")]
-    assert find_drifts(runs) == []
+    assert list_drifts(runs) == []
 
 
 def test_code_that_uses_what_other_code_left_is_held_against_the_same_code_before_it_alone(ran):
@@ -64,8 +64,8 @@ def test_code_that_uses_what_other_code_left_is_held_against_the_same_code_befor
         ran("rows = [1]", "rows[0]", executor=NEW, error="KeyError"),
     ]
     other = [same[0], ran("rows = []", "rows[0]", executor=NEW, error="IndexError")]
-    assert [each.source for each in find_drifts(same)] == ["rows[0]"]
-    assert find_drifts(other) == []
+    assert [each.source for each in list_drifts(same)] == ["rows[0]"]
+    assert list_drifts(other) == []
 
 
 def test_another_answer_of_a_tool_may_well_end_otherwise(build, ran):
@@ -73,4 +73,4 @@ def test_another_answer_of_a_tool_may_well_end_otherwise(build, ran):
         ran("1 / count()", executor=OLD, tape=(build.call("count", 1),)),
         ran("1 / count()", executor=NEW, error="ZeroDivisionError", tape=(build.call("count", 0),)),
     ]
-    assert find_drifts(runs) == []
+    assert list_drifts(runs) == []

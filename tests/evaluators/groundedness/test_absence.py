@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 MISSING_TABLE = "(sqlite3.OperationalError) no such table: pilots\n[SQL: SELECT COUNT(*) FROM pilots]"
 
@@ -22,7 +22,7 @@ MISSING_TABLE = "(sqlite3.OperationalError) no such table: pilots\n[SQL: SELECT 
     ],
 )
 def test_a_failure_or_an_empty_result_that_is_reported_is_checked(output, task, answer):
-    assert ground([output], answer, task).verdict is Verdict.GROUNDED
+    assert build_ledger([output], answer, task).verdict is Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_a_failure_or_an_empty_result_that_is_reported_is_checked(output, task, 
     ],
 )
 def test_nothing_more_is_checked_than_the_run_shows(output, task, answer):
-    assert ground([output], answer, task).verdict is not Verdict.GROUNDED
+    assert build_ledger([output], answer, task).verdict is not Verdict.GROUNDED

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Doing, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Doing, Verdict, build_ledger
 
 VANS = json.dumps(
     [
@@ -18,7 +18,7 @@ VANS = json.dumps(
 
 
 def _list_bound(answer: str, *outputs: str) -> set[str]:
-    claims = ground(list(outputs) or [VANS], answer).claims
+    claims = build_ledger(list(outputs) or [VANS], answer).claims
     return {claim.text for claim in claims if claim.verdict is Verdict.GROUNDED}
 
 
@@ -63,8 +63,8 @@ def test_columns_of_tuples_are_named_by_their_query():
     rows = "[('Heron', 1204.5, 17), ('Egret', 988.25, 31)]"
     query = json.dumps({"query": "SELECT van, revenue, stops FROM vans"})
     calls = [Doing("run_sql", query, succeeded=True, output=0, result=rows)]
-    assert ground([rows], "Egret has a revenue of 988.25.", doings=calls).verdict is Verdict.GROUNDED
-    assert ground([rows], "Egret has a revenue of 31.", doings=calls).verdict is not Verdict.GROUNDED
+    assert build_ledger([rows], "Egret has a revenue of 988.25.", doings=calls).verdict is Verdict.GROUNDED
+    assert build_ledger([rows], "Egret has a revenue of 31.", doings=calls).verdict is not Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_columns_of_tuples_are_named_by_their_query():
     ],
 )  # fmt: skip
 def test_a_zone_a_span_a_count_or_a_sum_is_no_misquote(output, answer):
-    assert ground([output], answer).verdict is not Verdict.CONTRADICTED
+    assert build_ledger([output], answer).verdict is not Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -94,19 +94,22 @@ def test_a_zone_a_span_a_count_or_a_sum_is_no_misquote(output, answer):
     ],
 )
 def test_two_neighbouring_digits_that_changed_places_are_a_misquote(output, answer):
-    ledger = ground([output], answer, "How much did Isolde pay in fees, and what does B2 give?")
+    ledger = build_ledger([output], answer, "How much did Isolde pay in fees, and what does B2 give?")
     assert ledger.verdict is Verdict.CONTRADICTED
 
 
 def test_the_words_of_the_task_say_of_what_a_lone_result_is():
     task = "How many tonnes did all ships bring?"
     output = '[{"tonnes": 69085.5}]'
-    assert ground([output], "All ships together brought 69,085.5 tonnes.", task).verdict is Verdict.GROUNDED
+    assert (
+        build_ledger([output], "All ships together brought 69,085.5 tonnes.", task).verdict
+        is Verdict.GROUNDED
+    )
     # Without the task's word it is not known of what the result is.
-    assert ground([output], "All ships together brought 69,085.5 tonnes.").verdict is Verdict.UNCERTAIN
+    assert build_ledger([output], "All ships together brought 69,085.5 tonnes.").verdict is Verdict.UNCERTAIN
 
 
 def test_an_abbreviated_number_denies_no_state():
     output = "| number | client | status |\n| --- | --- | --- |\n| 2026-0131 | Ostrowski Bakery | overdue |"
     answer = "One invoice is overdue, no. 2026-0131 to Ostrowski Bakery."
-    assert ground([output], answer, "Which invoices are overdue?").verdict is not Verdict.CONTRADICTED
+    assert build_ledger([output], answer, "Which invoices are overdue?").verdict is not Verdict.CONTRADICTED

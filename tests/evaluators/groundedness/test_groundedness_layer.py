@@ -32,7 +32,7 @@ def answer(text):
 def judged(build, snippets, text, **fields):
     replayed = fields.pop("replayed", None)
     run = build.run(snippets, answer=None if text is None else answer(text), **fields)
-    return groundedness.judge(build.evidence(run, replayed=replayed))
+    return groundedness.evaluate_groundedness(build.evidence(run, replayed=replayed))
 
 
 def test_an_answer_its_execution_returned_passes(build, score_of):
@@ -97,7 +97,9 @@ def test_what_the_final_code_computes_counts_as_returned(build, score_of):
 def test_a_tool_result_is_an_output(build, score_of):
     step = Step(1, "01" * 8, calls=(build.call("get_stock", {"stock": 35}),))
     run = build.run([], steps=(step,), answer=answer("There are 53 in stock."))
-    assert score_of(groundedness.judge(build.evidence(run)), "groundedness").label is Label.FAIL
+    assert (
+        score_of(groundedness.evaluate_groundedness(build.evidence(run)), "groundedness").label is Label.FAIL
+    )
 
 
 def test_numbers_without_any_output_fail_when_everything_failed(build, score_of):
@@ -187,7 +189,9 @@ def test_each_output_is_shown_with_the_claims_that_rest_on_it(build, score_of):
         build.snippet("print(eta())", observation='{"eta_days": 4}'),
     ]
     said = "The kettle costs $39.90 and arrives in 4 days."
-    found = groundedness.judge(build.evidence(build.run(snippets, answer=Payload(said, said))))
+    found = groundedness.evaluate_groundedness(
+        build.evidence(build.run(snippets, answer=Payload(said, said)))
+    )
     chunks = score_of(found, "chunk_attribution")
     assert (round(chunks.value, 2), chunks.label) == (0.67, None)
     assert [(each.what, each.span_id) for each in chunks.evidence] == [
@@ -208,8 +212,8 @@ def test_an_answer_may_rest_on_what_an_earlier_turn_returned(build, score_of):
     first = turn(build, 1, "print(price())", '{"unit_price": 39.9}', "The kettle costs $39.90.")
     second = turn(build, 2, "print(eta())", '{"eta_days": 4}', "At $39.90 it arrives in 4 days.")
     alone = build.evidence(second)
-    assert get_state(score_of(groundedness.judge(alone), "groundedness")) is State.OPEN
-    found = groundedness.judge(replace(alone, earlier=(first,)))
+    assert get_state(score_of(groundedness.evaluate_groundedness(alone), "groundedness")) is State.OPEN
+    found = groundedness.evaluate_groundedness(replace(alone, earlier=(first,)))
     assert score_of(found, "groundedness").label is Label.PASS
     assert score_of(found, "chunk_attribution").value == 1.0
 
@@ -217,7 +221,9 @@ def test_an_answer_may_rest_on_what_an_earlier_turn_returned(build, score_of):
 def test_drift_over_turns_names_the_turn_and_the_output(build, score_of):
     first = turn(build, 1, "print(stock())", '{"stock": 18}', "There are 18 in stock.")
     second = turn(build, 2, "print(stock() )", '{"stock": 11}', "There are 18 in stock.")
-    drift = score_of(groundedness.judge(replace(build.evidence(second), earlier=(first,))), "drift")
+    drift = score_of(
+        groundedness.evaluate_groundedness(replace(build.evidence(second), earlier=(first,))), "drift"
+    )
     assert drift.label is Label.FAIL
     assert "stock: 11" in drift.explanation
     assert "turn 2, step 1" in drift.explanation
@@ -228,7 +234,9 @@ def test_the_runs_start_is_its_clock(build, score_of):
     noon = int(datetime(2026, 5, 28, 12, tzinfo=UTC).timestamp() * 1e9)
     for said, label in (("It is due in two days.", Label.PASS), ("It is due tomorrow.", Label.FAIL)):
         run = replace(build.run([snippet], answer=answer(said)), start_ns=noon)
-        assert score_of(groundedness.judge(build.evidence(run)), "groundedness").label is label
+        assert (
+            score_of(groundedness.evaluate_groundedness(build.evidence(run)), "groundedness").label is label
+        )
 
 
 ROWS = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.layers.groundedness import Doing, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Doing, Verdict, build_ledger
 
 GROUPS = yaml.load(
     Path(__file__).with_name("innocent.yaml").read_text(encoding="utf-8"),
@@ -22,7 +22,7 @@ def test_no_right_answer_is_contradicted(group):
     doings = [Doing(tool, "", True, output) for output, tool in enumerate(group.get("calls", ()))]
     accused = []
     for answer in group["answers"]:
-        ledger = ground(group["outputs"], answer, group["task"], now=now, doings=doings)
+        ledger = build_ledger(group["outputs"], answer, group["task"], now=now, doings=doings)
         accused += [
             f"{answer} | {claim.rule}: {claim.text} against {claim.evidence.text if claim.evidence else ''}"
             for claim in ledger.claims

@@ -19,7 +19,7 @@ from irrelevant_context import (
 from tests.bench.answers import build_trace
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.values import Kind
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -90,15 +90,15 @@ def test_a_misquote_is_contradicted_in_any_context(context):
     missed = []
     for task, output, _, wrong in CASES:
         for answer in wrong:
-            is_found = ground([output], answer, task).verdict is Verdict.CONTRADICTED
-            ledger = ground([*context.get("before", ()), output], answer, task, **given)
+            is_found = build_ledger([output], answer, task).verdict is Verdict.CONTRADICTED
+            ledger = build_ledger([*context.get("before", ()), output], answer, task, **given)
             if is_found and ledger.verdict is not Verdict.CONTRADICTED:
                 missed.append(answer)
     assert not missed
 
 
 def test_a_number_of_an_argument_or_an_error_alone_bears_no_amount_out():
-    ledger = ground(
+    ledger = build_ledger(
         ['{"note": "see the list"}'], "I found 5 items.", "How many are there?", arguments=['{"page": 5}'],
         errors=["attempt 2 of 5 failed"],
     )  # fmt: skip
@@ -108,12 +108,14 @@ def test_a_number_of_an_argument_or_an_error_alone_bears_no_amount_out():
 
 def test_a_part_of_a_number_that_code_writes_down_hides_no_misquote():
     code = ["rows = [row for row in table[1:]]\nprint(rows[0])"]
-    ledger = ground([SITES], "The campus collected 1,236 litres.", "How did the drive go?", code=code)
+    ledger = build_ledger([SITES], "The campus collected 1,236 litres.", "How did the drive go?", code=code)
     assert ledger.verdict is Verdict.CONTRADICTED
 
 
 def test_a_rate_of_a_short_prompt_may_go_into_the_figure():
-    ledger = ground(["45.0\n"], "The total is $54.00.", "What is the total?", system="Always add 20% VAT.")
+    ledger = build_ledger(
+        ["45.0\n"], "The total is $54.00.", "What is the total?", system="Always add 20% VAT."
+    )
     assert ledger.verdict is not Verdict.CONTRADICTED
 
 
@@ -128,7 +130,7 @@ def test_a_rate_of_a_short_prompt_may_go_into_the_figure():
 def test_a_number_of_an_error_makes_figures_of_its_own_matter_alone(error, verdict):
     outputs = ["plate;wells\nP-13;384\n", "0.044270833333333336"]
     task = "Which share of the wells of P-13 failed?"
-    ledger = ground(outputs, "6.4 % of the wells of P-13 failed.", task, errors=[error])
+    ledger = build_ledger(outputs, "6.4 % of the wells of P-13 failed.", task, errors=[error])
     assert ledger.verdict is verdict
 
 
@@ -150,7 +152,7 @@ def with_times(lines):
 def test_a_time_before_each_field_of_a_record_changes_nothing(answer, verdict):
     task = "How many clicks did the campaign get?"
     for output in ("\n".join(FIELDS), with_times(FIELDS)):
-        assert ground([output], answer, task).verdict is verdict
+        assert build_ledger([output], answer, task).verdict is verdict
 
 
 def test_the_times_of_a_series_belong_to_its_values():

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, ground
+from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, build_ledger
 
 ORDER = {
     "order": "A-17", "total_eur": 1234.5, "weight_kg": 2.4, "delivered": "2026-05-20", "discount_pct": 12.5,
@@ -26,7 +26,7 @@ KINDS = {ClaimKind.IDENTIFIER, ClaimKind.CURRENCY, ClaimKind.DATE, ClaimKind.PER
 
 @pytest.mark.parametrize("language", ANSWERS)
 def test_values_are_read_as_a_language_writes_them(language):
-    grounding = ground([json.dumps(ORDER)], ANSWERS[language])
+    grounding = build_ledger([json.dumps(ORDER)], ANSWERS[language])
     assert {claim.kind for claim in grounding.claims} >= KINDS
     assert len(grounding.claims) == 5
     assert all(claim.verdict is Verdict.GROUNDED for claim in grounding.claims)
@@ -43,4 +43,4 @@ def test_values_are_read_as_a_language_writes_them(language):
     ],
 )
 def test_words_of_other_languages_are_never_accused(answer):
-    assert ground([json.dumps(ORDER)], answer).verdict is Verdict.UNCERTAIN
+    assert build_ledger([json.dumps(ORDER)], answer).verdict is Verdict.UNCERTAIN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness import ground
+from spanproof.evaluators.layers.groundedness import build_ledger
 from spanproof.evaluators.layers.groundedness.model import Verdict
 
 REPORT = "mean_income: 41.278\nmedian_income: 36.915\nstd_dev_income: 12.406\n[512 rows x 9 columns]"
@@ -34,7 +34,7 @@ HALVES = '{"sales_h1": 608000, "sales_h2": 415000}'
     ],
 )
 def test_another_value_than_that_of_the_named_field_is_contradicted(output: str, answer: str) -> None:
-    ledger = ground([output], answer)
+    ledger = build_ledger([output], answer)
     assert ledger.verdict is Verdict.CONTRADICTED
     assert {claim.rule for claim in ledger.claims} - {None} <= {GroundednessRule.MISQUOTE}
 
@@ -54,7 +54,7 @@ def test_another_value_than_that_of_the_named_field_is_contradicted(output: str,
     ],
 )
 def test_the_value_of_the_named_field_is_grounded(output: str, answer: str) -> None:
-    assert ground([output], answer).verdict is Verdict.GROUNDED
+    assert build_ledger([output], answer).verdict is Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_the_value_of_the_named_field_is_grounded(output: str, answer: str) -> N
     ],
 )
 def test_what_may_be_of_another_quantity_is_not_contradicted(output: str, answer: str) -> None:
-    assert ground([output], answer).verdict is not Verdict.CONTRADICTED
+    assert build_ledger([output], answer).verdict is not Verdict.CONTRADICTED
 
 
 def test_a_change_in_the_other_direction_is_contradicted_beside_its_amount() -> None:
-    ledger = ground([HALVES], "Sales rose by 31.7% from 608k to 415k.")
+    ledger = build_ledger([HALVES], "Sales rose by 31.7% from 608k to 415k.")
     assert GroundednessRule.DIRECTION in {claim.rule for claim in ledger.claims}

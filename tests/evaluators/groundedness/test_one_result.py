@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 WRONG = [
     # Printed by code, with numbers in the task and in earlier outputs.
@@ -47,17 +47,17 @@ NOT_WRONG = [
 
 @pytest.mark.parametrize(("outputs", "task", "answer"), WRONG)
 def test_a_figure_that_nothing_gives_is_contradicted(outputs, task, answer):
-    assert ground(outputs, answer, task).verdict is Verdict.CONTRADICTED
+    assert build_ledger(outputs, answer, task).verdict is Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize(("outputs", "task", "answer"), NOT_WRONG)
 def test_a_figure_that_follows_is_not_contradicted(outputs, task, answer):
-    assert ground(outputs, answer, task).verdict is not Verdict.CONTRADICTED
+    assert build_ledger(outputs, answer, task).verdict is not Verdict.CONTRADICTED
 
 
 def test_no_two_examples_of_a_prompt_give_a_figure():
     prompt = "For example: 5 + 3 + 1294.678 is 1302.678. In 1979 he had 80 pages, of which 26 are kept."
-    ledger = ground(
+    ledger = build_ledger(
         ["[{'item': 'lamp', 'cents': 3000}, {'item': 'bulb', 'cents': 1500}]\n", "45.0\n"],
         "The refund of order A-17 is $54.00.",
         "What is the total refund in dollars for order A-17?",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 BALANCE = '{"balance_cents": 123450, "currency": "USD"}'
 TESTS = "118 passed, 2 failed in 3.21s"
@@ -32,8 +32,8 @@ HOTEL = '{"hotel": "Lux", "rating": 4.2, "price": 180}'
     ],
 )  # fmt: skip
 def test_the_right_answer_passes_and_its_twin_does_not(task, output, right, wrong):
-    assert ground([output], right, task).verdict is Verdict.GROUNDED
-    assert ground([output], wrong, task).verdict is not Verdict.GROUNDED
+    assert build_ledger([output], right, task).verdict is Verdict.GROUNDED
+    assert build_ledger([output], wrong, task).verdict is not Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_the_right_answer_passes_and_its_twin_does_not(task, output, right, wron
     ],
 )  # fmt: skip
 def test_what_a_sentence_adds_to_a_value_keeps_it_open(task, output, wrong):
-    assert ground([output], wrong, task).verdict is not Verdict.GROUNDED
+    assert build_ledger([output], wrong, task).verdict is not Verdict.GROUNDED

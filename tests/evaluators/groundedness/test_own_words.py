@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.layers import groundedness
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 from spanproof.evaluators.model import UserHints
 from spanproof.trace import Payload
 
@@ -28,7 +28,7 @@ OWN = {"quarantined": ["in the cage"], "released": ["out of the cage"]}
     ],
 )
 def test_a_users_words_mean_the_state_they_are_given_for(output, answer, synonyms, verdict):
-    assert ground([output], answer, synonyms=synonyms).verdict is verdict
+    assert build_ledger([output], answer, synonyms=synonyms).verdict is verdict
 
 
 def test_the_words_reach_the_layer_with_the_evidence(build, score_of):
@@ -36,6 +36,6 @@ def test_the_words_reach_the_layer_with_the_evidence(build, score_of):
     said = "Your order is on the truck."
     evidence = build.evidence(build.run([snippet], answer=Payload(said, said)))
     hinted = replace(evidence, hints=UserHints(synonyms={"shipped": ("on the truck",)}))
-    outcome = score_of(groundedness.judge(hinted), "groundedness")
+    outcome = score_of(groundedness.evaluate_groundedness(hinted), "groundedness")
     assert "on the truck" in str(outcome)
     assert "status: cancelled" in str(outcome)

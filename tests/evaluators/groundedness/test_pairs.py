@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from golden_yaml import load_golden
 
-from spanproof.evaluators.layers.groundedness import Verdict, explain, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger, describe_claim
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "groundedness"
 SETS = {"own": "*.yaml", "blind": "blind/*.yaml"}
@@ -38,7 +38,7 @@ def clock(scenario):
 def judged(request):
     found = []
     for label, scenario, answer in pairs(request.param):
-        grounding = ground(scenario["outputs"], answer, scenario.get("task"), now=clock(scenario))
+        grounding = build_ledger(scenario["outputs"], answer, scenario.get("task"), now=clock(scenario))
         found.append((label, scenario, answer, grounding))
     return found
 
@@ -68,7 +68,7 @@ def test_every_claim_quotes_the_answer_and_its_cell(judged):
     for _, scenario, answer, grounding in judged:
         for claim in grounding.claims:
             assert claim.text == answer[claim.start : claim.end]
-            assert explain(claim)
+            assert describe_claim(claim)
             bound = claim.evidence
             if bound is not None and bound.output is not None:
                 assert scenario["outputs"][bound.output][bound.start : bound.end] == bound.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, ground
+from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, build_ledger
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, ground
     ],
 )
 def test_an_answer_that_says_what_was_printed_last_is_grounded(output: str, task: str, answer: str) -> None:
-    ledger = ground(["3 rows read", output], answer, task)
+    ledger = build_ledger(["3 rows read", output], answer, task)
 
     assert ledger.verdict is Verdict.GROUNDED
     claim = next(claim for claim in ledger.claims if claim.kind is ClaimKind.QUOTE)
@@ -48,4 +48,4 @@ def test_an_answer_that_says_what_was_printed_last_is_grounded(output: str, task
     ],
 )
 def test_one_that_says_more_or_less_stays_open(output: str, task: str, answer: str) -> None:
-    assert ground([output], answer, task).verdict is Verdict.UNCERTAIN
+    assert build_ledger([output], answer, task).verdict is Verdict.UNCERTAIN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 TASK = "What do fees cost in euros?"
 
@@ -35,13 +35,13 @@ TASK = "What do fees cost in euros?"
     ],
 )  # fmt: skip
 def test_another_figure_than_the_printed_one_fails(outputs, task, answer, verdict) -> None:
-    assert ground(outputs, answer, task).verdict is verdict
+    assert build_ledger(outputs, answer, task).verdict is verdict
 
 
 def test_an_error_that_speaks_of_zero_gives_no_figure() -> None:
     """Division by zero in an earlier step does not excuse a misquote."""
     error = "ZeroDivisionError: division by zero"
-    assert ground(["4050\n"], "Fees cost 45.10.", TASK, errors=[error]).verdict is Verdict.CONTRADICTED
+    assert build_ledger(["4050\n"], "Fees cost 45.10.", TASK, errors=[error]).verdict is Verdict.CONTRADICTED
 
 
 LINES = "lamp 3000 refunded\nbulb 1500 refunded\n"
@@ -51,7 +51,7 @@ REFUND_TASK = "What is the total refund in dollars for order A-17?"
 @pytest.mark.parametrize("printed", ["45.0\n", "4500 45.0\n"])
 def test_the_amount_that_was_printed_last_is_what_the_task_requested(printed: str) -> None:
     assert (
-        ground([LINES, printed], "The refund of order A-17 is $45.00.", REFUND_TASK).verdict
+        build_ledger([LINES, printed], "The refund of order A-17 is $45.00.", REFUND_TASK).verdict
         is Verdict.GROUNDED
     )
 
@@ -65,14 +65,14 @@ def test_the_amount_that_was_printed_last_is_what_the_task_requested(printed: st
     ],
 )
 def test_another_amount_or_more_than_the_amount_is_not_grounded(printed: str, answer: str) -> None:
-    assert ground([LINES, printed], answer, REFUND_TASK).verdict is not Verdict.GROUNDED
+    assert build_ledger([LINES, printed], answer, REFUND_TASK).verdict is not Verdict.GROUNDED
 
 
 def test_to_add_up_is_no_direction() -> None:
     printed = "total cents: 4500\ntotal dollars: 45.0\n"
     answer = "The refunds of order A-17 add up to $45.00."
     assert (
-        ground([printed], answer, "What is the total refund of order A-17 in dollars?").verdict
+        build_ledger([printed], answer, "What is the total refund of order A-17 in dollars?").verdict
         is Verdict.GROUNDED
     )
 
@@ -80,13 +80,16 @@ def test_to_add_up_is_no_direction() -> None:
 def test_the_number_of_an_order_is_no_second_amount() -> None:
     answer = "The total of order 12 is $54.00."
     task = "What is the total of order 12?"
-    assert ground(["total: $45.00\n"], answer, task).verdict is Verdict.CONTRADICTED
-    assert ground(["total: $45.00\n"], "The total of order 12 is $45.00.", task).verdict is Verdict.GROUNDED
+    assert build_ledger(["total: $45.00\n"], answer, task).verdict is Verdict.CONTRADICTED
+    assert (
+        build_ledger(["total: $45.00\n"], "The total of order 12 is $45.00.", task).verdict
+        is Verdict.GROUNDED
+    )
 
 
 def test_an_amount_is_bound_where_it_was_printed_last() -> None:
     """Among values of several kinds, too: their order is that of the outputs."""
     outputs = ["18750 187.5\n", "Your total: $187.50\n"]
-    (claim,) = ground(outputs, "The goods cost $187.50.", "What do the goods cost?").claims
+    (claim,) = build_ledger(outputs, "The goods cost $187.50.", "What do the goods cost?").claims
     assert claim.evidence is not None
     assert claim.evidence.output == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers import groundedness
-from spanproof.reading.printed_literals import remove_echoes
+from spanproof.reading.printed_literals import without_echoes
 from spanproof.trace import Label, Payload
 
 
@@ -20,7 +20,7 @@ from spanproof.trace import Label, Payload
     ],
 )
 def test_a_printed_literal_is_no_output(source, printed):
-    assert remove_echoes(printed, source) == ""
+    assert without_echoes(printed, source) == ""
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_a_printed_literal_is_no_output(source, printed):
     ],
 )
 def test_what_is_worked_out_stays_an_output(source, printed):
-    assert remove_echoes(printed, source) == printed
+    assert without_echoes(printed, source) == printed
 
 
 def test_an_answer_is_not_borne_out_by_its_own_print(build, score_of):
     work = build.snippet("print(refund())", observation="4500")
     made_up = build.snippet('print("$54.00")', observation="$54.00")
     run = build.run([work, made_up], answer=Payload("The refund is $54.00.", "The refund is $54.00."))
-    outcome = score_of(groundedness.judge(build.evidence(run)), "groundedness")
+    outcome = score_of(groundedness.evaluate_groundedness(build.evidence(run)), "groundedness")
     assert outcome.label is Label.FAIL
     assert "the code printed 4500 (step 1)" in outcome.explanation

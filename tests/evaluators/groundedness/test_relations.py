@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Cause, ClaimKind, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Cause, ClaimKind, Verdict, build_ledger
 
 GROUNDED, CONTRADICTED, UNCERTAIN = Verdict.GROUNDED, Verdict.CONTRADICTED, Verdict.UNCERTAIN
 JSON = (
@@ -33,7 +33,7 @@ CITIES = "| city | population | founded |\n|---|---|---|\n| Oslo | 709000 | 1048
     ],
 )
 def test_what_a_column_decides(output, answer, verdict):
-    assert ground([output], answer).verdict is verdict
+    assert build_ledger([output], answer).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_what_a_column_decides(output, answer, verdict):
     ],
 )
 def test_what_a_column_does_not_decide_is_no_accusation(answer):
-    assert ground([JSON], answer).verdict is not CONTRADICTED
+    assert build_ledger([JSON], answer).verdict is not CONTRADICTED
 
 
 def test_a_superlative_keeps_its_column_and_program_as_evidence():
-    claims = ground([CITIES], "Bergen has the highest population.").claims
+    claims = build_ledger([CITIES], "Bergen has the highest population.").claims
     claim = next(claim for claim in claims if claim.kind is ClaimKind.SUPERLATIVE)
     assert claim.cause is Cause.OTHER_RESULT
     assert claim.evidence is not None
@@ -65,5 +65,5 @@ def test_a_superlative_keeps_its_column_and_program_as_evidence():
 
 
 def test_earliest_goes_by_the_column_of_dates():
-    assert ground([CITIES], "Oslo has the earliest founded date.").verdict is GROUNDED
-    assert ground([CITIES], "Bergen has the earliest founded date.").verdict is CONTRADICTED
+    assert build_ledger([CITIES], "Oslo has the earliest founded date.").verdict is GROUNDED
+    assert build_ledger([CITIES], "Bergen has the earliest founded date.").verdict is CONTRADICTED

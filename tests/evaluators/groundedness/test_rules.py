@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
-from spanproof.evaluators.layers.groundedness import Doing, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Doing, Verdict, build_ledger
 
 PAGE = Path(__file__).parents[3] / "docs/layers/groundedness.md"
 PRODUCTS = (
@@ -50,10 +50,10 @@ def test_each_rule_has_an_example_and_a_line_in_the_documentation():
 def test_a_rule_contradicts_its_example(rule):
     outputs, answer = EXAMPLES[rule]
     calls = CALLS if rule is Rule.DOING else []
-    ledger = ground(outputs, answer, TASK, doings=calls)
+    ledger = build_ledger(outputs, answer, TASK, doings=calls)
     assert rule in {claim.rule for claim in ledger.claims}
     assert ledger.verdict is Verdict.CONTRADICTED
-    without = ground(outputs, answer, TASK, doings=calls, without_rules=[rule])
+    without = build_ledger(outputs, answer, TASK, doings=calls, without_rules=[rule])
     assert all(claim.rule is not rule for claim in without.claims)
 
 
@@ -63,8 +63,10 @@ def test_a_rule_contradicts_its_example(rule):
 def test_another_figure_than_the_one_printed_last_is_contradicted(amount):
     outputs = ['[{"item": "lamp", "cents": 3000}, {"item": "bulb", "cents": 1500}]', "45.0"]
     task = "What is the total refund in dollars for order A-17?"
-    assert ground(outputs, f"The refund of order A-17 is ${amount}.", task).verdict is Verdict.CONTRADICTED
-    assert ground(outputs, "The refund of order A-17 is $45.00.", task).verdict is Verdict.GROUNDED
+    assert (
+        build_ledger(outputs, f"The refund of order A-17 is ${amount}.", task).verdict is Verdict.CONTRADICTED
+    )
+    assert build_ledger(outputs, "The refund of order A-17 is $45.00.", task).verdict is Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -77,4 +79,4 @@ def test_another_figure_than_the_one_printed_last_is_contradicted(amount):
     ],
 )
 def test_what_a_printed_value_may_have_become_is_not(output, task, answer):
-    assert ground([output], answer, task).verdict is not Verdict.CONTRADICTED
+    assert build_ledger([output], answer, task).verdict is not Verdict.CONTRADICTED

@@ -11,7 +11,7 @@ import pytest
 
 RECORDS = """
 import json
-from spanproof.evaluators.layers.groundedness import ground
+from spanproof.evaluators.layers.groundedness import build_ledger
 
 orders = [{"id": f"#W{i}", "status": ("pending", "delivered", "cancelled")[i % 3], "total": 12.5 * i,
            "prices": {"economy": 40 + i, "business": 90 + i}} for i in range(12)]
@@ -21,7 +21,8 @@ for answer in (
     "- #W7: business, $97\\n- #W8: economy, $49\\nTogether that is $146.",
     "Sales rose from 40 to 37.5 in business.",
 ):
-    print(ground([json.dumps(orders), "region,sales\\nnorth,40\\nsouth,37.5\\n"], answer, "Which orders?"))
+    outputs = [json.dumps(orders), "region,sales\\nnorth,40\\nsouth,37.5\\n"]
+    print(build_ledger(outputs, answer, "Which orders?"))
 """
 
 SAMPLE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 KILNS = """kiln,potter,glaze,peak_c,pieces,status,vented
 K1,Amara Diallo,celadon,1235,48,cooling,yes
@@ -41,7 +41,7 @@ ORDER = '{"order": "B-7", "currency": "GBP", "items": [{"name": "Rug", "price": 
     ],
 )  # fmt: skip
 def test_what_another_row_has_is_contradicted(output, answer):
-    grounding = ground([output], answer)
+    grounding = build_ledger([output], answer)
     assert grounding.verdict is Verdict.CONTRADICTED
     wrong = [claim for claim in grounding.claims if claim.verdict is Verdict.CONTRADICTED]
     assert all(claim.rule is not None and claim.evidence is not None for claim in wrong)
@@ -63,7 +63,7 @@ def test_what_another_row_has_is_contradicted(output, answer):
     ],
 )
 def test_what_another_row_has_never_passes(output, answer):
-    assert ground([output], answer).verdict is not Verdict.GROUNDED
+    assert build_ledger([output], answer).verdict is not Verdict.GROUNDED
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_another_row_has_never_passes(output, answer):
     ],
 )
 def test_what_the_words_leave_open_is_not_contradicted(output, answer):
-    assert ground([output], answer).verdict is not Verdict.CONTRADICTED
+    assert build_ledger([output], answer).verdict is not Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -100,22 +100,22 @@ def test_what_the_words_leave_open_is_not_contradicted(output, answer):
     ],
 )
 def test_what_the_row_has_is_not_contradicted(output, answer):
-    assert all(claim.verdict is not Verdict.CONTRADICTED for claim in ground([output], answer).claims)
+    assert all(claim.verdict is not Verdict.CONTRADICTED for claim in build_ledger([output], answer).claims)
 
 
 def test_a_value_that_is_worked_out_of_another_row_is_not_borne_out():
     output = (
         '[{"van": "KX-4", "km": 88412, "due_km": 90000}, {"van": "KX-9", "km": 120355, "due_km": 120000}]'
     )
-    wrong = ground([output], "KX-4 is overdue by 355 km.")
+    wrong = build_ledger([output], "KX-4 is overdue by 355 km.")
     assert wrong.verdict is not Verdict.GROUNDED
 
 
 def test_an_amount_in_another_unit_than_its_field_is_not_borne_out():
     output = "line,trips,avg_delay_s\nRed,1240,95\nBlue,1180,52"
-    assert ground([output], "Red is late by 95 minutes on average.").verdict is not Verdict.GROUNDED
+    assert build_ledger([output], "Red is late by 95 minutes on average.").verdict is not Verdict.GROUNDED
 
 
 def test_a_switched_off_rule_contradicts_no_name():
-    claims = ground([KILNS], "K2 is fired by Amara Diallo.", without_rules=[Rule.OTHER_RECORD]).claims
+    claims = build_ledger([KILNS], "K2 is fired by Amara Diallo.", without_rules=[Rule.OTHER_RECORD]).claims
     assert all(claim.verdict is not Verdict.CONTRADICTED for claim in claims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, build_ledger
 
 TASK = "What is the total refund in dollars for order A-17?"
 OUTPUTS = ["[{'item': 'lamp', 'cents': 3000}, {'item': 'bulb', 'cents': 1500}]", "45.0"]
@@ -16,18 +16,20 @@ OTHERS = ("54.00", "15.00", "30.00", "75.00", "60", "3", "0.33", "77.31", "4500"
 
 
 def test_the_right_figure_is_checked():
-    ledger = ground(OUTPUTS, "The refund of order A-17 is $45.00.", TASK, code=CODE)
+    ledger = build_ledger(OUTPUTS, "The refund of order A-17 is $45.00.", TASK, code=CODE)
     assert ledger.verdict is Verdict.GROUNDED
 
 
 @pytest.mark.parametrize("figure", OTHERS)
 def test_each_other_figure_is_contradicted(figure):
-    ledger = ground(OUTPUTS, f"The refund of order A-17 is ${figure}.", TASK, code=CODE)
+    ledger = build_ledger(OUTPUTS, f"The refund of order A-17 is ${figure}.", TASK, code=CODE)
     assert ledger.verdict is Verdict.CONTRADICTED
 
 
 def test_words_that_no_output_bears_out_leave_the_right_figure_open():
-    ledger = ground(OUTPUTS, "The refund of order A-17 is $45.00. The lamp was damaged.", TASK, code=CODE)
+    ledger = build_ledger(
+        OUTPUTS, "The refund of order A-17 is $45.00. The lamp was damaged.", TASK, code=CODE
+    )
     assert ledger.verdict is Verdict.UNCERTAIN
 
 
@@ -41,5 +43,5 @@ def test_words_that_no_output_bears_out_leave_the_right_figure_open():
 )
 def test_a_bare_print_is_in_the_unit_of_the_printed_name(answer, verdict):
     code = ["cents = price_of('tea')\nprint(cents)"]
-    ledger = ground(["4500\n"], answer, "What does a box of tea cost, in dollars?", code=code)
+    ledger = build_ledger(["4500\n"], answer, "What does a box of tea cost, in dollars?", code=code)
     assert ledger.verdict is verdict

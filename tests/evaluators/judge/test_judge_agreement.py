@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.evaluators.judge import Judge, JudgeSettings, JudgeUnavailable, RubricError, load_rubrics
-from spanproof.evaluators.judge.agreement import choose_threshold, measure_agreement
-from spanproof.evaluators.judge.calibration import BadLabels, Split, calibrate, read_labels
-from spanproof.evaluators.judge.pairs import Preference, compare, load_preference_rubric
+from spanproof.evaluators.judge.agreement import compute_agreement, compute_threshold
+from spanproof.evaluators.judge.calibration import BadLabels, Split, compute_calibration, read_labels
+from spanproof.evaluators.judge.pairs import Preference, compare_answers, load_preference_rubric
 from spanproof.evaluators.judge.rubric import parse_rubric
 from spanproof.trace import Label, Layer
 
@@ -25,7 +25,7 @@ def test_kappa_and_its_interval_are_those_of_a_worked_example():
     """45 + 15 agree, 25 + 15 do not: kappa = (0.60 - 0.54) / (1 - 0.54) = 0.1304."""
     people = [True] * 70 + [False] * 30
     judged = [True] * 45 + [False] * 25 + [True] * 15 + [False] * 15
-    found = measure_agreement(people, judged)
+    found = compute_agreement(people, judged)
     assert found.kappa == pytest.approx(0.1304, abs=1e-4)
     assert found.high - found.kappa == pytest.approx(1.96 * 0.1000, abs=0.005)
     assert (found.confusion.both_pass, found.confusion.only_judge_passes) == (45, 15)
@@ -35,7 +35,7 @@ def test_two_hundred_labels_give_the_interval_that_is_reported_of_them():
     """At kappa 0.80 and 200 labels the half-width is about 0.08."""
     people = [True] * 100 + [False] * 100
     judged = [True] * 90 + [False] * 10 + [True] * 10 + [False] * 90
-    found = measure_agreement(people, judged)
+    found = compute_agreement(people, judged)
     assert found.kappa == pytest.approx(0.80)
     assert found.high - found.kappa == pytest.approx(0.083, abs=0.003)
 
@@ -43,29 +43,29 @@ def test_two_hundred_labels_give_the_interval_that_is_reported_of_them():
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
 def test_kappa_is_a_number_from_minus_one_to_one_or_none(pairs):
     people, judged = zip(*pairs, strict=True)
-    found = measure_agreement(people, judged)
+    found = compute_agreement(people, judged)
     assert math.isnan(found.kappa) or -1 <= found.low <= found.kappa <= found.high <= 1
     assert found.confusion.total == len(pairs)
 
 
 def test_a_few_rows_that_all_agree_are_no_certainty():
     """Fleiss' error is 0 where nothing differs: then the interval is that of the agreement itself."""
-    few, many = (measure_agreement([True, False] * half, [True, False] * half) for half in (2, 100))
+    few, many = (compute_agreement([True, False] * half, [True, False] * half) for half in (2, 100))
     assert (few.kappa, few.high) == (1.0, 1.0)
     assert few.low == pytest.approx(2 * 4 / (4 + 1.96**2) - 1, abs=1e-3)
     assert few.low < 0.1
     assert 0.95 < many.low < 1.0
-    constant = measure_agreement([True, False] * 2, [True] * 4)
+    constant = compute_agreement([True, False] * 2, [True] * 4)
     assert (constant.low < -0.5, constant.kappa, constant.high > 0.5) == (True, 0.0, True)
 
 
 def test_the_threshold_parts_what_people_part():
-    assert 0.4 < choose_threshold([False, False, True, True], [0.1, 0.4, 0.7, 0.9]) < 0.7
+    assert 0.4 < compute_threshold([False, False, True, True], [0.1, 0.4, 0.7, 0.9]) < 0.7
 
 
 def test_nothing_to_compare_is_reported():
     with pytest.raises(ValueError, match="nothing to compare"):
-        measure_agreement([], [])
+        compute_agreement([], [])
 
 
 def rows(number, seed=0):
@@ -88,7 +88,7 @@ def test_a_judge_that_says_what_people_say_agrees_wholly(endpoint):
         '{"reasoning": "", "quotes": [], "score": %s}'
         % (0.9 if "pass" in request["messages"][1]["content"] else 0.2)
     )
-    found = calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
+    found = compute_calibration(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert found.agreement.kappa == 1.0
     assert 0.2 < found.threshold < 0.9
     assert found.errors == {}
@@ -100,20 +100,20 @@ def test_rows_the_judge_fails_on_are_named_and_count_for_nothing(endpoint):
         "nonsense" if " 7\n" in request["messages"][1]["content"] else
         '{"reasoning": "", "quotes": [], "score": 0.9}'
     )  # fmt: skip
-    found = calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
+    found = compute_calibration(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert found.errors.keys() == {"7"}
 
 
 def test_a_judge_that_never_answers_gives_no_figure_and_the_labels_are_not_blamed(endpoint):
     endpoint.answers = [500]
     with pytest.raises(JudgeUnavailable, match=r"0 of the 10 rows .* first error: the endpoint answered 500"):
-        calibrate(judge(), RUBRICS["CodeCorrectness"], read_labels(rows(10), RUBRICS))
+        compute_calibration(judge(), RUBRICS["CodeCorrectness"], read_labels(rows(10), RUBRICS))
 
 
 def test_labels_of_one_split_alone_are_reported_before_the_judge_is_called(endpoint):
     labelled = [replace(row, split=Split.REPORT) for row in read_labels(rows(10), RUBRICS)]
     with pytest.raises(BadLabels, match=r"0 rows to choose a threshold on, 10 to report on"):
-        calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
+        compute_calibration(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert endpoint.requests == []
 
 
@@ -124,7 +124,7 @@ def test_labels_that_are_all_alike_are_reported_before_the_judge_is_called(endpo
         for row in read_labels(rows(40), RUBRICS)
     ]
     with pytest.raises(BadLabels, match=r"are all labelled pass: .* add some that people fail"):
-        calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
+        compute_calibration(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert endpoint.requests == []
 
 
@@ -156,7 +156,7 @@ def test_bad_labels_are_reported_with_their_line(row, reported):
 def test_a_preference_that_turns_with_the_order_is_none(endpoint, ahead, behind, preference, consistent):
     form = '{{"reasoning": "r", "quotes": [], "score": {}}}'
     endpoint.answers = [form.format(ahead), form.format(behind)]
-    found = compare(judge(), load_preference_rubric(), "a task", "one", "two")
+    found = compare_answers(judge(), load_preference_rubric(), "a task", "one", "two")
     assert (found.preference, found.consistent) == (preference, consistent)
     first, second = (request["messages"][1]["content"] for request in endpoint.requests)
     assert first.index("one") < first.index("two")

@@ -10,7 +10,7 @@ from tests.evaluators.judge.conftest import rule
 
 from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES
-from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, cascades, load_rubrics
+from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, build_cascades, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
@@ -37,7 +37,7 @@ def reply(score, quotes=()):
 def engine(**settings):
     beside = settings.pop("beside_share", 0.0)
     judge = Judge(JudgeSettings(**{"model": MODEL, "timeout_s": 5.0, **settings}))
-    return Engine(pipeline=Pipeline(), sandbox=None, evaluators=cascades(judge, load_rubrics(), beside))
+    return Engine(pipeline=Pipeline(), sandbox=None, evaluators=build_cascades(judge, load_rubrics(), beside))
 
 
 def trace(answer, logs="The weather was mild and the shop sold well.\n"):

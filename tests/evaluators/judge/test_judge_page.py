@@ -13,7 +13,7 @@ from tests.evaluators.judge.conftest import Endpoint, endpoint
 from spanproof.cli.app import run
 from spanproof.config.model import load_config
 from spanproof.evaluators.judge import errors, load_rubrics
-from spanproof.evaluators.judge.agreement import measure_agreement
+from spanproof.evaluators.judge.agreement import compute_agreement
 
 __all__ = ["Endpoint", "endpoint"]
 
@@ -55,5 +55,5 @@ def test_the_figures_of_the_example_follow_from_its_table():
     (both_pass, only_people), (only_judge, both_fail) = rows
     people = [True] * (both_pass + only_people) + [False] * (only_judge + both_fail)
     judge = [True] * both_pass + [False] * only_people + [True] * only_judge + [False] * both_fail
-    found = measure_agreement(people, judge)
+    found = compute_agreement(people, judge)
     assert f"κ = {found.kappa:.2f} ({found.low:.2f} to {found.high:.2f}, 95 %) on {len(people)} rows" in PAGE

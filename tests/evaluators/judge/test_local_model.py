@@ -21,12 +21,12 @@ from spanproof.cli.app import run
 from spanproof.config.engine import build_evaluators
 from spanproof.config.model import load_config
 from spanproof.evaluators.evaluator import EvaluatorError
-from spanproof.evaluators.judge.excerpts import extract_words
+from spanproof.evaluators.judge.excerpts import list_words
 from spanproof.evaluators.judge.sentences import AnswerSentence, find_ruling
 from spanproof.evaluators.judge_bounds import JudgeBounds, MeasuredFails, write_bounds
-from spanproof.evaluators.local_model import Classifier, LocalModel, probe_model
+from spanproof.evaluators.local_model import Classifier, LocalModel, evaluate_model
 from spanproof.evaluators.local_model.classifier import Head, TextPair
-from spanproof.evaluators.local_model.probe import compute_area, fit_calibration, load_probe_pairs
+from spanproof.evaluators.local_model.probe import compute_area, compute_calibration, load_probe_pairs
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -122,7 +122,7 @@ def test_the_probe_has_as_many_supported_pairs_as_others_and_no_giveaway_of_form
     assert (len(pairs), sum(labels)) == (60, 30)
     assert len({pair.answer for pair, _ in pairs}) == 60
     shared = [
-        len(extract_words(pair.answer) & extract_words(pair.source)) / len(extract_words(pair.answer))
+        len(list_words(pair.answer) & list_words(pair.source)) / len(list_words(pair.answer))
         for pair, _ in pairs
     ]
     assert compute_area(shared, labels) < 0.65
@@ -144,21 +144,21 @@ def test_the_probe_has_as_many_supported_pairs_as_others_and_no_giveaway_of_form
     ids=["two", "two turned", "one", "one turned", "three", "three turned", "three, in the middle"],
 )
 def test_the_probe_finds_head_and_class_order(tmp_path, head, supported, other, classes, index):
-    probed = probe_model(Classifier(write(tmp_path, head, supported, other)))
+    probed = evaluate_model(Classifier(write(tmp_path, head, supported, other)))
     assert (probed.head, probed.classes, probed.supported) == (head, classes, index)
     assert probed.area == 1.0
 
 
 def test_one_logit_without_an_axis_of_classes_is_read(tmp_path):
     # As of cross-encoders: Squeeze leaves [batch].
-    probed = probe_model(Classifier(write(tmp_path, supported=(SURE,), other=(-SURE,), squeeze=True)))
+    probed = evaluate_model(Classifier(write(tmp_path, supported=(SURE,), other=(-SURE,), squeeze=True)))
     assert (probed.head, probed.classes) == (Head.PAIR, 2)
 
 
 @pytest.mark.parametrize("positions", [128, 512, 1024, None])
 def test_the_probe_finds_the_length_that_the_model_reads(tmp_path, positions):
     classifier = Classifier(write(tmp_path, positions=positions), max_tokens=2048)
-    assert probe_model(classifier).max_tokens == (positions or 2048)
+    assert evaluate_model(classifier).max_tokens == (positions or 2048)
 
 
 def test_a_length_that_the_tokenizer_names_is_not_exceeded(tmp_path):
@@ -166,19 +166,19 @@ def test_a_length_that_the_tokenizer_names_is_not_exceeded(tmp_path):
     tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     tokenizer.enable_truncation(256)
     (tmp_path / "tokenizer.json").write_text(tokenizer.to_str())
-    assert probe_model(Classifier(tmp_path, max_tokens=2048)).max_tokens == 256
+    assert evaluate_model(Classifier(tmp_path, max_tokens=2048)).max_tokens == 256
 
 
 def test_the_probe_calibrates_probabilities_that_are_too_sure_or_turned_low():
     labels = [True, False] * 30
     # A model that is right in 4 of 5 and always says .999 or .001.
     said = [0.999 if (number % 5 == 0) != label else 0.001 for number, label in enumerate(labels)]
-    calibration = fit_calibration(said, labels)
-    assert 0.7 < calibration.calibrate(0.999) < 0.9
+    calibration = compute_calibration(said, labels)
+    assert 0.7 < calibration.compute_probability(0.999) < 0.9
     # A model that separates all, at .3: the middle of its probabilities is one half.
-    low = fit_calibration([0.35 if label else 0.25 for label in labels], labels)
-    assert low.calibrate(0.35) > 0.9
-    assert low.calibrate(0.25) < 0.1
+    low = compute_calibration([0.35 if label else 0.25 for label in labels], labels)
+    assert low.compute_probability(0.35) > 0.9
+    assert low.compute_probability(0.25) < 0.1
 
 
 @pytest.mark.parametrize("other", [(-SURE, SURE), (SURE / 2, SURE / 2)], ids=["all alike", "a third"])
@@ -239,7 +239,7 @@ LETTUCE = (
 )
 def test_models_that_read_one_prompt_have_it_in_a_template(tmp_path, template, head, supported):
     write(tmp_path, head, supported, tuple(-each for each in supported), template=template)
-    probed = probe_model(Classifier(tmp_path))
+    probed = evaluate_model(Classifier(tmp_path))
     assert (probed.head, probed.area) == (head, 1.0)
 
 
@@ -247,7 +247,7 @@ def test_a_token_model_reads_its_prompt_and_the_answer_as_a_pair(tmp_path):
     # LettuceDetect: class 1 is "hallucinated".
     write(tmp_path, Head.TOKENS, supported=(SURE, -SURE))
     (tmp_path / "template.txt").write_text(LETTUCE)
-    probed = probe_model(Classifier(tmp_path))
+    probed = evaluate_model(Classifier(tmp_path))
     assert (probed.head, probed.supported) == (Head.TOKENS, 0)
 
 
@@ -287,8 +287,8 @@ def test_pairs_of_different_length_give_the_same_in_a_batch_as_alone(tmp_path):
     write(tmp_path, Head.TOKENS, names=("input_ids", "attention_mask"))
     classifier = Classifier(tmp_path)
     pairs = [TextPair("a", CALM), TextPair("a|b|c", f"{BUSY}|{CALM}")]
-    together = classifier.predict(pairs)
-    alone = [classifier.predict([pair])[0] for pair in pairs]
+    together = classifier.compute_predictions(pairs)
+    alone = [classifier.compute_predictions([pair])[0] for pair in pairs]
     for one, other in zip(together, alone, strict=True):
         assert one.places == other.places
         assert numpy.allclose(one.rows, other.rows)

@@ -10,17 +10,17 @@ import pytest
 from tests.evaluators.judge.conftest import rule
 
 from spanproof.evaluators.judge import Judge, JudgeSettings, SentenceJudge, load_rubrics
-from spanproof.evaluators.judge.excerpts import extract_words, select_excerpts
+from spanproof.evaluators.judge.excerpts import list_words, select_excerpts
 from spanproof.evaluators.judge.prompt import Part
 from spanproof.evaluators.judge.sentence_prompt import MAX_SENTENCES, SentencePrompt
 from spanproof.evaluators.judge.sentences import (
     AnswerSentence,
     JudgeName,
     SentenceRuling,
-    apply_rulings,
     find_ruling,
     list_asserting_sentences,
     list_open_sentences,
+    with_rulings,
 )
 from spanproof.evaluators.judge_bounds import JudgeBounds, MeasuredFails, write_bounds
 from spanproof.trace import (
@@ -252,11 +252,11 @@ def test_over_the_budget_of_its_trace_an_answer_stays_open_with_both_reasons(end
 def test_the_answer_of_a_first_judge_is_kept_where_a_second_rules_on_the_rest():
     sentences = list_open_sentences(ANSWER, outcome_with(NONE, OPEN, OPEN, NONE))
     rulings = [SentenceRuling(Ruling.TRUE, "yes"), SentenceRuling(Ruling.UNKNOWN, "cannot say")]
-    first = apply_rulings(outcome_with(NONE, OPEN, OPEN, NONE), sentences, rulings, JUDGE)
+    first = with_rulings(outcome_with(NONE, OPEN, OPEN, NONE), sentences, rulings, JUDGE)
     (left,) = list_open_sentences(ANSWER, first)
     assert left.text == SENTENCES[2]
     other = JudgeName("judge:b", "the judge b")
-    second = apply_rulings(first, (left,), [SentenceRuling(Ruling.TRUE, "yes")], other)
+    second = with_rulings(first, (left,), [SentenceRuling(Ruling.TRUE, "yes")], other)
     assert second.label is Label.PASS
     assert find_ruling(second, "judge:a") is Ruling.TRUE
     assert find_ruling(second, "judge:b") is Ruling.TRUE
@@ -279,11 +279,11 @@ def test_of_long_outputs_the_lines_that_matter_are_shown_within_the_bound():
 
 def test_short_outputs_are_shown_whole_and_in_order():
     parts = [Part("output of step 1", "one"), Part("output of step 2", "two")]
-    assert select_excerpts(parts, extract_words("three")) == tuple(parts)
+    assert select_excerpts(parts, list_words("three")) == tuple(parts)
 
 
 def test_numbers_are_found_with_and_without_separators():
-    assert extract_words("It cost 1,234.50 in all") >= {"1234.50"}
+    assert list_words("It cost 1,234.50 in all") >= {"1234.50"}
 
 
 def test_text_that_plays_instructions_stays_between_its_marks():

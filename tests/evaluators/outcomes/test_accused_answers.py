@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from golden_yaml import load_golden
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.model import NoReplay
 from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.runs import list_runs
@@ -53,7 +53,7 @@ def build_step(run_id, place, start, step):
 
 def list_accusations(situation, answer):
     trace = build_trace(situation, answer)
-    run = list_runs(trace, detect(trace))[-1]
+    run = list_runs(trace, list_snippets(trace))[-1]
     return build_account(trace, run, {}, NoReplay("only the trace is read")).fabricated
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.reading.envelopes.read import find_failure
-from spanproof.reading.python_facts import read_python
+from spanproof.reading.python_facts import find_python_facts
 from spanproof.reading.tool_kinds import ToolKind
 
 _PATH = Path(__file__).parents[2] / "bench" / "outcomes.py"
@@ -87,4 +87,4 @@ def test_the_command_says_whose_words_an_output_has(command, printed, failed):
     ],
 )
 def test_an_exception_that_code_printed_last_is_its_failure(source, printed, line):
-    assert read_python(source).find_printed_exception(printed) == line
+    assert find_python_facts(source).find_printed_exception(printed) == line

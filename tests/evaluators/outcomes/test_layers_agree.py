@@ -14,7 +14,7 @@ from golden_yaml import iter_golden
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Trace, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.exports.files import read_file
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -36,7 +36,7 @@ def iter_traces(path: Path) -> Iterator[tuple[str, Trace]]:
         return
     by_trace = defaultdict(list)
     for request in read_file(path)[0]:
-        for span in normalise(request):
+        for span in normalise_request(request):
             by_trace[span.trace_id].append(span)
     for trace_id, spans in by_trace.items():
         yield str(trace_id), trace_of(spans)

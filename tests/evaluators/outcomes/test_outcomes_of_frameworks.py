@@ -21,7 +21,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.instrumentors import instrument_langchain, instrument_smolagents, uninstrument
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Layer, Scored, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 TASK = "What is the revenue of all orders, in dollars?"
 LAYERS = ("correctness", "execution", "groundedness", "trajectory")
@@ -215,7 +215,7 @@ def evaluate(jail):
         else:
             agent = create_react_agent(Chat(turns=turns), [query_orders, down], name="clerk")
             agent.invoke({"messages": [HumanMessage(TASK)]})
-        spans = list(normalise(encode_spans(exporter.get_finished_spans())))
+        spans = list(normalise_request(encode_spans(exporter.get_finished_spans())))
         exporter.clear()
         return Engine(pipeline=Pipeline(), sandbox=jail).evaluate(trace_of(spans))
 

@@ -25,7 +25,7 @@ from spanproof.trace import (
     ToolCall,
     trace_of,
 )
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 TASK = "What does our berth 4 cost a day?"
 TOOLS = [{"type": "function", "name": "get_berth_price", "parameters": {"type": "object", "properties": {}}}]
@@ -69,7 +69,7 @@ def evaluate():
                     "gen_ai.output.messages": json.dumps(said),
                 }
                 tracer.start_span("chat m", attributes=attributes).end()
-        trace = trace_of(list(normalise(encode_spans(exporter.get_finished_spans()))))
+        trace = trace_of(list(normalise_request(encode_spans(exporter.get_finished_spans()))))
         evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
         (run,) = evaluation.runs
         account = build_account(evaluation.trace, run.run, run.scans, run.replay)

@@ -35,7 +35,7 @@ SHOWN = [
     ],
 )
 def test_a_column_is_unknown_only_of_tables_that_were_shown(query, unknown):
-    assert build_schema(SHOWN).unknown_columns(query) == unknown
+    assert build_schema(SHOWN).list_unknown_columns(query) == unknown
 
 
 def test_hostile_text_defines_no_table():
@@ -97,8 +97,8 @@ DESCRIBED = [
 def test_a_table_is_known_by_a_list_of_its_columns(result):
     schema = build_schema([], [result])
     assert schema.tables == ORDERS
-    assert schema.unknown_columns("SELECT discount FROM orders") == ("orders.discount",)
-    assert not schema.unknown_columns("SELECT SUM(total) FROM orders WHERE placed > '2026-01-01'")
+    assert schema.list_unknown_columns("SELECT discount FROM orders") == ("orders.discount",)
+    assert not schema.list_unknown_columns("SELECT SUM(total) FROM orders WHERE placed > '2026-01-01'")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_part_of_the_columns_describes_no_table(result):
 
 def test_a_column_that_a_query_used_well_is_known():
     schema = build_schema([], DESCRIBED[:1], ["SELECT note FROM orders"])
-    assert not schema.unknown_columns("SELECT note FROM orders WHERE id = 2")
+    assert not schema.list_unknown_columns("SELECT note FROM orders WHERE id = 2")
 
 
 def test_columns_of_tables_that_were_not_shown_are_not_said_to_need_python():

@@ -13,7 +13,7 @@ def report(build, jail):
 
     def look_up(*sources, **fields):
         snippets = [build.snippet(source, **fields) for source in sources]
-        reports = index.report(build.run(snippets))
+        reports = index.get_reports(build.run(snippets))
         return [reports[snippet.id] for snippet in snippets]
 
     return look_up
@@ -127,4 +127,4 @@ def test_looking_names_up_runs_no_snippet(report):
 
 def test_cut_snippets_are_not_looked_up(build, jail):
     snippet = build.snippet("import json", truncated=True)
-    assert ApiIndex(jail).report(build.run([snippet])) == {}
+    assert ApiIndex(jail).get_reports(build.run([snippet])) == {}

@@ -68,7 +68,7 @@ def replayed(build, jail):
 
 
 def boundary_of(build, run, replay, **scans):
-    judgements = boundary.judge(replace(build.evidence(run, **scans), replay=replay))
+    judgements = boundary.evaluate_boundary(replace(build.evidence(run, **scans), replay=replay))
     return next(each.outcome for each in judgements if each.name == "boundary")
 
 
@@ -86,7 +86,7 @@ def test_code_that_breaks_the_sandbox_twice_is_never_passed(build, replayed, lan
     assert [step.snippet.id for step in replay.steps] == [before.id, after.id]
     outcome = boundary_of(build, run, replay)
     assert (outcome.label, outcome.value) == (label, 0.0 if label else 0.5)
-    attempts = [j.outcome for j in boundary.judge(replace(build.evidence(run), replay=replay))]
+    attempts = [j.outcome for j in boundary.evaluate_boundary(replace(build.evidence(run), replay=replay))]
     assert [each.label for each in attempts if "did not come to an end" in str(each)] == [label] * 2
 
 
@@ -127,7 +127,7 @@ def test_tests_that_could_not_be_run_leave_the_case_without_a_pass(build, cause)
     run = build.run([snippet])
     evidence = build.evidence(run, replayed=[build.step(snippet, agrees=True)])
     unrun = replace(evidence, tests=TestReport(unrun="a reason", unrun_cause=cause))
-    of_layer, of_tests = correctness.judge(unrun)[:2]
+    of_layer, of_tests = correctness.evaluate_correctness(unrun)[:2]
     assert of_layer.outcome == of_tests.outcome
     assert of_tests.outcome == Errored(cause.value, "the case's tests could not be run: a reason")
 
@@ -136,7 +136,7 @@ def test_tests_without_code_to_test_fail_the_case(build):
     tests = TestReport(unrun="the run has no Python to test", unrun_cause=UnrunCause.WORK_MISSING)
     for snippets in ([], [build.snippet("1")]):
         evidence = replace(build.evidence(build.run(snippets)), tests=tests)
-        of_layer, of_tests = correctness.judge(evidence)[:2]
+        of_layer, of_tests = correctness.evaluate_correctness(evidence)[:2]
         assert (of_layer.name, of_tests.name) == ("correctness", "tests_pass")
         assert (of_layer.outcome.label, of_tests.outcome.label) == (Label.FAIL, Label.FAIL)
         assert of_tests.outcome.value == 0

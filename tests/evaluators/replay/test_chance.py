@@ -4,14 +4,14 @@ import pytest
 
 from spanproof.evaluators.replay.chance import Chance
 from spanproof.evaluators.replay.names import read_names
-from spanproof.evaluators.replay.uses import find_uses
+from spanproof.evaluators.replay.uses import read_uses
 
 
 def followed(*sources, pinned=False):
     chance, aliases, found = Chance(pinned), {}, []
     for source in sources:
-        uses, aliases = find_uses(source, aliases)
-        found.append(chance.follow(source, read_names(source), uses))
+        uses, aliases = read_uses(source, aliases)
+        found.append(chance.handle_snippet(source, read_names(source), uses))
     return found
 
 

@@ -5,7 +5,7 @@ import pytest
 from spanproof.evaluators.layers.correctness.checks import find_syntax_problem
 from spanproof.evaluators.replay.compare import ends_in_expression
 from spanproof.evaluators.replay.names import read_names
-from spanproof.evaluators.replay.uses import find_uses
+from spanproof.evaluators.replay.uses import read_uses
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ from spanproof.evaluators.replay.uses import find_uses
 )
 def test_source_thousands_deep_is_read_without_a_crash(source):
     read_names(source)
-    find_uses(source, {})
+    read_uses(source, {})
     ends_in_expression(source)
     find_syntax_problem(source)

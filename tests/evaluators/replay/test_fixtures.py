@@ -47,12 +47,12 @@ def test_a_whole_file_is_read_with_all_it_names(write):
 
 def test_a_run_s_set_is_the_one_it_names_else_the_first_that_fits(write):
     book = load_fixtures(write(WHOLE))
-    assert book.of(Cohort(agent="pricing")).name == "shop"
-    assert book.of(Cohort(agent="other")).name == "rest"
-    assert book.of(Cohort(agent="other", fixture_set="shop")).name == "shop"
+    assert book.get_fixture_set(Cohort(agent="pricing")).name == "shop"
+    assert book.get_fixture_set(Cohort(agent="other")).name == "rest"
+    assert book.get_fixture_set(Cohort(agent="other", fixture_set="shop")).name == "shop"
     with pytest.raises(BadFixture, match="fixture set 'none' is not in it"):
-        book.of(Cohort(fixture_set="none"))
-    assert FixtureBook().of(Cohort(fixture_set="none")) == FixtureSet()
+        book.get_fixture_set(Cohort(fixture_set="none"))
+    assert FixtureBook().get_fixture_set(Cohort(fixture_set="none")) == FixtureSet()
 
 
 @pytest.mark.parametrize(

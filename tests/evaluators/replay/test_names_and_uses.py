@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.replay.names import find_unbound_calls, read_names, trim_to_final_answer
-from spanproof.evaluators.replay.uses import find_uses
+from spanproof.evaluators.replay.names import list_unbound_calls, read_names, without_code_after_answer
+from spanproof.evaluators.replay.uses import read_uses
 
 
 def used(source, aliases=None):
-    return [use.name for use in find_uses(source, aliases or {})[0]]
+    return [use.name for use in read_uses(source, aliases or {})[0]]
 
 
 def test_names_are_what_is_bound_used_and_called():
@@ -28,11 +28,11 @@ def test_a_cut_source_uses_every_word_it_shows():
 
 def test_a_called_name_that_no_snippet_defines_is_a_tool():
     snippets = [read_names("def f(): ...\nf(); price(1); print(2)"), read_names("g = f\ng()")]
-    assert find_unbound_calls(snippets) == {"price"}
+    assert list_unbound_calls(snippets) == {"price"}
 
 
 def test_after_a_star_import_no_name_is_known_to_be_undefined():
-    assert find_unbound_calls([read_names("from math import *\nsqrt(2)")]) == frozenset()
+    assert list_unbound_calls([read_names("from math import *\nsqrt(2)")]) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_after_a_star_import_no_name_is_known_to_be_undefined():
     ],
 )
 def test_what_is_behind_the_final_answer_did_not_run(source, expected):
-    assert trim_to_final_answer(source) == expected
+    assert without_code_after_answer(source) == expected
 
 
 @given(st.text(max_size=40))
 def test_any_text_has_names_and_uses(text):
     read_names(text)
-    find_uses(text, {})
+    read_uses(text, {})
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_uses_are_imported_modules_and_the_chains_that_start_at_them(source, exp
 
 
 def test_aliases_carry_over_to_the_next_snippet():
-    _, aliases = find_uses("import pandas as pd", {})
+    _, aliases = read_uses("import pandas as pd", {})
     assert used("pd.read_cvs('a')", aliases) == ["pandas.read_cvs"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.replay.record import find_raised_type, read_record, recorded_class
+from spanproof.evaluators.replay.record import classify_recorded_error, find_raised_type, read_record
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Language, Payload, SpanError
 
@@ -59,7 +59,7 @@ def wrapped(what, *, source="1"):
     ],
 )
 def test_the_class_comes_from_type_chain_and_the_frameworks_fixed_forms(error, expected):
-    assert recorded_class(error) is expected
+    assert classify_recorded_error(error) is expected
 
 
 E2B = "printed before\nExecuting code yielded an error:\n{type}\ndivision by zero\nTraceback …"
@@ -81,20 +81,20 @@ JUPYTER = (
 )
 def test_errors_handed_on_by_remote_executors_are_read_by_their_form(form, raised, expected):
     error = SpanError("AgentError", form.format(type=raised))
-    assert recorded_class(error) is expected
+    assert classify_recorded_error(error) is expected
     assert find_raised_type(error) == raised
 
 
 def test_a_syntax_error_out_of_jupyter_is_one():
     shown = "\x1b[0;31mSyntaxError\x1b[0m: invalid syntax"
     message = f"  Cell \x1b[0;32mIn[1], line 1\x1b[0m\n    1 +\n       ^\n{shown}"
-    assert recorded_class(SpanError("AgentError", message)) is FailureClass.SYNTAX_ERROR
+    assert classify_recorded_error(SpanError("AgentError", message)) is FailureClass.SYNTAX_ERROR
 
 
 def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class():
     shown = "Import of os is not allowed, MemoryError, SyntaxError, TimeoutError"
-    assert recorded_class(SpanError("ValueError", shown)) is FailureClass.EXCEPTION
-    assert recorded_class(wrapped(f"ValueError: {shown}")) is FailureClass.EXCEPTION
+    assert classify_recorded_error(SpanError("ValueError", shown)) is FailureClass.EXCEPTION
+    assert classify_recorded_error(wrapped(f"ValueError: {shown}")) is FailureClass.EXCEPTION
 
 
 def test_the_raised_type_is_read_through_the_frameworks_wrappers():
@@ -156,7 +156,7 @@ def test_causes_behind_the_exception_are_the_code_s_own_business():
     """`try: … except KeyError: raise ValueError` ends in ValueError, as its replay does."""
     chain = ("AgentExecutionError", "InterpreterError", "ValueError", "TimeoutError")
     assert find_raised_type(SpanError("ValueError", "…", chain)) == "ValueError"
-    assert recorded_class(SpanError("ValueError", "…", chain)) is FailureClass.EXCEPTION
+    assert classify_recorded_error(SpanError("ValueError", "…", chain)) is FailureClass.EXCEPTION
     assert find_raised_type(SpanError("ValueError", "bad", ("ValueError", "KeyError"))) == "ValueError"
 
 

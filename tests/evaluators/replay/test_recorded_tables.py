@@ -35,7 +35,7 @@ def replayed(build, jail, *queries):
 )
 def test_a_query_runs_against_the_rows_that_another_one_gave(build, jail, query, result, agrees):
     (_, narrow), replay = replayed(build, jail, ("SELECT * FROM orders", ORDERS), (query, result))
-    step = replay.step(narrow.id)
+    step = replay.find_step(narrow.id)
     assert step is not None, replay.unreplayed
     assert step.agrees is agrees, step.difference
 
@@ -53,7 +53,7 @@ def test_a_query_runs_against_the_rows_that_another_one_gave(build, jail, query,
 )
 def test_what_another_engine_could_take_to_mean_something_else_is_not_run(build, jail, query, why):
     (_, narrow), replay = replayed(build, jail, ("SELECT * FROM orders", ORDERS), (query, "[]"))
-    assert replay.step(narrow.id) is None
+    assert replay.find_step(narrow.id) is None
     assert why in replay.unreplayed[narrow.id]
 
 
@@ -61,7 +61,7 @@ def test_the_query_that_gave_the_rows_is_not_held_against_them(build, jail):
     (whole, again), replay = replayed(
         build, jail, ("SELECT * FROM orders", ORDERS), ("SELECT * FROM orders", ORDERS)
     )
-    assert replay.step(whole.id) is None
+    assert replay.find_step(whole.id) is None
     assert "its own result" in replay.unreplayed[again.id]
 
 
@@ -71,7 +71,7 @@ def test_as_many_rows_as_tools_cap_at_may_be_a_part(build, jail, count):
     (_, counted), replay = replayed(
         build, jail, ("SELECT id FROM orders", rows), ("SELECT COUNT(*) FROM orders", "[(5000,)]")
     )
-    assert replay.step(counted.id) is None
+    assert replay.find_step(counted.id) is None
 
 
 def test_two_readings_of_one_table_that_differ_prove_nothing(build, jail):
@@ -83,7 +83,7 @@ def test_two_readings_of_one_table_that_differ_prove_nothing(build, jail):
         ("SELECT * FROM orders", shorter),
         ("SELECT COUNT(*) FROM orders", "[(2,)]"),
     )
-    assert replay.step(count.id) is None
+    assert replay.find_step(count.id) is None
 
 
 def test_a_run_that_wrote_to_its_database_has_no_tables(build, jail):
@@ -94,7 +94,7 @@ def test_a_run_that_wrote_to_its_database_has_no_tables(build, jail):
         ("DELETE FROM orders WHERE id = 1", "ok"),
         ("SELECT COUNT(*) FROM orders", "[(2,)]"),
     )
-    assert replay.step(snippets[2].id) is None
+    assert replay.find_step(snippets[2].id) is None
 
 
 def test_names_and_cells_of_a_stranger_are_only_data(build, jail):
@@ -102,6 +102,6 @@ def test_names_and_cells_of_a_stranger_are_only_data(build, jail):
     (_, count), replay = replayed(
         build, jail, ("SELECT * FROM notes", rows), ("SELECT COUNT(*) FROM notes", "[(1,)]")
     )
-    step = replay.step(count.id)
+    step = replay.find_step(count.id)
     assert step is not None, replay.unreplayed
     assert step.agrees is True, step.difference

@@ -9,7 +9,7 @@ from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.replay import replay_run
 from spanproof.evaluators.replay.limits import MAX_STEP_S, ReplayLimits
-from spanproof.evaluators.replay.plan import plan_replay
+from spanproof.evaluators.replay.plan import build_plan
 from spanproof.evaluators.replay.prelude import build_prelude
 from spanproof.evaluators.replay.session import MAX_RUN_S
 from spanproof.sandbox import Execution, FailureClass, Limits
@@ -32,12 +32,12 @@ def test_a_step_gets_twice_what_it_took_on_record_within_bounds(build, recorded_
     run = build.run([build.snippet("x = 1", observation="x")])
     (step,) = run.steps
     took = replace(step, end_ns=step.start_ns + int(recorded_s * 1e9))
-    assert plan_replay(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s
+    assert build_plan(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s
 
 
 def test_configured_limits_hold_for_each_step(build):
     run = build.run([build.snippet("x = 1", observation="x")])
-    limits = plan_replay(run, limits=ReplayLimits(Limits(processes=200, memory_bytes=2**30))).spec.limits
+    limits = build_plan(run, limits=ReplayLimits(Limits(processes=200, memory_bytes=2**30))).spec.limits
     assert (limits.processes, limits.memory_bytes, limits.wall_s) == (200, 2**30, 10.0)
 
 
@@ -46,7 +46,7 @@ def test_a_configured_time_is_what_a_step_gets_whatever_it_took_on_record(build,
     run = build.run([build.snippet("x = 1", observation="x")])
     (step,) = run.steps
     run = replace(run, steps=(replace(step, end_ns=step.start_ns + 8 * 10**9),))
-    limits = plan_replay(run, limits=ReplayLimits(step_s=step_s)).spec.limits
+    limits = build_plan(run, limits=ReplayLimits(step_s=step_s)).spec.limits
     assert (limits.wall_s, limits.cpu_s) == (step_s, step_s)
 
 

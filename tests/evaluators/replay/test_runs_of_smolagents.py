@@ -13,14 +13,14 @@ from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
 from smolagents.monitoring import LogLevel
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.replay import FixtureBook, FixtureSet, parameters_in
+from spanproof.evaluators.replay import FixtureBook, FixtureSet, read_parameters
 from spanproof.instrumentors import instrument_smolagents, uninstrument
 from spanproof.sandbox import Ecosystem, FailureClass, PackageSet
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 PRICES = {"hat": 4500, "cap": 900}
 
@@ -74,7 +74,7 @@ def evaluated(jail):
     def run(made):
         exporter.clear()
         made.run("How much?")
-        trace = trace_of(normalise(encode_spans(exporter.get_finished_spans())))
+        trace = trace_of(normalise_request(encode_spans(exporter.get_finished_spans())))
         return trace, Engine(pipeline=Pipeline(), sandbox=jail).evaluate(trace)
 
     yield run
@@ -97,7 +97,7 @@ def test_a_run_with_tools_agrees_with_its_record_step_by_step(evaluated):
             name="buyer",
         )
     )
-    assert parameters_in(trace) == {"price": ("item", "times"), "ticket": (), "final_answer": ("answer",)}
+    assert read_parameters(trace) == {"price": ("item", "times"), "ticket": (), "final_answer": ("answer",)}
     replay = replay_of(evaluation, "buyer")
     assert [(step.agrees, step.divergences) for step in replay.steps] == [(True, ())] * 5, replay.steps
     failed = [step.execution.raised.type for step in replay.steps if step.execution.raised]

@@ -87,7 +87,7 @@ def test_a_run_is_replayed_in_the_packages_of_its_trace(wheels, own_jail):
 
 def test_while_its_environment_is_built_a_run_is_skipped_and_then_it_is_not(wheels, own_jail):
     judging = engine(own_jail)
-    judging.build_in_background()
+    judging.start_background_builds()
     (run,) = judging.evaluate(trace()).runs
     assert isinstance(run.replay, NoReplay)
     assert run.replay.cause is NoReplayCause.BUILDING

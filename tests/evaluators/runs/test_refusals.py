@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spanproof.evaluators.detect.traces import detect
+from spanproof.evaluators.detect.traces import list_snippets
 from spanproof.evaluators.refusals import find_refusal, format_refuser, is_budget_used_up
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import (
@@ -106,7 +106,7 @@ def test_a_triggered_guardrail_refuses_by_the_tripwire_of_the_sdk_only() -> None
 
 def run_of(*spans: Span):
     trace = trace_of([span("01", None, SpanKind.AGENT), *spans])
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     return run
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import (
     Ending,
@@ -21,7 +21,7 @@ ASK = Message("user", "What do three boxes cost?")
 
 
 def _runs(built):
-    return list_runs(built, detect(built))
+    return list_runs(built, list_snippets(built))
 
 
 def test_each_agent_is_a_run_and_a_called_one_names_its_caller(trace):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.sessions.facts import derive_shape, extract_facts, is_identifier
+from spanproof.evaluators.sessions.facts import format_shape, is_identifier, parse_facts
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,13 @@ from spanproof.evaluators.sessions.facts import derive_shape, extract_facts, is_
     ],
 )
 def test_facts_are_found_by_their_form(text, facts):
-    found = extract_facts(text)
+    found = parse_facts(text)
     assert set(facts) <= set(found)
     if not facts:
         assert not found
 
 
 def test_identifiers_of_one_form_can_stand_for_each_other():
-    assert derive_shape("a-17") == derive_shape("b-204") != derive_shape("a17")
+    assert format_shape("a-17") == format_shape("b-204") != format_shape("a17")
     assert is_identifier("a-17")
     assert not is_identifier("2026-04-01")

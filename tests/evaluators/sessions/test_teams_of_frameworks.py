@@ -23,11 +23,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.sessions import judge_session
+from spanproof.evaluators.sessions import evaluate_session
 from spanproof.instrumentors import instrument_langchain, instrument_openai_agents, uninstrument
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 
 REQUEST = "What is the refund of order A-17?"
 RIGHT, MISQUOTED, OF_ANOTHER = (f"The refund of order A-17 is ${price}.00." for price in (45, 54, 12))
@@ -49,7 +49,7 @@ def evaluate() -> Iterator[Evaluate]:
     def run(team: Callable[[], object]) -> TraceEvaluation:
         exporter.clear()
         team()
-        return engine.evaluate(trace_of(list(normalise(encode_spans(exporter.get_finished_spans())))))
+        return engine.evaluate(trace_of(list(normalise_request(encode_spans(exporter.get_finished_spans())))))
 
     yield run
     uninstrument()
@@ -134,7 +134,7 @@ TEAMS = {"hand-off": hand_off, "supervisor": supervise}
 
 @pytest.mark.parametrize("team", TEAMS)
 def test_the_agent_that_answered_is_judged_for_the_turn(evaluate: Evaluate, team: str) -> None:
-    verdict = judge_session([evaluate(lambda: TEAMS[team]("A-17", RIGHT))])
+    verdict = evaluate_session([evaluate(lambda: TEAMS[team]("A-17", RIGHT))])
     (turn,) = verdict.turns
     assert (verdict.label, turn.label, turn.answer) == (Label.PASS, Label.PASS, RIGHT)
     assert verdict.first_mistake is None
@@ -142,7 +142,7 @@ def test_the_agent_that_answered_is_judged_for_the_turn(evaluate: Evaluate, team
 
 @pytest.mark.parametrize("team", TEAMS)
 def test_a_misquote_of_the_agent_that_answered_fails_the_turn(evaluate: Evaluate, team: str) -> None:
-    verdict = judge_session([evaluate(lambda: TEAMS[team]("A-17", MISQUOTED))])
+    verdict = evaluate_session([evaluate(lambda: TEAMS[team]("A-17", MISQUOTED))])
     (turn,) = verdict.turns
     assert (verdict.label, turn.label) == (Label.FAIL, Label.FAIL)
     assert turn.why.startswith("billing: groundedness: The answer says $54.00")
@@ -153,14 +153,14 @@ def test_a_misquote_of_the_agent_that_answered_fails_the_turn(evaluate: Evaluate
 @pytest.mark.parametrize("team", TEAMS)
 def test_a_right_answer_to_the_same_request_counts(evaluate: Evaluate, team: str) -> None:
     answers = [evaluate(lambda answer=answer: TEAMS[team]("A-17", answer)) for answer in (MISQUOTED, RIGHT)]
-    verdict = judge_session(answers)
+    verdict = evaluate_session(answers)
     assert [turn.label for turn in verdict.turns] == [Label.FAIL, Label.PASS]
     assert verdict.label is Label.PASS
 
 
 @pytest.mark.parametrize("team", TEAMS)
 def test_work_on_an_order_that_no_source_names_leaves_the_turn_open(evaluate: Evaluate, team: str) -> None:
-    verdict = judge_session([evaluate(lambda: TEAMS[team]("A-71", OF_ANOTHER))])
+    verdict = evaluate_session([evaluate(lambda: TEAMS[team]("A-71", OF_ANOTHER))])
     (turn,) = verdict.turns
     assert (verdict.label, turn.label) == (None, None)
     assert turn.why == "billing worked on A-71, which nothing names, and never on A-17"
@@ -172,12 +172,12 @@ def test_a_mistake_is_of_the_turn_of_its_agent_where_a_trace_has_several(evaluat
             for answer in (RIGHT, MISQUOTED):
                 make_billing("A-17", answer).invoke({"messages": [("user", REQUEST)]})
 
-    verdict = judge_session([evaluate(crew)])
+    verdict = evaluate_session([evaluate(crew)])
     assert [turn.label for turn in verdict.turns] == [Label.PASS, Label.FAIL]
     assert verdict.first_mistake is not None
     assert verdict.first_mistake.turn == 2
 
 
 def test_a_last_word_that_no_layer_judged_leaves_the_turn_open(evaluate: Evaluate) -> None:
-    verdict = judge_session([evaluate(lambda: supervise("A-17", RIGHT, MISQUOTED))])
+    verdict = evaluate_session([evaluate(lambda: supervise("A-17", RIGHT, MISQUOTED))])
     assert (verdict.label, verdict.turns[0].answer) == (None, MISQUOTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers.trajectory.ending import Completion
-from spanproof.evaluators.layers.trajectory.layer import judge
+from spanproof.evaluators.layers.trajectory.layer import evaluate_trajectory
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
 from spanproof.evaluators.layers.trajectory.steps import build_actions, list_turns_of_actions
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
@@ -90,6 +90,6 @@ def test_on_a_trace_the_words_of_steps_without_an_action_count(build):
     run = build.run([build.snippet("print(find('museum'))", observation="no such page")])
     spoken = replace(run.steps[0], number=2, span_id="d" * 16, snippets=(), observation=None, text=PRICES)
     run = replace(run, steps=(*run.steps, spoken), answer=Payload("You save.", "You save."))
-    found = {each.name: each.outcome for each in judge(build.evidence(run))}["first_mistake"]
+    found = {each.name: each.outcome for each in evaluate_trajectory(build.evidence(run))}["first_mistake"]
     assert found.explanation.startswith("step 2: it states 3 numbers")
     assert found.evidence[0].span_id == "d" * 16

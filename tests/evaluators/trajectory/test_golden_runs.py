@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from golden_yaml import load_golden
 
-from spanproof.evaluators.actions import make_call_action
+from spanproof.evaluators.actions import build_call_action
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
 from spanproof.evaluators.layers.trajectory.steps import build_actions
@@ -30,7 +30,7 @@ def outcomes(run):
     found = []
     for number, step in enumerate(run["steps"], 1):
         if "tool" in step:
-            called = make_call_action(
+            called = build_call_action(
                 number,
                 str(number),
                 step["tool"],

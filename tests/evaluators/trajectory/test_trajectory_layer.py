@@ -39,7 +39,9 @@ def failing(build):
 
 
 def judged(build, snippets, scans=None, replayed=None, **fields):
-    return trajectory.judge(build.evidence(build.run(snippets, **fields), scans=scans, replayed=replayed))
+    return trajectory.evaluate_trajectory(
+        build.evidence(build.run(snippets, **fields), scans=scans, replayed=replayed)
+    )
 
 
 def tool_step(number, tool, *, error=None, result=None, **kwargs):
@@ -247,7 +249,7 @@ def test_a_lone_tool_call_is_no_way_of_an_agent(build, score_of):
     spans = dict(evidence.trace.by_id)
     spans[evidence.run.span_id] = replace(spans[evidence.run.span_id], kind=SpanKind.TOOL)
     trace = trace_of(spans.values())
-    found = trajectory.judge(replace(evidence, trace=trace))
+    found = trajectory.evaluate_trajectory(replace(evidence, trace=trace))
     assert "lone tool call" in score_of(found, "trajectory").reason
 
 
@@ -326,10 +328,10 @@ def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, sco
         cohort=Cohort(model="mine-2026-01-01"),
     )
     evidence = build.evidence(run)
-    unknown = score_of(trajectory.judge(evidence), "cost_usd")
+    unknown = score_of(trajectory.evaluate_trajectory(evidence), "cost_usd")
     assert "'mine-2026-01-01' is not known; add it to judge.prices" in unknown.reason
     priced = replace(evidence, hints=UserHints(prices={"mine-2026-01-01": (1.0, 2.0)}))
-    cost = score_of(trajectory.judge(priced), "cost_usd")
+    cost = score_of(trajectory.evaluate_trajectory(priced), "cost_usd")
     assert (cost.label, round(cost.value, 4)) == (None, round(0.1 / 0.3, 4))
     assert cost.explanation.startswith("$0.2000: 100000 tokens in, 50000 out")
 

@@ -25,7 +25,7 @@ import yaml
 from tests.peers.frameworks.story import serve_model
 
 from spanproof.trace import Span
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.otlp import read_file
 
 HERE = Path(__file__).parent
@@ -99,7 +99,7 @@ def _run_module(node: Path, program: str, folder: Path, target: Path) -> None:
 def describe_recording(path: Path) -> list[str]:
     """Return the tree of a file's spans, and the verdicts on its runs, without what is new each time."""
     children: dict[str, list[Span]] = {}
-    spans = [span for request in read_file(path) for span in normalise(request)]
+    spans = [span for request in read_file(path) for span in normalise_request(request)]
     own = {span.span_id for span in spans}
     for span in sorted(spans, key=lambda span: span.start_ns):
         parent = span.parent_id if span.parent_id in own else None

@@ -11,8 +11,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
 from spanproof.trace import AttributeValue, Span
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import any_value, read_file
+from spanproof.trace.dialects import normalise_request
+from spanproof.trace.otlp import build_any_value, read_file
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "dialects"
 
@@ -22,7 +22,7 @@ def golden_spans() -> Callable[[str], list[Span]]:
     """The spans of a golden trace by its file's name."""
 
     def read(name: str) -> list[Span]:
-        return [span for request in read_file(GOLDEN / f"{name}.json") for span in normalise(request)]
+        return [span for request in read_file(GOLDEN / f"{name}.json") for span in normalise_request(request)]
 
     return read
 
@@ -49,7 +49,9 @@ def one_span() -> Callable[..., Span]:
         scope_spans = request.resource_spans.add().scope_spans.add()
         scope_spans.scope.name = scope
         span = scope_spans.spans.add(name=name, trace_id=b"\1" * 16, span_id=b"\2" * 8)
-        span.attributes.extend(KeyValue(key=key, value=any_value(value)) for key, value in attributes.items())
-        return normalise(request)[0]
+        span.attributes.extend(
+            KeyValue(key=key, value=build_any_value(value)) for key, value in attributes.items()
+        )
+        return normalise_request(request)[0]
 
     return make

@@ -6,17 +6,17 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Language, SpanKind
 from spanproof.trace.dialects import read_traces
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 SCOPE = "com.anthropic.claude_code.tracing"
 
 
 def pairs(held):
-    return [KeyValue(key=key, value=any_value(value)) for key, value in held.items()]
+    return [KeyValue(key=key, value=build_any_value(value)) for key, value in held.items()]
 
 
 def session(*, command="ls /srv", execution=None, prompt="What is in /srv?", output="a.csv\n"):
@@ -48,7 +48,7 @@ def session(*, command="ls /srv", execution=None, prompt="What is in /srv?", out
 
 def test_an_interaction_is_a_run_with_its_commands():
     trace = session()
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     (snippet,) = run.snippets
     assert (run.task, run.cohort.model, run.usage.input_tokens) == ("What is in /srv?", "m-1", 9)
     assert (snippet.language, snippet.source, snippet.executed) == (Language.BASH, "ls /srv", True)
@@ -65,7 +65,7 @@ def test_the_outcome_below_a_call_is_the_calls():
 @pytest.mark.parametrize("command", [None, "<REDACTED>"])
 def test_what_the_user_did_not_switch_on_is_hidden(command):
     trace = session(command=command, prompt="<REDACTED>", output=None)
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     assert run.hidden
     assert run.task is None
     assert not run.snippets

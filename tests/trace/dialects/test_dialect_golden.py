@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Message, Payload, Run, Snippet, Span, SpanError, ToolCall, Trace, trace_of
 
@@ -18,7 +18,7 @@ NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_golden_trace_is_read_as_its_golden_text_says(name, golden_spans, assert_golden):
     trace = trace_of(golden_spans(name))
-    snippets = detect(trace)
+    snippets = list_snippets(trace)
     runs = list_runs(trace, snippets)
     assert_golden(name, "\n".join([*_tree(trace, trace.roots, 0), "", *_runs(runs)]) + "\n")
 
@@ -28,7 +28,7 @@ def test_a_golden_trace_is_read_as_its_golden_text_says(name, golden_spans, asse
 )
 def test_tokens_are_counted_once_in_every_dialect(name, golden_spans):
     trace = trace_of(golden_spans(name))
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     assert (run.usage.input_tokens, run.usage.output_tokens) in {(30, 9), (30, 12)}
     assert sum(span.usage.input_tokens for span in trace.spans if span.usage) == 30
 

@@ -8,8 +8,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
 from spanproof.trace import SpanError, SpanKind, ToolCall, Usage
-from spanproof.trace.dialects import DIALECTS, normalise
-from spanproof.trace.otlp import any_value
+from spanproof.trace.dialects import DIALECTS, normalise_request
+from spanproof.trace.otlp import build_any_value
 
 TRACEBACK = """Traceback (most recent call last):
   File "shop.py", line 2, in price
@@ -48,7 +48,7 @@ def _request(*spans, scope="openinference.test"):
 
 
 def _pairs(attributes):
-    return [KeyValue(key=key, value=any_value(value)) for key, value in attributes.items()]
+    return [KeyValue(key=key, value=build_any_value(value)) for key, value in attributes.items()]
 
 
 def test_the_scope_decides_before_the_attributes(one_span):
@@ -88,7 +88,7 @@ def test_an_exception_recorded_twice_is_one_error_with_its_chain():
         "exception.message": "no price",
         "exception.stacktrace": TRACEBACK,
     }
-    (span,) = normalise(
+    (span,) = normalise_request(
         _request((1, None, {"openinference.span.kind": "TOOL"}, [event, event], "PriceError: no price"))
     )
     assert span.error == SpanError("PriceError", "no price", ("PriceError", "KeyError"))
@@ -96,7 +96,7 @@ def test_an_exception_recorded_twice_is_one_error_with_its_chain():
 
 def test_the_cause_in_a_frameworks_own_message_joins_the_chain():
     message = "Code execution failed at line 'x / 0' due to: ZeroDivisionError: division by zero"
-    (span,) = normalise(_request((1, None, {}, [], f"AgentExecutionError: {message}")))
+    (span,) = normalise_request(_request((1, None, {}, [], f"AgentExecutionError: {message}")))
     assert span.error == SpanError(
         "AgentExecutionError", message, ("AgentExecutionError", "ZeroDivisionError")
     )
@@ -129,7 +129,7 @@ def test_the_turns_in_a_chat_of_ag2_are_no_runs_and_its_last_words_are_the_answe
     chat = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in said]
     turn = {"gen_ai.operation.name": "invoke_agent", "ag2.span.type": "agent"}
     started = {"gen_ai.operation.name": "conversation", "ag2.span.type": "conversation"}
-    spans = normalise(
+    spans = normalise_request(
         _request(
             (1, None, {**started, "gen_ai.output.messages": json.dumps(chat)}),
             (2, 1, turn),
@@ -148,14 +148,16 @@ def test_the_turns_in_a_chat_of_ag2_are_no_runs_and_its_last_words_are_the_answe
 def test_the_failure_in_the_json_of_a_message_is_taken_out_of_it():
     data = '{"tool_name":"weigh","error":"ScaleError: no scale 4"}'
     event = {"exception.message": f"Error running tool (non-fatal): {data}"}
-    (span,) = normalise(_request((1, None, {"openinference.span.kind": "TOOL"}, [event], "")))
+    (span,) = normalise_request(_request((1, None, {"openinference.span.kind": "TOOL"}, [event], "")))
     message = "Error running tool (non-fatal): ScaleError: no scale 4"
     assert span.error == SpanError(None, message, ("ScaleError",))
 
 
 @pytest.mark.parametrize("name", ["GeneratorExit", "langgraph.errors.GraphInterrupt"])
 def test_a_closed_stream_or_a_paused_graph_is_no_error(name):
-    (span,) = normalise(_request((1, None, {}, [{"exception.type": name, "exception.message": ""}], "")))
+    (span,) = normalise_request(
+        _request((1, None, {}, [{"exception.type": name, "exception.message": ""}], ""))
+    )
     assert span.error is None
 
 
@@ -199,7 +201,7 @@ def test_an_old_prompt_is_read_where_only_the_model_was_instrumented(one_span):
 
 def test_usage_stays_on_the_innermost_model_call():
     kind, prompt = "openinference.span.kind", "llm.token_count.prompt"
-    spans = normalise(
+    spans = normalise_request(
         _request(
             (1, None, {kind: "AGENT", prompt: 30}),
             (2, 1, {kind: "LLM", prompt: 10}),
@@ -221,7 +223,7 @@ def test_messages_lost_to_limits_come_back_from_the_next_call():
         (2, None, {"openinference.span.kind": "LLM", **history(1, 2)}),
     )
     request.resource_spans[0].scope_spans[0].spans[1].dropped_attributes_count = 4
-    _, later = normalise(request)
+    _, later = normalise_request(request)
     assert [message.text for message in later.input_messages] == ["Be exact.", "Task", "Answer"]
 
 
@@ -239,7 +241,7 @@ def test_messages_of_another_conversation_are_not_taken():
         (2, None, {"openinference.span.kind": "LLM", "llm.input_messages.1.message.content": "mine"}),
     )
     request.resource_spans[0].scope_spans[0].spans[1].dropped_attributes_count = 1
-    assert [message.text for message in normalise(request)[1].input_messages] == ["mine"]
+    assert [message.text for message in normalise_request(request)[1].input_messages] == ["mine"]
 
 
 def test_a_model_or_tool_call_without_any_content_is_hidden(one_span):
@@ -256,7 +258,7 @@ def test_what_a_scope_says_of_itself_holds_for_each_of_its_spans():
     request = _request((1, 0, step), (2, 1, step), scope="spanproof.instrumentors.smolagents")
     scope = request.resource_spans[0].scope_spans[0].scope
     scope.attributes.extend(_pairs({"spanproof.content.hidden": True}))
-    assert [span.hidden for span in normalise(request)] == [True, True]
+    assert [span.hidden for span in normalise_request(request)] == [True, True]
 
 
 def test_declared_json_that_breaks_off_is_truncated(one_span):

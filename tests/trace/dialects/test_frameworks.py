@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Run, Span, SpanError, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.otlp import read_file
 
 ROOT = Path(__file__).parents[3]
@@ -46,12 +46,12 @@ class Recorded:
 def read(path: Path) -> Recorded:
     spans: dict[str, list[Span]] = {}
     for request in read_file(path):
-        for span in normalise(request):
+        for span in normalise_request(request):
             spans.setdefault(span.trace_id, []).append(span)
     found = []
     for of_trace in spans.values():
         trace = trace_of(of_trace)
-        found += [Recorded(run, trace.spans) for run in list_runs(trace, detect(trace)) if run.steps]
+        found += [Recorded(run, trace.spans) for run in list_runs(trace, list_snippets(trace)) if run.steps]
     return next((each for each in found if any(call.kwargs for call in each.calls)), found[0])
 
 

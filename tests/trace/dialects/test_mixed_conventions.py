@@ -2,7 +2,7 @@
 
 import json
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import SpanKind, trace_of
 
@@ -16,7 +16,7 @@ def test_a_genai_agent_with_values_has_task_and_answer(one_span):
     span = one_span(
         {"gen_ai.operation.name": "invoke_agent", "input.value": "How much?", "output.value": "45.00"}
     )
-    (run,) = list_runs(trace_of([span]), detect(trace_of([span])))
+    (run,) = list_runs(trace_of([span]), list_snippets(trace_of([span])))
     assert (span.kind, run.task, run.answer.text) == (SpanKind.AGENT, "How much?", "45.00")
 
 
@@ -24,7 +24,7 @@ def test_an_openinference_agent_with_genai_messages_has_task_and_answer(one_span
     span = one_span(
         {"openinference.span.kind": "AGENT", "gen_ai.input.messages": USER, "gen_ai.output.messages": REPLY}
     )
-    (run,) = list_runs(trace_of([span]), detect(trace_of([span])))
+    (run,) = list_runs(trace_of([span]), list_snippets(trace_of([span])))
     assert (run.task, run.answer.text) == ("How much?", "45.00")
 
 

@@ -8,8 +8,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import any_value
+from spanproof.trace.dialects import normalise_request
+from spanproof.trace.otlp import build_any_value
 
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "run_python"}
 FULL = {**TOOL, "gen_ai.tool.call.arguments": '{"code": "1"}'}
@@ -30,8 +30,10 @@ def read(*nested, scope=""):
     for number, attributes in enumerate(nested, start=1):
         span = spans.add(name="s", trace_id=b"\1" * 16, span_id=bytes([0] * 7 + [number]))
         span.parent_span_id = bytes([0] * 7 + [number - 1]) if number > 1 else b""
-        span.attributes.extend(KeyValue(key=key, value=any_value(value)) for key, value in attributes.items())
-    return normalise(request)
+        span.attributes.extend(
+            KeyValue(key=key, value=build_any_value(value)) for key, value in attributes.items()
+        )
+    return normalise_request(request)
 
 
 @pytest.mark.parametrize(("outer", "inner", "full"), [(FULL, BARE, 0), (BARE, FULL, 1)])

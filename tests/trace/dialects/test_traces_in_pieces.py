@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.trace import Defect, Trace
-from spanproof.trace.codec import decode, encode
-from spanproof.trace.dialects import read_traces, rebuild_trace
+from spanproof.trace.codec import decode_value, encode_value
+from spanproof.trace.dialects import build_extended_trace, read_traces
 from spanproof.trace.otlp import ExportTraceServiceRequest, read_file
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -55,7 +55,7 @@ def split_spans(
 
 def store(trace: Trace) -> Trace:
     """Return a trace as a store gives it back."""
-    return decode(Trace, encode(trace))
+    return decode_value(Trace, encode_value(trace))
 
 
 @pytest.mark.hypothesis
@@ -70,9 +70,9 @@ def test_a_trace_that_came_in_pieces_is_the_trace_that_came_at_once(
         merged.MergeFrom(request)
     trace_id = bytes.fromhex(whole.trace_id)
     pieces = split_spans(merged, trace_id, seed, parts)
-    healed = rebuild_trace(whole.trace_id, (), pieces[:1])
+    healed = build_extended_trace(whole.trace_id, (), pieces[:1])
     for piece in pieces[1:]:
-        healed = rebuild_trace(whole.trace_id, store(healed).spans, [piece])
+        healed = build_extended_trace(whole.trace_id, store(healed).spans, [piece])
     assert healed == whole
 
 
@@ -81,7 +81,7 @@ def test_a_span_keeps_its_parent_though_the_trace_has_it_not_yet() -> None:
     first, second = orphans.spans
     assert (first.parent_id, orphans.parents[first.span_id]) == (f"{1:016x}", None)
     assert orphans.defects == {Defect.MISSING_PARENT, Defect.NO_ROOT}
-    whole = rebuild_trace(orphans.trace_id, store(orphans).spans, [make_request((1, None))])
+    whole = build_extended_trace(orphans.trace_id, store(orphans).spans, [make_request((1, None))])
     assert whole.parents == {f"{1:016x}": None, first.span_id: f"{1:016x}", second.span_id: first.span_id}
     assert not whole.defects
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
@@ -120,7 +120,7 @@ def check_reading(path, what: object) -> None:
         assert "\n" not in str(problem), what
         assert len(str(problem)) < 1000, what
     for trace in read_traces(requests):
-        list_runs(trace, detect(trace))
+        list_runs(trace, list_snippets(trace))
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -150,7 +150,7 @@ def test_keys_that_are_not_known_change_nothing(name, tmp_path):
     path.write_text(json.dumps(added))
     found = read_traces(read_file(path)[0])
     assert [len(trace.spans) for trace in found] == [len(trace.spans) for trace in whole]
-    answers = [[run.answer for run in list_runs(trace, detect(trace))] for trace in (*found, *whole)]
+    answers = [[run.answer for run in list_runs(trace, list_snippets(trace))] for trace in (*found, *whole)]
     assert answers[: len(found)] == answers[len(found) :]
 
 

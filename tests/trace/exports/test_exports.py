@@ -10,10 +10,10 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.exports import read_file
 from spanproof.trace.otlp import MalformedOtlp, encode_json
 
@@ -27,8 +27,8 @@ _spec.loader.exec_module(story)
 def run_of(path: Path):
     requests, malformed = read_file(path)
     assert not malformed
-    trace = trace_of([span for request in requests for span in normalise(request)])
-    (run,) = list_runs(trace, detect(trace))
+    trace = trace_of([span for request in requests for span in normalise_request(request)])
+    (run,) = list_runs(trace, list_snippets(trace))
     return run
 
 
@@ -114,7 +114,7 @@ def test_spans_of_phoenix_s_otlp_api_are_read(tmp_path):
     path = tmp_path / "spans.json"
     path.write_text(json.dumps({"data": [span], "next_cursor": None}))
     (request,), malformed = read_file(path)
-    (read,) = normalise(request)
+    (read,) = normalise_request(request)
     assert not malformed
     assert (read.kind, read.attributes["some.count"]) == ("AGENT", 7)
     assert read.error is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
@@ -29,7 +29,7 @@ def write(tmp_path: Path, content: object, name: str = "given.json") -> Path:
 def read_runs(path: Path) -> list[Any]:
     requests, malformed = read_file(path)
     assert not malformed
-    return [run for trace in read_traces(requests) for run in list_runs(trace, detect(trace))]
+    return [run for trace in read_traces(requests) for run in list_runs(trace, list_snippets(trace))]
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, *FILES])

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import SpanKind
 from spanproof.trace.dialects import read_traces
@@ -111,7 +111,7 @@ def test_a_run_is_the_run_that_its_producer_recorded(tmp_path, producer, as_text
         rows = [row | {"metadata": json.dumps(row["metadata"])} for row in rows]
     trace = read_trace(tmp_path, rows)
     assert [span.kind for span in trace.spans] == [SpanKind.AGENT, SpanKind.LLM, SpanKind.TOOL, SpanKind.LLM]
-    (run,) = list_runs(trace, detect(trace))
+    (run,) = list_runs(trace, list_snippets(trace))
     assert (run.task, run.answer.text, run.cohort.service) == (TASK, ANSWER, "brewery")
     (call,) = [call for step in run.steps for call in step.calls]
     assert (call.tool, dict(call.kwargs), str(call.result.value)) == ("count_kegs", GIVEN, RESULT)

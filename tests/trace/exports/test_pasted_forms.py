@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import SpanKind
 from spanproof.trace.dialects import read_traces
@@ -33,7 +33,7 @@ TOOL = {
 def runs_in(path):
     requests, malformed = read_file(path)
     assert not malformed
-    return [run for trace in read_traces(requests) for run in list_runs(trace, detect(trace))]
+    return [run for trace in read_traces(requests) for run in list_runs(trace, list_snippets(trace))]
 
 
 def write(tmp_path, text, name="pasted.json"):

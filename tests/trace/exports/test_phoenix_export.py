@@ -14,10 +14,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from phoenix_server import phoenix_server
 from waiting import wait_until
 
-from spanproof.evaluators.detect import detect
+from spanproof.evaluators.detect import list_snippets
 from spanproof.evaluators.runs import list_runs
 from spanproof.trace import Run, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import normalise_request
 from spanproof.trace.exports import read_file
 
 from ...instrumentors.environments import phoenix_python
@@ -75,8 +75,8 @@ def _get(url: str) -> Any:
 
 
 def _runs(requests: list[ExportTraceServiceRequest]) -> tuple[Run, ...]:
-    trace = trace_of([span for request in requests for span in normalise(request)])
-    return list_runs(trace, detect(trace))
+    trace = trace_of([span for request in requests for span in normalise_request(request)])
+    return list_runs(trace, list_snippets(trace))
 
 
 def _shown(run: Run) -> dict[str, Any]:

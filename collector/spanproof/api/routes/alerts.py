@@ -37,7 +37,7 @@ from spanproof.api.problems import build_problem
 from spanproof.api.routes.rule_trials import read_rule
 from spanproof.config.alerts import AlertRule as ConfiguredRule
 from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
-from spanproof.trace.codec import decode
+from spanproof.trace.codec import decode_value
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -148,7 +148,7 @@ def remove_rule(name: str, store: Opened) -> MadeRuleRow:
 def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opened) -> AlertRow:
     """Take care of an alert that fires: it is not sent again until it has ended."""
     for event in store.alerts.states():
-        if event.status == FIRING and decode(Alert, event.document).id == alert_id:
+        if event.status == FIRING and decode_value(Alert, event.document).id == alert_id:
             store.alerts.acknowledge(
                 Acknowledgement(
                     event.rule,
@@ -229,7 +229,7 @@ def _build_rule(rule: ConfiguredRule, made_by: str = "") -> AlertRule:
 
 
 def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
-    alert = decode(Alert, event.document)
+    alert = decode_value(Alert, event.document)
     return AlertRow(
         id=alert.id,
         incident=alert.incident_id,

@@ -12,7 +12,7 @@ from spanproof.api.models.review import Share
 from spanproof.api.parameters import Cohort, Hours, compute_window
 from spanproof.api.settings import ConsoleSettings
 from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
-from spanproof.evaluators.judge.measure import JudgeMeasurement, measure_judges
+from spanproof.evaluators.judge.measure import JudgeMeasurement, list_judge_measurements
 from spanproof.evaluators.judge.measure import Share as MeasuredShare
 from spanproof.evaluators.judge_bounds import is_below_bound
 from spanproof.evaluators.prices import find_price
@@ -69,7 +69,7 @@ def judges(request: Request, store: Opened, cohort: Cohort, hours: Hours = 24.0 
     price = find_price(priced_as, choice.load_prices())
     found = survey_open_verdicts(store, price, start_ns=start, end_ns=end, cohort=cohort)
     labels = list_person_labels(store, limit=_MAX_LABELS)
-    measured = measure_judges(labels, iter_labelled_scores(store, labels))
+    measured = list_judge_measurements(labels, iter_labelled_scores(store, labels))
     return JudgesPage(
         model=pages.format_text(choice.model),
         endpoint=pages.format_text(choice.endpoint),

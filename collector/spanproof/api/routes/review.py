@@ -42,7 +42,7 @@ from spanproof.api.parameters import (
 )
 from spanproof.api.problems import build_problem
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.evaluators.judge.agreement import measure_agreement
+from spanproof.evaluators.judge.agreement import compute_agreement
 from spanproof.evaluators.judge.sentences import list_open_sentences
 from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore, Store
@@ -287,7 +287,7 @@ def _compute_agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement
     pairs = [(row.label is Label.FAIL, row.ours is Label.FAIL) for row in rows if row.label and row.ours]
     both_fail = pairs.count((True, True))
     people, ours = [not fail for fail, _ in pairs], [not fail for _, fail in pairs]
-    found = measure_agreement(people, ours) if pairs else None
+    found = compute_agreement(people, ours) if pairs else None
     kappa, low, high = (found.kappa, found.low, found.high) if found else (None, None, None)
     if kappa is None or math.isnan(kappa):
         kappa = low = high = None

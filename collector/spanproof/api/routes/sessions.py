@@ -29,7 +29,7 @@ from spanproof.api.parameters import (
 )
 from spanproof.api.problems import build_problem
 from spanproof.evaluators import sessions as sessions_model
-from spanproof.evaluators.sessions import judge_session
+from spanproof.evaluators.sessions import evaluate_session
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: build_problem("there is none")}
@@ -76,7 +76,7 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
     ids = store.browse.traces_of_session(session_id, _MOST_TRACES, project)
     if not ids:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
-    verdict = judge_session(store.evaluations(ids, project))
+    verdict = evaluate_session(store.evaluations(ids, project))
     mistake = verdict.first_mistake
     first_mistake = (
         None

@@ -30,7 +30,7 @@ from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.store import Acknowledgement, AlertEvent, Delivery, Silence, Store
-from spanproof.trace.codec import decode
+from spanproof.trace.codec import decode_value
 
 _SHOWN_ID = 12
 
@@ -329,7 +329,7 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     return [
         _Row(
             event,
-            decode(Alert, event.document),
+            decode_value(Alert, event.document),
             acknowledged.get((event.rule, event.fingerprint, event.episode_ns)),
             tuple(waiting.get(event.notification, ())),
         )

@@ -15,7 +15,7 @@ from spanproof.cli.output.console import console, write_json, write_remark
 from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.listing import build_listing
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.evaluators.judge.agreement import measure_agreement
+from spanproof.evaluators.judge.agreement import compute_agreement
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.trace import Layer, Score, State, get_state
 
@@ -86,7 +86,7 @@ def _iter_verdict_pairs(
 def _compute_calibration(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
     both_fail = pairs.count((False, False))
     ours, theirs = sum(not passes for _, passes in pairs), sum(not passes for passes, _ in pairs)
-    agreed = measure_agreement([people for people, _ in pairs], [ours for _, ours in pairs])
+    agreed = compute_agreement([people for people, _ in pairs], [ours for _, ours in pairs])
     kappa = (
         None if math.isnan(agreed.kappa) else {"value": agreed.kappa, "low": agreed.low, "high": agreed.high}
     )

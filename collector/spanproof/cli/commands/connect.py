@@ -103,7 +103,7 @@ def _fetch_check(sink: Sink) -> str:
     check_keys(sink)
     try:
         with open_client(sink) as client:
-            return ADAPTERS[sink.kind](sink).check(client)
+            return ADAPTERS[sink.kind](sink).fetch_status(client)
     except (Unavailable, Refused, NotThere) as problem:
         raise UsageProblem(
             f"{sink.kind} at {sink.base_url}: {problem}",

@@ -13,7 +13,7 @@ from spanproof.cli.input.jsonl import Row, check_no_files, handle_lines, read_te
 from spanproof.cli.output.console import build_highlighted, console, select_attributes, write_json
 from spanproof.cli.output.hostile import format_controls
 from spanproof.cli.output.words import format_count
-from spanproof.evaluators.detect.text import TextSnippet, snippets_in
+from spanproof.evaluators.detect.text import TextSnippet, list_text_snippets
 
 
 @click.command("detect")
@@ -34,7 +34,7 @@ def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     texts = [(path, read_file(path).decode("utf-8", "replace")) for path in files or (Path("-"),)]
     for path, text in texts:
         name = "stdin" if str(path) == "-" else str(path)
-        found = snippets_in(text)
+        found = list_text_snippets(text)
         if as_json:
             write_json({"file": name, "snippets": [_to_row(snippet) for snippet in found]})
         else:
@@ -45,7 +45,7 @@ def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
 def _build_row(row: Row) -> Row:
     return {
         "id": row.get("id"),
-        "snippets": [_to_row(found) for found in snippets_in(read_text_field(row, "text"))],
+        "snippets": [_to_row(found) for found in list_text_snippets(read_text_field(row, "text"))],
     }
 
 

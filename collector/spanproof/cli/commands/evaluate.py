@@ -26,7 +26,7 @@ from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.runs.fragments import list_split_runs
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.trace import DEFECT_WORDS, Trace
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _to_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
         "trace_id": evaluation.trace.trace_id,
         "state": evaluation.state.value,
         "file": str(file),
-        "runs": [make_run_row(run) for run in evaluation.runs],
+        "runs": [build_run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),

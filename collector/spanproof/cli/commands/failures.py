@@ -196,7 +196,7 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
     results = []
     with opened_store(get_location(location, config), writing=True) as store:
         clusters = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
-        for result in ClusterAdvising(store, judge).advise(clusters):
+        for result in ClusterAdvising(store, judge).iter_advice(clusters):
             results.append(result)
             if as_json:
                 write_json(select_attributes(result, "cluster name fix error") | {"judge_model": judge.model})

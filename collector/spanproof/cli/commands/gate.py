@@ -19,7 +19,7 @@ from spanproof.cli.output.console import console, write_json
 from spanproof.cli.output.hostile import format_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.score_rows import make_run_row
+from spanproof.evaluators.score_rows import build_run_row
 from spanproof.gate import (
     LEAST_JUDGED_SHARE,
     Assertion,
@@ -127,7 +127,7 @@ def command(
     if outputs.needs_code and not scores_file:
         failing = _read_failing(query, report)
         runs.update(
-            ((item.trace.trace_id, run.run.span_id), make_run_row(run))
+            ((item.trace.trace_id, run.run.span_id), build_run_row(run))
             for item in failing
             for run in item.runs
         )

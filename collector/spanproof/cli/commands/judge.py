@@ -27,8 +27,8 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.added_evaluators import find_judge
 from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.judge import Judge, load_rubrics
-from spanproof.evaluators.judge.calibration import Calibration, calibrate, read_labels
-from spanproof.evaluators.judge.pairs import compare, load_preference_rubric
+from spanproof.evaluators.judge.calibration import Calibration, compute_calibration, read_labels
+from spanproof.evaluators.judge.pairs import compare_answers, load_preference_rubric
 
 
 @click.group()
@@ -95,7 +95,7 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
     with build_progress(as_json=as_json) as bar:
         task = bar.add_task("calibrating", total=len(rows))
         found = [
-            calibrate(judge, rubrics[name], some, choice.at_once, lambda: bar.advance(task))
+            compute_calibration(judge, rubrics[name], some, choice.at_once, lambda: bar.advance(task))
             for name, some in labelled.items()
             if some
         ]
@@ -125,7 +125,7 @@ def prefer_command(jsonl: bool, config: Config) -> int:
         texts = [read_text_field(row, name) for name in ("task", "first", "second")]
         return {
             "id": row.get("id"),
-            **select_attributes(compare(judge, rubric, *texts), "preference consistent reasoning"),
+            **select_attributes(compare_answers(judge, rubric, *texts), "preference consistent reasoning"),
         }
 
     return handle_lines(answer, config.judge.at_once)

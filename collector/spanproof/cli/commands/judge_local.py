@@ -47,7 +47,7 @@ def _build_row(model: LocalModel, row: Row) -> Row:
     task = read_text_field(row, "task") if row.get("task") is not None else ""
     sentences = [_get_sentence(answer, text) for text in chosen]
     support = model.compute_support(task, "\n".join(outputs), answer, sentences)
-    rulings: list[Ruling] = [model.rule_on_support(item).ruling for item in support]
+    rulings: list[Ruling] = [model.build_ruling(item).ruling for item in support]
     return {
         "id": row.get("id"),
         "support": [round(item, 4) for item in support],

@@ -31,10 +31,10 @@ from spanproof.evaluators.judge.compare import (
     JudgeFigures,
     LabelledAnswer,
     compare_judges,
-    judge_answers,
+    list_judged_answers,
     read_labelled_answers,
 )
-from spanproof.evaluators.judge.measure import JudgeMeasurement, Share, measure_judges
+from spanproof.evaluators.judge.measure import JudgeMeasurement, Share, list_judge_measurements
 from spanproof.evaluators.judge_bounds import is_below_bound
 from spanproof.store import Store
 from spanproof.store.labelled import iter_labelled_scores, list_person_labels
@@ -62,7 +62,7 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
     with opened_store(query.location) as store:
         limited = store.limited_to(query.project) if query.project else store
         labels = list_person_labels(limited, since_ns=query.since_ns)
-        measured = measure_judges(labels, iter_labelled_scores(limited, labels))
+        measured = list_judge_measurements(labels, iter_labelled_scores(limited, labels))
     below = [item for item in measured if not item.week and _is_below(item, config)]
     shown = [item for item in measured if weekly or not item.week]
     if as_json:
@@ -167,7 +167,7 @@ def compare_command(
     with build_progress(as_json=as_json) as bar:
         task = bar.add_task("judging", total=2 * len(labelled))
         judged = [
-            judge_answers(judge, labelled, config.judge.at_once, lambda: bar.advance(task))
+            list_judged_answers(judge, labelled, config.judge.at_once, lambda: bar.advance(task))
             for judge in judges
         ]
     found = compare_judges((first, second), labelled, judged[0], judged[1])

@@ -25,9 +25,9 @@ from spanproof.evaluators.policy_proposal import (
     ObservedRun,
     Proposal,
     ProposedValue,
-    observe_evaluation,
-    observe_trace,
-    propose_policy,
+    build_proposal,
+    list_evaluation_runs,
+    list_trace_runs,
 )
 from spanproof.sandbox.presets import DEFAULT_PRESET, PRESET_NAMES
 from spanproof.store import Store
@@ -103,7 +103,7 @@ def command(
             f"{origin} holds no run with code that ran",
             "name another store or folder with --from, or more --days",
         )
-    proposal = propose_policy(runs, preset)
+    proposal = build_proposal(runs, preset)
     text = format_policy(proposal, days)
     _write_file(out, text, replace=replace)
     if as_json:
@@ -137,7 +137,7 @@ def _read_runs(origin: str, days: int) -> list[ObservedRun]:
             write_problem(problems[0])
             if len(problems) > 1:
                 write_remark(f"  and {format_count(len(problems) - 1, 'more problem')} in {file}")
-        runs += [run for trace in traces for run in observe_trace(trace)]
+        runs += [run for trace in traces for run in list_trace_runs(trace)]
     newest_ns = max((run.start_ns for run in runs), default=0)
     return [run for run in runs if run.start_ns > newest_ns - days * _DAY_NS]
 
@@ -151,7 +151,7 @@ def _read_store(store: Store, days: int) -> list[ObservedRun]:
         run
         for first in range(0, len(ids), _BATCH)
         for evaluation in store.evaluations(ids[first : first + _BATCH])
-        for run in observe_evaluation(evaluation)
+        for run in list_evaluation_runs(evaluation)
     ]
 
 

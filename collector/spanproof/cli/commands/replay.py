@@ -28,7 +28,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import find_first_divergence, get_step_number
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation
-from spanproof.evaluators.replay import ReplayedSource, replay_sources
+from spanproof.evaluators.replay import ReplayedSource, run_sources
 from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.sandbox import Sandbox
 from spanproof.trace import Layer, Payload, RecordedCall, Run, Snippet, SpanError, Trace
@@ -118,7 +118,7 @@ def _write_run(run: RunEvaluation) -> None:
 
 def _build_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
     assert not isinstance(run.replay, NoReplay)
-    step = run.replay.step(snippet.id)
+    step = run.replay.find_step(snippet.id)
     if step is None:
         reason = run.replay.unreplayed.get(snippet.id, "it was not reached")
         replayed, agrees, why = Text("–", style="dim"), None, f"not replayed: {reason}"
@@ -164,7 +164,7 @@ def _to_replayed_row(run: Run, step: ReplayedStep) -> dict[str, object]:
 
 
 def _build_row(row: Row, sandbox: Sandbox) -> Row:
-    replayed = replay_sources(_parse_steps(row), _parse_tape(row), _parse_tools(row), sandbox)
+    replayed = run_sources(_parse_steps(row), _parse_tape(row), _parse_tools(row), sandbox)
     return {"id": row.get("id"), "steps": [_to_step_row(step) for step in replayed]}
 
 

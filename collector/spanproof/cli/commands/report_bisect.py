@@ -24,8 +24,8 @@ from spanproof.evaluators.bisect_drop import (
     Finding,
     Observation,
     Rate,
-    bisect,
-    observe,
+    build_observation,
+    compute_bisection,
 )
 from spanproof.evaluators.intervals import Interval
 from spanproof.evaluators.model import RunEvaluation
@@ -78,7 +78,7 @@ def command(
         for first in range(0, len(ids), _BATCH):
             _add_runs(store, ids[first : first + _BATCH], wanted, cohort, read)
             bar.advance(task, _BATCH)
-        found = bisect(read.observations)
+        found = compute_bisection(read.observations)
     if as_json:
         write_json({"score": score, **_to_row(found), "open": read.count_open(found)})
     else:
@@ -111,7 +111,7 @@ def _add_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, 
             state = _get_state(run, wanted)
             if fits and state.is_judged:
                 passed = state is State.PASS
-                read.observations.append(observe(evaluation.trace, run.run, passed=passed))
+                read.observations.append(build_observation(evaluation.trace, run.run, passed=passed))
             elif fits and state is State.OPEN:
                 read.open_times_ns.append(run.run.start_ns)
 

@@ -30,11 +30,11 @@ from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.listing import build_pairs
 from spanproof.cli.output.verdicts import write_confusion
 from spanproof.cli.output.words import describe_outcome, format_count
-from spanproof.evaluators.drift import Drift, find_drifts
+from spanproof.evaluators.drift import Drift, list_drifts
 from spanproof.evaluators.judge import BESIDE
-from spanproof.evaluators.judge.agreement import Agreement, Confusion, measure_agreement
+from spanproof.evaluators.judge.agreement import Agreement, Confusion, compute_agreement
 from spanproof.evaluators.layers.common import describe_executor
-from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.redact import with_masked_formats
 from spanproof.sandbox import FailureClass
 from spanproof.store import Store
 from spanproof.trace import Label, Layer, Run, Score, Scored
@@ -67,7 +67,7 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
         task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=query.project, since_ns=query.since_ns, limit=limit)
         bar.update(task, description="reading traces", total=len(ids))
-        found = find_drifts(_iter_runs(store, ids, query.project, lambda: bar.advance(task)))
+        found = list_drifts(_iter_runs(store, ids, query.project, lambda: bar.advance(task)))
     if as_json:
         write_json({"drifts": [_to_drift_row(item) for item in found]})
     for item in [] if as_json else found:
@@ -100,7 +100,7 @@ def _to_drift_row(found: Drift) -> dict[str, object]:
     ]
     return {
         **select_attributes(found, "code_sha256 language"),
-        "source": mask_formats(found.source),
+        "source": with_masked_formats(found.source),
         "endings": endings,
     }
 
@@ -148,7 +148,7 @@ def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json:
     with opened_store(query.location) as store:
         pairs, unanswered = _read_pairs(store, query)
     verdicts = [(pair.ran, pair.judged >= threshold) for pair in pairs]
-    agreed = measure_agreement(*zip(*verdicts, strict=True)) if verdicts else None
+    agreed = compute_agreement(*zip(*verdicts, strict=True)) if verdicts else None
     differing = [pair for pair in pairs if pair.ran != (pair.judged >= threshold)][:limit]
     if as_json:
         write_json({**_to_agreement_row(agreed, differing), "not_answered": len(unanswered)})

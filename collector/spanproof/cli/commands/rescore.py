@@ -24,7 +24,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.rescore import rescore_trace
+from spanproof.evaluators.rescore import evaluate_again
 from spanproof.evaluators.scores import find_state
 from spanproof.store import Store
 from spanproof.trace import Layer
@@ -135,7 +135,7 @@ def _iter_rescored(
             stored = store.evaluations(ids[first : first + _BATCH], project)
             parents = store.span_parents([evaluation.key for evaluation in stored])
             of_each = [parents.get(evaluation.key, {}) for evaluation in stored]
-            fresh = list(pool.map(rescore_trace, repeat(engine), stored, repeat(layers), of_each))
+            fresh = list(pool.map(evaluate_again, repeat(engine), stored, repeat(layers), of_each))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)
 

@@ -25,7 +25,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.store import DeadLetter, Store
-from spanproof.trace.dialects import rebuild_trace
+from spanproof.trace.dialects import build_extended_trace
 from spanproof.trace.otlp import decode_protobuf
 
 
@@ -78,7 +78,7 @@ def _run_retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
     try:
         stored = store.evaluation(letter.trace_id, letter.project)
         former = stored.trace.spans if stored is not None else ()
-        trace = rebuild_trace(letter.trace_id, former, [decode_protobuf(letter.body)])
+        trace = build_extended_trace(letter.trace_id, former, [decode_protobuf(letter.body)])
         evaluation = engine.evaluate(trace)
     except Exception as failure:  # noqa: BLE001 - what failed before may fail again, in any way
         return f"{type(failure).__name__}: {failure}"

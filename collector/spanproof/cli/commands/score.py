@@ -31,12 +31,12 @@ from spanproof.config.added_evaluators import load_function
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness import Claim, Ledger, explain, ground
+from spanproof.evaluators.layers.groundedness import Claim, Ledger, build_ledger, describe_claim
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import compute_metrics, list_wasted
 from spanproof.evaluators.layers.trajectory.steps import build_actions
-from spanproof.evaluators.outcomes.recovery import has_recovered, select_failures
+from spanproof.evaluators.outcomes.recovery import evaluate_recovery, select_failures
 from spanproof.trace import OPEN_VALUE, Scored
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def evaluate_groundedness(
         output if isinstance(output, str) else encode_json_line(output).decode().rstrip()
         for output in outputs
     ]
-    ledger = ground(
+    ledger = build_ledger(
         texts,
         read_text_field(row, "answer"),
         row.get("task"),
@@ -246,7 +246,7 @@ def evaluate_trajectory(row: Row, pipeline: Pipeline) -> Row:
     outcomes = compute_metrics(actions, Completion(bool(written)), written, task)
     return {
         "id": row.get("id"),
-        "recovered": has_recovered(actions, task),
+        "recovered": evaluate_recovery(actions, task),
         "loop": find_loop(actions) is not None,
         "steps_wasted": len(list_wasted(actions)),
         "execution_failures": len(select_failures(actions)),
@@ -263,7 +263,7 @@ def _to_claim_row(claim: Claim) -> Row:
         else select_attributes(claim.evidence, "output text derivation start end")
     )
     row = select_attributes(claim, "text start end kind verdict cause rule")
-    return row | {"reason": explain(claim), "evidence": evidence}
+    return row | {"reason": describe_claim(claim), "evidence": evidence}
 
 
 def _find_now(row: Row) -> datetime | None:

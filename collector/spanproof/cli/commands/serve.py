@@ -31,9 +31,9 @@ from spanproof.collector.cluster_advice import ADVICE_EVERY_S, ClusterAdvising
 from spanproof.collector.judge_measuring import JudgeMeasuring
 from spanproof.collector.periodic import PeriodicTask
 from spanproof.collector.receive.server import Endpoints
-from spanproof.collector.roles import NODES, Role, check_role
+from spanproof.collector.roles import NODES, Role, find_lack
 from spanproof.collector.service import Collector
-from spanproof.collector.stages.evaluate import locate_judge_directory, share_judge
+from spanproof.collector.stages.evaluate import build_shared_judge, get_judge_directory
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.added_evaluators import find_judge
@@ -87,7 +87,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
     if log_level != "debug":
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
-    if lacking := check_role(config, Role(role)):
+    if lacking := find_lack(config, Role(role)):
         raise UsageProblem(
             lacking, "https://github.com/spanproof/spanproof/blob/main/docs/scale.md shows each role."
         )
@@ -207,7 +207,7 @@ def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
     """Return name, meaning and value of each counter and gauge, over all its labels."""
     return [
         (metric.name, metric.documentation, sum(sample.value for sample in metric.samples))
-        for metric in collector.telemetry.counters()
+        for metric in collector.telemetry.iter_counters()
     ]
 
 
@@ -221,11 +221,13 @@ def build_collector(config: Config, role: Role = Role.ALL) -> Collector:
             console_url=config.console.public_url,
             on_outcome=lambda kind, outcome: collector.telemetry.notifications.labels(kind, outcome).inc(),
         )
-        collector.telemetry.gauge("spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing))
-        collector.telemetry.gauge(
+        collector.telemetry.add_gauge(
+            "spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing)
+        )
+        collector.telemetry.add_gauge(
             "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.count_waiting
         )
-        collector.telemetry.gauge(
+        collector.telemetry.add_gauge(
             "spanproof_alert_targets_dead",
             "Targets to which no notification could be delivered for 10 min.",
             lambda: len(alerts.dead_targets),
@@ -240,14 +242,14 @@ def build_collector(config: Config, role: Role = Role.ALL) -> Collector:
         return updater.start_due
 
     def advise_on_clusters(store: Store) -> Watcher:
-        judge = find_judge(share_judge(config))
+        judge = find_judge(build_shared_judge(config))
         assert judge is not None, "a model is configured"
         advising = PeriodicTask("spanproof-advice", ADVICE_EVERY_S, ClusterAdvising(store, judge).run)
         collector.on_stop("advice", advising.close)
         return advising.start_due
 
     def measure_judges(store: Store) -> Watcher:
-        return JudgeMeasuring(store, locate_judge_directory(config), config.judge.least_precision)
+        return JudgeMeasuring(store, get_judge_directory(config), config.judge.least_precision)
 
     has_judge = bool(config.judge.model) or config.evaluation.groundedness_model.path is not None
     watching = [watch]

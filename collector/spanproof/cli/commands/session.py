@@ -16,7 +16,7 @@ from spanproof.cli.output.listing import build_listing
 from spanproof.cli.output.verdicts import format_state
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.sessions import SessionVerdict, judge_session
+from spanproof.evaluators.sessions import SessionVerdict, evaluate_session
 from spanproof.store import Store
 from spanproof.trace.codec import to_plain
 
@@ -45,7 +45,7 @@ def command(session: str | None, location: str, since: str, limit: int, as_json:
         ids = store.browse.traces_of_session(session, _MAX_TRACES)
         if not ids:
             raise UsageProblem(f"no trace has the session id {session!r}", "`spanproof session` lists them.")
-        verdict = judge_session(store.evaluations(ids))
+        verdict = evaluate_session(store.evaluations(ids))
     if as_json:
         write_json({"session": session, **to_plain(verdict)})
     else:

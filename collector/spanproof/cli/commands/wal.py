@@ -15,7 +15,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.receive.refused import Refused
-from spanproof.collector.wal.check import SegmentReport, check_log, read_records
+from spanproof.collector.wal.check import SegmentReport, iter_records, list_reports
 from spanproof.collector.wal.file import open_private
 from spanproof.trace.otlp import encode_json
 
@@ -36,7 +36,7 @@ def check(directory: Path, as_json: bool) -> int:
     Changes nothing. What a crash cut off in the middle of a write was not acknowledged and is no damage. Exit
     code 1 when something that was acknowledged cannot be read.
     """
-    reports = check_log(directory)
+    reports = list_reports(directory)
     sound = all(report.sound for report in reports)
     if as_json:
         for report in reports:
@@ -73,7 +73,7 @@ def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int
     count = unreadable = 0
     # As the log itself: what is in it is its owner's.
     with BufferedWriter(open_private(file, os.O_EXCL)) as lines:
-        for record in read_records(directory, undone_only=not everything):
+        for record in iter_records(directory, undone_only=not everything):
             try:
                 lines.write(encode_json(decode_record(record)) + b"\n")
                 count += 1

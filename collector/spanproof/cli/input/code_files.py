@@ -13,7 +13,7 @@ from typing import Final
 
 from spanproof.cli.input.files import read_file, read_source
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.detect.text import snippets_in
+from spanproof.evaluators.detect.text import list_text_snippets
 from spanproof.sandbox.scanners.model import Finding
 
 _MARKDOWN: Final = (".md", ".markdown")
@@ -70,7 +70,7 @@ def read_code(path: Path, language: str | None) -> list[CodeFile]:
 def _read_markdown(path: Path) -> list[CodeFile]:
     text = read_file(path).decode("utf-8", "surrogateescape")
     found = []
-    for snippet in snippets_in(text):
+    for snippet in list_text_snippets(text):
         first = text.count("\n", 0, snippet.start) + 1
         lines = tuple((None, first + number) for number in range(snippet.source.count("\n") + 1))
         found.append(CodeFile(str(path), snippet.language.value, snippet.source, lines))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from spanproof.cli.problems import UsageProblem
-from spanproof.trace.dimensions import check_dimension
+from spanproof.trace.dimensions import get_dimension
 
 
 def with_where_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +57,7 @@ def _read_cohort(where: Sequence[str]) -> dict[str, str]:
 
 def _check_cohort(option: str, dimension: str) -> None:
     try:
-        check_dimension(dimension)
+        get_dimension(dimension)
     except ValueError as problem:
         wrong, _, remedy = str(problem).partition("; ")
         raise UsageProblem(f"{option}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem

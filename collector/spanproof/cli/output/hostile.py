@@ -27,9 +27,9 @@ def format_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
 
     Beyond `limit` characters it says how many more there are: `[+4,321 characters]`.
     """
-    from spanproof.evaluators.redact import mask_formats  # loads the patterns of secrets
+    from spanproof.evaluators.redact import with_masked_formats  # loads the patterns of secrets
 
     read = text[: limit * 8]
-    line = " ".join(format_controls(mask_formats(read)).split())
+    line = " ".join(format_controls(with_masked_formats(read)).split())
     left_out = max(0, len(line) - limit) + len(text) - len(read)
     return Text(f"{line[:limit]} [+{left_out:,} characters]" if left_out else line, style=style)

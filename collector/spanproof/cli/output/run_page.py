@@ -29,10 +29,10 @@ from spanproof.cli.output.verdicts import (
 )
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
-from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.redact import with_masked_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import classify_execution, read_record
-from spanproof.evaluators.run_state import EXTERNAL_PREFIX, sort_by_gravity
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX, list_by_gravity
 from spanproof.evaluators.scores import STRUCTURE_EVALUATOR, find_state
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
@@ -137,7 +137,7 @@ def _format_headline(run: RunEvaluation, name: str) -> Text:
     """
     layers, state = run.layers, run.state
     by_state: dict[State, list[str]] = {}
-    for layer in sort_by_gravity(layers):
+    for layer in list_by_gravity(layers):
         by_state.setdefault(get_state(layers[layer]), []).append(layer.value)
     clauses = [
         f"{words} {', '.join(by_state[other])}"
@@ -167,7 +167,7 @@ def _build_facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableT
 def _iter_layer_lines(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
     """Yield each layer with its reason and evidence, the gravest first; then what was skipped."""
     own, layers = select_layer_scores(run), run.layers
-    for layer in sort_by_gravity(layers):
+    for layer in list_by_gravity(layers):
         outcome = layers[layer]
         if isinstance(outcome, Skipped):
             continue
@@ -343,7 +343,7 @@ def _format_step(step: Step) -> Text:
 
 
 def _build_snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
-    source = format_controls(mask_formats(snippet.source[:_MAX_SOURCE]))
+    source = format_controls(with_masked_formats(snippet.source[:_MAX_SOURCE]))
     lines = source.splitlines()
     shown = "\n".join(lines[:_MAX_SOURCE_LINES])
     parts: list[RenderableType] = []
@@ -375,7 +375,7 @@ def _iter_outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[s
     record = read_record(snippet)
     printed = record.stdout if record.stdout is not None else record.shown
     value = record.output.text if record.output is not None else None
-    step = None if isinstance(run.replay, NoReplay) else run.replay.step(snippet.id)
+    step = None if isinstance(run.replay, NoReplay) else run.replay.find_step(snippet.id)
     if snippet.error is not None:
         raised = step.execution.raised if step is not None else None
         # A framework wraps the message of the exception; the replay has it as it was raised.

@@ -23,7 +23,7 @@ from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.refused import Refused
-from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.fragments import build_index
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.config.kafka import Kafka
@@ -95,7 +95,7 @@ class SpanConsumer:
         """Read nothing more and give up open traces; stay in the group, so that the others are finished."""
         self._stopping.set()
         # They are not settled: the next worker of the partition reads them again.
-        self._pipeline.drop_open(self._offsets.records_of(self._offsets.partitions))
+        self._pipeline.remove_open(self._offsets.list_records(self._offsets.partitions))
 
     def close(self) -> None:
         """Commit what is done and leave the group."""
@@ -108,22 +108,22 @@ class SpanConsumer:
         ticks = 0.0
         try:
             while not self._stopped.is_set():
-                self._pause_or_resume()
+                self._update_pause()
                 messages = self._consumer.consume(_BATCH, _POLL_S)
                 for message in messages:
-                    self._take(message)
+                    self._handle_message(message)
                 ticks += _POLL_S
                 if len(messages) == _BATCH or ticks >= _COMMIT_EVERY_S:
                     ticks = 0.0
-                    self._commit(self._offsets.take_committable())
+                    self._write_positions(self._offsets.get_committable())
                     self._telemetry.kafka_lag.set(count_lag(self._consumer))
         except Exception:
             log.exception("reading the topic ended")
         finally:
-            self._commit(self._offsets.take_committable(), wait=True)
+            self._write_positions(self._offsets.get_committable(), wait=True)
             self._consumer.close()
 
-    def _take(self, message: Message) -> None:
+    def _handle_message(self, message: Message) -> None:
         error = message.error()
         if error is not None:
             log.warning("kafka: %s", error.str())
@@ -131,24 +131,24 @@ class SpanConsumer:
         partition, offset = message.partition(), message.offset()
         assert partition is not None
         assert offset is not None
-        self._offsets.read(partition, offset)
+        self._offsets.record_read(partition, offset)
         self._telemetry.kafka_messages.labels("consumed").inc()
         value = message.value() or b""
         try:
-            request = bodies.decode(Encoding.PROTOBUF, value)
+            request = bodies.decode_request(Encoding.PROTOBUF, value)
         except Refused as refusal:
             log.warning("partition %d offset %d is left out: %s", partition, offset, refusal.message)
             self._telemetry.kafka_messages.labels("unreadable").inc()
-            self._offsets.finish(partition, offset)
+            self._offsets.record_finished(partition, offset)
             return
-        index = index_request(request, value, self._project)
+        index = build_index(request, value, self._project)
         if not index.spans:
-            self._offsets.finish(partition, offset)
+            self._offsets.record_finished(partition, offset)
             return
 
         def hand_on(written: Future[int]) -> None:
             if written.exception() is None:
-                self._offsets.hold(partition, offset, written.result())
+                self._offsets.record_held(partition, offset, written.result())
                 self._pipeline.put(Accepted(written.result(), request, index, len(value)))
             else:
                 log.error("the worker's log takes nothing: %s", written.exception())
@@ -156,7 +156,7 @@ class SpanConsumer:
         payload = request.SerializeToString() if index.changed else value
         self._spool.append(Encoding.PROTOBUF, payload).add_done_callback(hand_on)
 
-    def _pause_or_resume(self) -> None:
+    def _update_pause(self) -> None:
         max_pending = self._rules.max_pending_traces * (_RESUME_SHARE if self._paused else 1.0)
         has_no_room = self._backlog.full or self._spool.full
         overloaded = has_no_room or self._stopping.is_set() or self._pipeline.pending_traces >= max_pending
@@ -167,7 +167,7 @@ class SpanConsumer:
             (self._consumer.pause if overloaded else self._consumer.resume)(assigned)
             self._paused = overloaded
 
-    def _commit(self, positions: dict[int, int], *, wait: bool = False) -> None:
+    def _write_positions(self, positions: dict[int, int], *, wait: bool = False) -> None:
         if not positions:
             return
         offsets = [TopicPartition(self._rules.topic, each, at) for each, at in positions.items()]
@@ -193,12 +193,12 @@ class SpanConsumer:
             return  # the pipeline has ended, and what is done is committed
         self._telemetry.kafka_rebalances.labels("revoked").inc()
         numbers = [each.partition for each in partitions]
-        dropped = self._pipeline.drop_open(self._offsets.records_of(numbers))
-        begun = self._offsets.records_of(numbers) - set(dropped)
+        dropped = self._pipeline.remove_open(self._offsets.list_records(numbers))
+        begun = self._offsets.list_records(numbers) - set(dropped)
         if not self._offsets.wait_for(begun, self._rules.hand_over_s):
             log.warning("partitions %s move before all that was begun of them is stored", numbers)
-        self._commit(self._offsets.take_committable(numbers), wait=True)
-        self._drop(numbers, dropped)
+        self._write_positions(self._offsets.get_committable(numbers), wait=True)
+        self._remove_partitions(numbers, dropped)
 
     def _on_lost(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         """Drop these partitions: another worker reads them already."""
@@ -206,16 +206,16 @@ class SpanConsumer:
             return
         self._telemetry.kafka_rebalances.labels("lost").inc()
         numbers = [each.partition for each in partitions]
-        self._drop(numbers, self._pipeline.drop_open(self._offsets.records_of(numbers)))
+        self._remove_partitions(numbers, self._pipeline.remove_open(self._offsets.list_records(numbers)))
 
-    def _drop(self, partitions: Sequence[int], dropped: Sequence[int]) -> None:
+    def _remove_partitions(self, partitions: Sequence[int], dropped: Sequence[int]) -> None:
         """Forget partitions; `dropped` are the records of their open traces."""
         log.info("gave up partitions %s", partitions)
-        records = self._offsets.records_of(partitions)
-        self._offsets.drop(partitions)
+        records = self._offsets.list_records(partitions)
+        self._offsets.remove_partitions(partitions)
         # Only now, as the offset of a record that is settled counts as done.
         self._spool.settle(dropped)
-        self._pipeline.forget(records)
+        self._pipeline.remove_traces(records)
         self._telemetry.kafka_partitions.dec(len(partitions))
 
 

@@ -19,7 +19,7 @@ MESSAGE_BYTES = 512 * 1024
 """About the largest message, well below what brokers take by default; a span that is larger has its own."""
 
 
-def split_by_trace(
+def iter_trace_messages(
     request: ExportTraceServiceRequest, project: str = DEFAULT_PROJECT
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield key and value of each message.
@@ -37,16 +37,16 @@ def split_by_trace(
                 key = TraceKey(get_span_project(span, of_resource, project), span.trace_id.hex())
                 part = parts.get(key)
                 if part is not None and part.size + size > MESSAGE_BYTES:
-                    yield _format_key(key, project), part.request.SerializeToString()
+                    yield _encode_key(key, project), part.request.SerializeToString()
                     part = None
                 if part is None:
                     part = parts[key] = _Part()
                 part.add(resource, scope, span, size)
     for key, part in parts.items():
-        yield _format_key(key, project), part.request.SerializeToString()
+        yield _encode_key(key, project), part.request.SerializeToString()
 
 
-def _format_key(key: TraceKey, project: str) -> bytes:
+def _encode_key(key: TraceKey, project: str) -> bytes:
     # As the OpenTelemetry Collector writes it where there is one project: both may fill one topic.
     return (key.trace_id if key.project == project else f"{key.project}/{key.trace_id}").encode()
 

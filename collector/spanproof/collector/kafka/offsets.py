@@ -29,14 +29,14 @@ class Offsets:
         self._partitions: dict[int, _Partition] = {}
         self._records: dict[int, tuple[int, int]] = {}
 
-    def read(self, partition: int, offset: int) -> None:
+    def record_read(self, partition: int, offset: int) -> None:
         """Note that a message was read; offsets of a partition come in order."""
         with self._guard:
             of = self._partitions.setdefault(partition, _Partition())
             of.open[offset] = None
             of.read = offset + 1
 
-    def hold(self, partition: int, offset: int, record: int) -> None:
+    def record_held(self, partition: int, offset: int, record: int) -> None:
         """Note which log record has a message."""
         with self._guard:
             of = self._partitions.get(partition)
@@ -44,7 +44,7 @@ class Offsets:
                 of.open[offset] = record
                 self._records[record] = partition, offset
 
-    def finish(self, partition: int, offset: int) -> None:
+    def record_finished(self, partition: int, offset: int) -> None:
         """Note that a message is done, which no log record has."""
         with self._guard:
             of = self._partitions.get(partition)
@@ -52,11 +52,11 @@ class Offsets:
                 of.open.pop(offset, None)
                 self._guard.notify_all()
 
-    def finish_record(self, record: int) -> None:
+    def record_finished_record(self, record: int) -> None:
         """Note that a log record is done: its spans and scores are stored."""
         with self._guard:
             partition, offset = self._records.pop(record, (-1, -1))
-        self.finish(partition, offset)
+        self.record_finished(partition, offset)
 
     def is_held(self, records: Iterable[int]) -> bool:
         """Return whether all these records are of partitions that are assigned to this worker."""
@@ -69,7 +69,7 @@ class Offsets:
         with self._guard:
             return list(self._partitions)
 
-    def records_of(self, partitions: Iterable[int]) -> set[int]:
+    def list_records(self, partitions: Iterable[int]) -> set[int]:
         """Return the log records of these partitions that are not done."""
         wanted = set(partitions)
         with self._guard:
@@ -80,7 +80,7 @@ class Offsets:
         with self._guard:
             return self._guard.wait_for(lambda: records.isdisjoint(self._records), timeout_s)
 
-    def drop(self, partitions: Iterable[int]) -> None:
+    def remove_partitions(self, partitions: Iterable[int]) -> None:
         """Forget partitions that are another worker's now."""
         wanted = set(partitions)
         with self._guard:
@@ -91,7 +91,7 @@ class Offsets:
             }
             self._guard.notify_all()
 
-    def take_committable(self, partitions: Iterable[int] | None = None) -> dict[int, int]:
+    def get_committable(self, partitions: Iterable[int] | None = None) -> dict[int, int]:
         """Return the position of each partition that got further since the last call; of these, or of all."""
         with self._guard:
             wanted = self._partitions.keys() if partitions is None else set(partitions)

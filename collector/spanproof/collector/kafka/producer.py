@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from spanproof.collector.kafka.messages import split_by_trace
+from spanproof.collector.kafka.messages import iter_trace_messages
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding, Record
@@ -55,7 +55,7 @@ class TopicLog:
         )
         self._numbers = itertools.count(1)
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._poll, name="spanproof-kafka", daemon=True)
+        self._thread = threading.Thread(target=self._run_polling, name="spanproof-kafka", daemon=True)
         self._thread.start()
 
     @property
@@ -79,11 +79,11 @@ class TopicLog:
             raise WalClosed("the receiver is stopping")
         number = next(self._numbers)
         record = Record(number, encoding, payload, number, 0)
-        messages = list(split_by_trace(decode_record(record), self._project))
+        messages = list(iter_trace_messages(decode_record(record), self._project))
         delivery = _Delivery(number, len(messages))
         for key, value in messages:
             try:
-                self._producer.produce(self._topic, value, key, on_delivery=delivery.report)
+                self._producer.produce(self._topic, value, key, on_delivery=delivery.handle_report)
             except BufferError as full:
                 raise WalFull("too many spans wait for the brokers") from full
             except KafkaException as refusal:
@@ -98,7 +98,7 @@ class TopicLog:
         self._thread.join()
         return left == 0
 
-    def _poll(self) -> None:
+    def _run_polling(self) -> None:
         while not self._closed.is_set():
             self._producer.poll(_POLL_S)
 
@@ -112,7 +112,7 @@ class _Delivery:
         self._number = number
         self._left = messages
 
-    def report(self, error: KafkaError | None, _: Message) -> None:
+    def handle_report(self, error: KafkaError | None, _: Message) -> None:
         if self.durable.done():
             return
         self._left -= 1

@@ -32,7 +32,7 @@ class Spool(Wal):
     def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
         """Write a request; see `Wal.append`."""
         written = super().append(encoding, payload)
-        written.add_done_callback(self._count)
+        written.add_done_callback(self._record_written)
         return written
 
     def expect(self, number: int, parties: int) -> None:
@@ -47,7 +47,7 @@ class Spool(Wal):
         for number in settled:
             self._add(number, -1)
 
-    def _count(self, written: Future[int]) -> None:
+    def _record_written(self, written: Future[int]) -> None:
         if written.exception() is None:
             with self._counting:
                 self._parties[written.result()] = 1

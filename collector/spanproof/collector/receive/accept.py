@@ -21,13 +21,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.admission import Admission, Entry
 from spanproof.collector.receive.auth import Authoriser
-from spanproof.collector.receive.events import Evidence, extract_log_evidence, extract_span_evidence
+from spanproof.collector.receive.events import Evidence, read_log_evidence, read_span_evidence
 from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import Signal, build_export_response
-from spanproof.collector.receive.tenant import project_of, set_project
+from spanproof.collector.receive.tenant import find_project, set_project
 from spanproof.collector.receive.times import clamp_times
-from spanproof.collector.stages.fragments import DEFAULT_PROJECT, Index, index_request
+from spanproof.collector.stages.fragments import DEFAULT_PROJECT, Index, build_index
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import WalClosed, WalFull
@@ -100,7 +100,7 @@ class Relay(Protocol):
     def forward(self, signal: Signal, body: bytes) -> None:
         """Send a request on to the targets that want its signal."""
 
-    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+    def write_scores(self, scores: Sequence[ExternalScore]) -> None:
         """Store scores from elsewhere.
 
         Raises:
@@ -114,7 +114,7 @@ class NoRelay:
     def forward(self, signal: Signal, body: bytes) -> None:
         """Drop it."""
 
-    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+    def write_scores(self, scores: Sequence[ExternalScore]) -> None:
         """Drop them."""
 
 
@@ -177,7 +177,7 @@ class Acceptor:
         """Whether a request would be taken now."""
         return self.admission.open and not self._wal.full and not self._wal.broken
 
-    def authorise(self, authorization: str | None, role: Role, project: str | None = None) -> str | None:
+    def find_project(self, authorization: str | None, role: Role, project: str | None = None) -> str | None:
         """Check the bearer token; returns the project that everything of the request belongs to, if any.
 
         Args:
@@ -188,13 +188,13 @@ class Acceptor:
         Raises:
             Refused: the token is missing or wrong, or may not do that.
         """
-        return project_of(self._authoriser.check(authorization, role), project)
+        return find_project(self._authoriser.get_grant(authorization, role), project)
 
     def redact_text(self, text: str) -> str:
         """Return a text without what must not be kept."""
-        return text if self._redactor is None else self._redactor.text(text)
+        return text if self._redactor is None else self._redactor.redact_text(text)
 
-    async def accept(self, sent: Sent, entry: Entry) -> Message:
+    async def handle_request(self, sent: Sent, entry: Entry) -> Message:
         """Take a request; returns the answer once it is durable.
 
         Args:
@@ -205,15 +205,15 @@ class Acceptor:
             Refused: nothing of it was taken.
         """
         if sent.signal is Signal.TRACES:
-            return await self._accept_spans(sent, entry)
-        rejected, why = await asyncio.to_thread(self._accept_other, sent, entry)
-        self._count(sent, rejected)
+            return await self._handle_spans(sent, entry)
+        rejected, why = await asyncio.to_thread(self._handle_other, sent, entry)
+        self._record_count(sent, rejected)
         return build_export_response(sent.signal, rejected, why)
 
-    def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
+    def record_refusal(self, protocol: str, refusal: Refused, peer: str) -> None:
         """Count and log a refusal: what is wrong, never what was in it."""
         self._telemetry.requests.labels(protocol, refusal.reason.value).inc()
-        left_out = self._sparingly.left_out((protocol, refusal.reason))
+        left_out = self._sparingly.find_left_out((protocol, refusal.reason))
         if left_out is None:
             return
         if left_out:
@@ -226,7 +226,7 @@ class Acceptor:
             refusal.message,
         )
 
-    async def _accept_spans(self, sent: Sent, entry: Entry) -> Message:
+    async def _handle_spans(self, sent: Sent, entry: Entry) -> Message:
         if len(sent.body) > _ELSEWHERE_BYTES or sent.content_encoding or sent.form is Encoding.JSON:
             decoded = await asyncio.to_thread(self._decode, sent, entry)
         else:
@@ -234,24 +234,24 @@ class Acceptor:
         self._telemetry.bytes_received.inc(decoded.size)
         self._telemetry.spans_ignored.labels("own_evaluator").inc(decoded.index.own)
         if decoded.evidence.scores:
-            await asyncio.to_thread(self._keep_scores, decoded.evidence.scores)
+            await asyncio.to_thread(self._write_scores, decoded.evidence.scores)
         if decoded.index.spans:
-            await self._make_durable(decoded)
+            await self._write_durably(decoded)
         self._telemetry.values_redacted.inc(decoded.redacted)
         return self._build_response(sent, decoded)
 
     def _decode(self, sent: Sent, entry: Entry) -> _Decoded:
         mended = Changes()
-        unpacked, request = self._unpack(sent, entry, mended)
+        unpacked, request = self._decode_request(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
-        changed = redacted > 0 or bool(mended.describe())
+        changed = redacted > 0 or bool(mended.list_changes())
         if sent.project is not None:
             changed |= set_project(request, Signal.TRACES, sent.project, unpacked)
         clamped = clamp_times(request, time.time_ns(), self.limits.max_span_age_days)
         changed |= clamped > 0
         as_sent = sent.form is Encoding.PROTOBUF and not changed and self._redactor is None
         plain = unpacked if as_sent else request.SerializeToString()
-        index = index_request(request, plain, sent.project or self._project)
+        index = build_index(request, plain, sent.project or self._project)
         if index.changed:
             plain, as_sent = request.SerializeToString(), False
         stored = _COMPRESSED.get(sent.content_encoding.strip().lower()) if as_sent else None
@@ -261,52 +261,54 @@ class Acceptor:
             stored=stored or Encoding.PROTOBUF,
             payload=plain if stored is None else sent.body,
             size=len(unpacked),
-            evidence=extract_span_evidence(request, plain, sent.project or self._project),
+            evidence=read_span_evidence(request, plain, sent.project or self._project),
             clamped=clamped,
             redacted=redacted,
-            mended=tuple(mended.describe()),
+            mended=tuple(mended.list_changes()),
         )
 
-    def _unpack(self, sent: Sent, entry: Entry, mended: Changes) -> tuple[bytes, Any]:
-        unpacked = bodies.unpack(sent.body, sent.content_encoding, self.limits.max_body_bytes, entry.grow)
-        return unpacked, bodies.decode(sent.form, unpacked, sent.signal, mended)
+    def _decode_request(self, sent: Sent, entry: Entry, mended: Changes) -> tuple[bytes, Any]:
+        unpacked = bodies.decode_body(
+            sent.body, sent.content_encoding, self.limits.max_body_bytes, entry.add_bytes
+        )
+        return unpacked, bodies.decode_request(sent.form, unpacked, sent.signal, mended)
 
-    def _accept_other(self, sent: Sent, entry: Entry) -> tuple[int, str]:
+    def _handle_other(self, sent: Sent, entry: Entry) -> tuple[int, str]:
         """Take logs or metrics; returns how many records were refused, and why."""
         mended = Changes()
-        unpacked, request = self._unpack(sent, entry, mended)
+        unpacked, request = self._decode_request(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
             set_project(request, sent.signal, sent.project, unpacked)
-        evidence = extract_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
+        evidence = read_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
         self._telemetry.bytes_received.inc(len(unpacked))
         if evidence.scores:
-            self._keep_scores(evidence.scores)
+            self._write_scores(evidence.scores)
         if evidence.feedback.resource_spans:
-            self._keep_feedback(evidence.feedback)
+            self._write_feedback(evidence.feedback)
         try:
             self._relay.forward(sent.signal, request.SerializeToString())
         except OSError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the queue takes nothing now: {failure}") from failure
         self._telemetry.values_redacted.inc(redacted)
-        return len(evidence.refused), "; ".join([*evidence.refused[:1], *mended.describe()])
+        return len(evidence.refused), "; ".join([*evidence.refused[:1], *mended.list_changes()])
 
-    def _keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+    def _write_scores(self, scores: Sequence[ExternalScore]) -> None:
         try:
-            self._relay.keep_scores(scores)
+            self._relay.write_scores(scores)
         except StoreError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the store takes nothing now: {failure}") from failure
 
-    def _keep_feedback(self, request: ExportTraceServiceRequest) -> None:
+    def _write_feedback(self, request: ExportTraceServiceRequest) -> None:
         plain = request.SerializeToString()
-        index = index_request(request, plain, self._project)
+        index = build_index(request, plain, self._project)
         decoded = _Decoded(request, index, Encoding.PROTOBUF, plain, len(plain), Evidence())
         try:
-            self._append(decoded).result()
+            self._start_append(decoded).result()
         except (OSError, WalClosed, WalFull) as failure:
-            raise _make_log_refusal(failure) from failure
+            raise _build_log_refusal(failure) from failure
 
-    def _append(self, decoded: _Decoded) -> Future[int]:
+    def _start_append(self, decoded: _Decoded) -> Future[int]:
         def when_durable(written: Future[int]) -> None:
             # Not after the wait: a client that gives up meanwhile ends the wait, not the request.
             if written.exception() is None:
@@ -317,15 +319,15 @@ class Acceptor:
         durable.add_done_callback(when_durable)
         return durable
 
-    async def _make_durable(self, decoded: _Decoded) -> None:
+    async def _write_durably(self, decoded: _Decoded) -> None:
         try:
-            await asyncio.wrap_future(self._append(decoded))
+            await asyncio.wrap_future(self._start_append(decoded))
         except (OSError, WalClosed, WalFull) as failure:
-            raise _make_log_refusal(failure) from failure
+            raise _build_log_refusal(failure) from failure
 
     def _build_response(self, sent: Sent, decoded: _Decoded) -> Message:
         rejected, words = decoded.index.rejected, list[str]()
-        self._count(sent, rejected)
+        self._record_count(sent, rejected)
         if rejected:
             self._telemetry.spans_refused.labels("bad_ids").inc(rejected)
             words.append(
@@ -342,9 +344,9 @@ class Acceptor:
         words += decoded.mended
         return build_export_response(Signal.TRACES, rejected, "; ".join(words))
 
-    def _count(self, sent: Sent, rejected: int) -> None:
+    def _record_count(self, sent: Sent, rejected: int) -> None:
         self._telemetry.requests.labels(sent.protocol, "partial" if rejected else "accepted").inc()
 
 
-def _make_log_refusal(failure: Exception) -> Refused:
+def _build_log_refusal(failure: Exception) -> Refused:
     return Refused(Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}")

@@ -92,13 +92,13 @@ class Entry:
         self.peer = peer
         self.bytes = 0
 
-    def grow(self, size: int) -> None:
+    def add_bytes(self, size: int) -> None:
         """Count so many more bytes of it in memory.
 
         Raises:
             Refused: there is no room for them.
         """
-        self._admission.grow(self.peer, size)
+        self._admission.add_bytes(self.peer, size)
         self.bytes += size
 
 
@@ -167,7 +167,7 @@ class Admission:
         finally:
             self._inside -= 1
 
-    def grow(self, peer: str, size: int) -> None:
+    def add_bytes(self, peer: str, size: int) -> None:
         """Count so many more bytes for the requests of a peer.
 
         Raises:

@@ -64,7 +64,7 @@ class Authoriser:
         self._file = file
         self._guard = threading.Lock()
         self._looked_s = time.monotonic()
-        self._mark = _read_file_mark(file)
+        self._mark = _find_file_mark(file)
         self._grants = {**self._fixed, **(_read_grants(file) if file is not None else {})}
 
     @property
@@ -72,12 +72,12 @@ class Authoriser:
         """Whether a token is required at all."""
         return bool(self._fixed) or self._file is not None
 
-    def grants(self) -> list[Grant]:
+    def list_grants(self) -> list[Grant]:
         """Return what the holders of the tokens in force may do."""
-        self._reload()
+        self._update_grants()
         return list(self._grants.values())
 
-    def check(self, authorization: str | None, role: Role) -> Grant:
+    def get_grant(self, authorization: str | None, role: Role) -> Grant:
         """Return the grant of the client that presents this header.
 
         Raises:
@@ -85,10 +85,10 @@ class Authoriser:
         """
         if not self.required:
             return _EVERYTHING
-        self._reload()
+        self._update_grants()
         scheme, _, presented = (authorization or "").partition(" ")
         # Looked up by its digest, so that the time taken says nothing about which token is near.
-        grant = self._grants.get(_hash_token(presented.strip()))
+        grant = self._grants.get(_encode_token(presented.strip()))
         if scheme.lower() != "bearer" or grant is None:
             raise Refused(
                 Reason.UNAUTHENTICATED, "send one of the collector's tokens as `authorization: Bearer …`"
@@ -98,12 +98,12 @@ class Authoriser:
             raise Refused(Reason.FORBIDDEN, f"this takes a token with the role {role.value}; it has {held}")
         return grant
 
-    def _reload(self) -> None:
+    def _update_grants(self) -> None:
         if self._file is None or time.monotonic() - self._looked_s < _LOOK_EVERY_S:
             return
         with self._guard:
             self._looked_s = time.monotonic()
-            mark = _read_file_mark(self._file)
+            mark = _find_file_mark(self._file)
             if mark == self._mark:
                 return
             self._mark = mark
@@ -136,18 +136,18 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
 
 def _build_grants(tokens: Iterable[Token]) -> dict[bytes, Grant]:
     return {
-        _hash_token(each.token.get_secret_value().strip()): Grant(
+        _encode_token(each.token.get_secret_value().strip()): Grant(
             frozenset(each.roles), each.project, each.name
         )
         for each in tokens
     }
 
 
-def _hash_token(token: str) -> bytes:
+def _encode_token(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def _read_file_mark(file: Path | None) -> Mapping[str, int] | None:
+def _find_file_mark(file: Path | None) -> Mapping[str, int] | None:
     """Return what changes when the file does."""
     try:
         found = file.stat() if file is not None else None

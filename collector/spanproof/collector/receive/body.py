@@ -50,7 +50,7 @@ def parse_content_type(content_type: str) -> Encoding:
     )
 
 
-def unpack(
+def decode_body(
     body: bytes, content_encoding: str, limit: int, grow: Callable[[int], None] = lambda _: None
 ) -> bytes:
     """Return a body without its compression.
@@ -70,17 +70,17 @@ def unpack(
             raise build_too_large_refusal(limit)
         return body
     if encoding == "gzip":
-        return _inflate(body, _GZIP_WINDOW, limit, grow)
+        return _decode_gzip(body, _GZIP_WINDOW, limit, grow)
     if encoding == "deflate":
-        return _inflate(body, _ZLIB_WINDOW, limit, grow)
+        return _decode_gzip(body, _ZLIB_WINDOW, limit, grow)
     if encoding == "zstd":
-        return _unpack_zstd(body, limit, grow)
+        return _decode_zstd(body, limit, grow)
     raise Refused(
         Reason.UNSUPPORTED, f"content encoding {encoding!r} is not known; send gzip, zstd, deflate or none"
     )
 
 
-def decode(
+def decode_request(
     form: Encoding, body: bytes, signal: Signal = Signal.TRACES, changes: Changes | None = None
 ) -> Any:
     """Return the request of an unpacked body, of the signal's class; `changes` is given what was mended.
@@ -105,12 +105,12 @@ def decode_record(record: Record) -> ExportTraceServiceRequest:
     form, payload = record.encoding, record.payload
     match record.encoding:
         case Encoding.PROTOBUF_GZIP:
-            form, payload = Encoding.PROTOBUF, _inflate(payload, _GZIP_WINDOW, _STORED_BYTES)
+            form, payload = Encoding.PROTOBUF, _decode_gzip(payload, _GZIP_WINDOW, _STORED_BYTES)
         case Encoding.JSON_GZIP:
-            form, payload = Encoding.JSON, _inflate(payload, _GZIP_WINDOW, _STORED_BYTES)
+            form, payload = Encoding.JSON, _decode_gzip(payload, _GZIP_WINDOW, _STORED_BYTES)
         case Encoding.PROTOBUF_ZSTD:
-            form, payload = Encoding.PROTOBUF, _unpack_zstd(payload, _STORED_BYTES)
-    request: ExportTraceServiceRequest = decode(form, payload)
+            form, payload = Encoding.PROTOBUF, _decode_zstd(payload, _STORED_BYTES)
+    request: ExportTraceServiceRequest = decode_request(form, payload)
     return request
 
 
@@ -123,7 +123,7 @@ def build_too_large_refusal(limit: int) -> Refused:
     )
 
 
-def _inflate(body: bytes, window: int, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
+def _decode_gzip(body: bytes, window: int, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
     """Unpack all members of a gzip stream, or one zlib stream, up to the limit."""
     parts: list[bytes] = []
     room = limit
@@ -148,7 +148,7 @@ def _inflate(body: bytes, window: int, limit: int, grow: Callable[[int], None] =
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _unpack_zstd(body: bytes, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
+def _decode_zstd(body: bytes, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
     """Unpack all frames of a zstd stream, up to the limit."""
     parts: list[bytes] = []
     room = limit

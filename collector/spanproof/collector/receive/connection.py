@@ -39,12 +39,12 @@ class _BoundedProtocol(HttpToolsProtocol):
         self._peer = self.client[0] if self.client else ""
         self._open_by_peer[self._peer] += 1
         if self._open_by_peer[self._peer] > self._limits.max_connections_per_peer:
-            self._end(b"429 Too Many Requests", b"retry-after: 2\r\n")
+            self._send_end(b"429 Too Many Requests", b"retry-after: 2\r\n")
             return
-        self._expect_headers()
+        self._start_header_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_header_timer()
+        self._remove_header_timer()
         self._open_by_peer[self._peer] -= 1
         if not self._open_by_peer[self._peer]:
             del self._open_by_peer[self._peer]
@@ -59,22 +59,22 @@ class _BoundedProtocol(HttpToolsProtocol):
         self._header_bytes += len(data)
         super().data_received(data)
         if self._header_timer is not None and self._header_bytes > _HEADER_BYTES:
-            self._end(b"431 Request Header Fields Too Large")
+            self._send_end(b"431 Request Header Fields Too Large")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._expect_headers()
+        self._start_header_timer()
 
     def on_headers_complete(self) -> None:
-        self._stop_header_timer()
+        self._remove_header_timer()
         super().on_headers_complete()
 
-    def _expect_headers(self) -> None:
+    def _start_header_timer(self) -> None:
         if self._header_timer is None:
             self._header_bytes = 0
             self._header_timer = self.loop.call_later(self._limits.header_timeout_s, self._handle_timeout)
 
-    def _stop_header_timer(self) -> None:
+    def _remove_header_timer(self) -> None:
         if self._header_timer is not None:
             self._header_timer.cancel()
             self._header_timer = None
@@ -82,9 +82,9 @@ class _BoundedProtocol(HttpToolsProtocol):
     def _handle_timeout(self) -> None:
         self._header_timer = None
         if not self.transport.is_closing():
-            self._end(b"408 Request Timeout")
+            self._send_end(b"408 Request Timeout")
 
-    def _end(self, status: bytes, more: bytes = b"") -> None:
+    def _send_end(self, status: bytes, more: bytes = b"") -> None:
         # Nothing of the request is known yet, its content type least of all.
         self.transport.write(
             b"HTTP/1.1 " + status + b"\r\n" + more + b"content-length: 0\r\nconnection: close\r\n\r\n"
@@ -92,6 +92,6 @@ class _BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def make_bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
+def build_bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with these bounds; the connections of one class are counted together."""
     return type("Bounded", (_BoundedProtocol,), {"_limits": limits, "_open_by_peer": Counter()})

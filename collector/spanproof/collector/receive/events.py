@@ -26,7 +26,7 @@ from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 from spanproof.store import ExternalScore
 from spanproof.trace import AttributeValue, Label, Layer, digest
-from spanproof.trace.otlp import any_value, attributes_of
+from spanproof.trace.otlp import build_any_value, get_attributes
 from spanproof.trace.project import find_named_project, get_span_project
 
 _EVENT_NAME = "event.name"  # Where the name of an event was before OTLP 1.5 had a field for it
@@ -59,7 +59,7 @@ class _Place(NamedTuple):
     span_id: str
 
 
-def extract_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
+def read_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
     """Return the evidence in log records; removes from the request what our own evaluators wrote."""
     found = Evidence()
     for resource in request.resource_logs:
@@ -68,11 +68,11 @@ def extract_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
                 del resource.scope_logs[position]
         for scope in resource.scope_logs:
             for record in scope.log_records:
-                _read_record(record, resource.resource, found)
+                _add_record(record, resource.resource, found)
     return found
 
 
-def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes, project: str) -> Evidence:
+def read_span_evidence(request: ExportTraceServiceRequest, body: bytes, project: str) -> Evidence:
     """Return the evidence in events of spans.
 
     Args:
@@ -91,15 +91,15 @@ def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes, proje
                         named = find_named_project(resource.resource.attributes)
                         of_span = get_span_project(span, named, project)
                         place = _Place(of_span, span.trace_id.hex(), span.span_id.hex())
-                        _add_score(attributes_of(event.attributes), place, event.time_unix_nano, found)
+                        _add_score(get_attributes(event.attributes), place, event.time_unix_nano, found)
     return found
 
 
-def _read_record(record: LogRecord, resource: Resource, found: Evidence) -> None:
+def _add_record(record: LogRecord, resource: Resource, found: Evidence) -> None:
     name = record.event_name
     if not name and len(record.attributes) == 0:
         return
-    attributes = attributes_of(record.attributes)
+    attributes = get_attributes(record.attributes)
     given_ns = record.time_unix_nano or record.observed_time_unix_nano
     if (name or attributes.get(_EVENT_NAME)) == genai.EVALUATION_RESULT_EVENT:
         project = find_named_project(record.attributes) or find_named_project(resource.attributes) or ""
@@ -119,8 +119,8 @@ def _add_score(
     if not _is_id(place.trace_id, 16):
         found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
         return
-    number, label = _parse_number(attributes), _parse_label(attributes)
-    value = _choose_value(number, label)
+    number, label = _find_number(attributes), _find_label(attributes)
+    value = _find_value(number, label)
     if value is None:
         found.refused.append(
             f"the evaluation result {full[:100]!r} has neither a value from 0 to 1 nor the label pass or fail"
@@ -152,12 +152,12 @@ def _is_id(text: str, size: int) -> bool:
     return len(text) == 2 * size and int(text, 16) != 0
 
 
-def _parse_number(attributes: Mapping[str, AttributeValue]) -> float | None:
+def _find_number(attributes: Mapping[str, AttributeValue]) -> float | None:
     amount = attributes.get(genai.EVALUATION_SCORE_VALUE)
     return float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
 
 
-def _choose_value(number: float | None, label: Label | None) -> float | None:
+def _find_value(number: float | None, label: Label | None) -> float | None:
     """Return a score's value from 0 to 1: its number, or its label where the number is on another scale."""
     if number is not None and 0 <= number <= 1:
         return number
@@ -169,7 +169,7 @@ def _normalise_name(name: str) -> str:
     return _NOT_A_WORD.sub("_", name.lower()).strip("_0123456789")[:64]
 
 
-def _parse_label(attributes: Mapping[str, AttributeValue]) -> Label | None:
+def _find_label(attributes: Mapping[str, AttributeValue]) -> Label | None:
     given = attributes.get(genai.EVALUATION_SCORE_LABEL)
     try:
         return Label(given.lower()) if isinstance(given, str) else None
@@ -192,7 +192,7 @@ def _add_feedback(
         facts.setdefault(ours.FEEDBACK_COMMENT, record.body.string_value)
     at_ns = record.time_unix_nano or record.observed_time_unix_nano or time.time_ns()
     # Sent again it is the same span.
-    mark = digest("feedback", *map(str, _flatten_facts(facts)), str(at_ns))
+    mark = digest("feedback", *map(str, _iter_facts(facts)), str(at_ns))
     spans = found.feedback.resource_spans.add(resource=resource).scope_spans.add().spans
     spans.add(
         trace_id=bytes.fromhex(mark[:32]),
@@ -203,11 +203,11 @@ def _add_feedback(
     ).attributes.extend(_to_key_values({openinference.SPAN_KIND: "UNKNOWN", **facts}))
 
 
-def _flatten_facts(facts: Mapping[str, AttributeValue]) -> Iterator[AttributeValue]:
+def _iter_facts(facts: Mapping[str, AttributeValue]) -> Iterator[AttributeValue]:
     for key in sorted(facts):
         yield key
         yield facts[key]
 
 
 def _to_key_values(facts: Mapping[str, AttributeValue]) -> Iterable[KeyValue]:
-    return (KeyValue(key=key, value=any_value(value)) for key, value in facts.items())
+    return (KeyValue(key=key, value=build_any_value(value)) for key, value in facts.items())

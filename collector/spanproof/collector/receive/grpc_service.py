@@ -33,29 +33,29 @@ class _Service:
         self, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> bytes:
         try:
-            return await self._export(messages, context)
+            return await self._handle_export(messages, context)
         except Refused as refusal:
-            await self._refuse(context, refusal)
+            await self._send_refusal(context, refusal)
         except Exception:  # noqa: BLE001 - the last place before the client
             log.exception("a request over grpc failed")
-            await self._refuse(
+            await self._send_refusal(
                 context, Refused(Reason.INTERNAL, "internal error; the collector's log says more")
             )
         raise AssertionError("abort always raises")
 
-    async def _export(
+    async def _handle_export(
         self, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> bytes:
         acceptor = self._acceptor
-        project = acceptor.authorise(
-            _get_metadata(context, "authorization"), Role.SEND, _get_metadata(context, PROJECT_HEADER)
+        project = acceptor.find_project(
+            _find_metadata(context, "authorization"), Role.SEND, _find_metadata(context, PROJECT_HEADER)
         )
-        with acceptor.admission.received(_strip_port(context.peer())) as entry:
+        with acceptor.admission.received(_without_port(context.peer())) as entry:
             body = await self._read_message(messages)
-            entry.grow(len(body))
+            entry.add_bytes(len(body))
             async with acceptor.admission.admitted():
                 sent = Sent(_PROTOCOL, self._signal, Encoding.PROTOBUF, body, project=project)
-                return (await acceptor.accept(sent, entry)).SerializeToString()
+                return (await acceptor.handle_request(sent, entry)).SerializeToString()
 
     async def _read_message(self, messages: AsyncIterator[bytes]) -> bytes:
         """Return the call's one message.
@@ -77,14 +77,14 @@ class _Service:
             f"the message is larger than {limits.max_body_bytes} bytes after decompression, or was damaged",
         )
 
-    async def _refuse(self, context: grpc.aio.ServicerContext[bytes, bytes], refusal: Refused) -> None:
-        self._acceptor.refused(_PROTOCOL, refusal, context.peer())
+    async def _send_refusal(self, context: grpc.aio.ServicerContext[bytes, bytes], refusal: Refused) -> None:
+        self._acceptor.record_refusal(_PROTOCOL, refusal, context.peer())
         details: list[tuple[str, str | bytes]] = [
-            ("grpc-status-details-bin", refusal.status().SerializeToString())
+            ("grpc-status-details-bin", refusal.build_status().SerializeToString())
         ]
         if refusal.retry_after_s is not None:
             # The Python exporter looks for the wait under this key and nowhere else.
-            details.append(("google.rpc.retryinfo-bin", refusal.retry_info().SerializeToString()))
+            details.append(("google.rpc.retryinfo-bin", refusal.build_retry_info().SerializeToString()))
         try:
             await context.abort(refusal.grpc_code, refusal.message, tuple(details))
         except grpc.aio.InternalError:
@@ -118,12 +118,12 @@ def build_grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
     )
 
 
-def _strip_port(peer: str) -> str:
+def _without_port(peer: str) -> str:
     """Return the address of `ipv4:10.0.0.7:51234`, without its port."""
     return peer.rpartition(":")[0] or peer
 
 
-def _get_metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
+def _find_metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
     for key, value in context.invocation_metadata() or ():
         if key == name:
             return value if isinstance(value, str) else value.decode("latin-1")

@@ -65,7 +65,7 @@ def build_http_app(
         return Response(body, 200 if well else 503, media_type=_JSON)
 
     async def metrics(request: Request) -> Response:
-        body, content_type = telemetry.exposition(request.headers.get("accept", ""))
+        body, content_type = telemetry.encode_metrics(request.headers.get("accept", ""))
         return Response(body, headers={"content-type": content_type})
 
     cors = Middleware(
@@ -85,8 +85,8 @@ def build_http_app(
         ],
         middleware=[cors] if cors_origins else [],
         exception_handlers={
-            404: exports[0].refuser(Reason.UNKNOWN_PATH, _UNKNOWN),
-            405: exports[0].refuser(Reason.WRONG_METHOD, "this path takes another method"),
+            404: exports[0].build_refuser(Reason.UNKNOWN_PATH, _UNKNOWN),
+            405: exports[0].build_refuser(Reason.WRONG_METHOD, "this path takes another method"),
         },
     )
 
@@ -98,52 +98,56 @@ class _Export:
 
     async def export(self, request: Request) -> Response:
         try:
-            return await self._export(request)
+            return await self._handle_export(request)
         except Refused as refusal:
-            return self._refuse(request, refusal)
+            return self._build_refusal(request, refusal)
         except ClientDisconnect:
-            return self._refuse(
+            return self._build_refusal(
                 request, Refused(Reason.MALFORMED, "the client went away before its body ended")
             )
         except Exception:  # noqa: BLE001 - the last place before the client
             log.exception("a request over http failed")
-            return self._refuse(
+            return self._build_refusal(
                 request, Refused(Reason.INTERNAL, "internal error; the collector's log says more")
             )
 
-    def refuser(self, reason: Reason, message: str) -> Callable[[Request, Exception], Awaitable[Response]]:
+    def build_refuser(
+        self, reason: Reason, message: str
+    ) -> Callable[[Request, Exception], Awaitable[Response]]:
         """Return a handler for what the router refuses."""
 
         async def refuse(request: Request, _: Exception) -> Response:
-            return self._refuse(request, Refused(reason, message))
+            return self._build_refusal(request, Refused(reason, message))
 
         return refuse
 
-    async def _export(self, request: Request) -> Response:
+    async def _handle_export(self, request: Request) -> Response:
         acceptor, headers = self._acceptor, request.headers
-        project = acceptor.authorise(headers.get("authorization"), Role.SEND, headers.get(PROJECT_HEADER))
+        project = acceptor.find_project(headers.get("authorization"), Role.SEND, headers.get(PROJECT_HEADER))
         form = parse_content_type(headers.get("content-type", ""))
         most = acceptor.limits.max_body_bytes
         with acceptor.admission.received(request.client.host if request.client else "") as entry:
-            body = await read_body(request, acceptor.limits, most, build_too_large_refusal(most), entry.grow)
+            body = await read_body(
+                request, acceptor.limits, most, build_too_large_refusal(most), entry.add_bytes
+            )
             encoding = headers.get("content-encoding", "")
             async with acceptor.admission.admitted():
                 sent = Sent(_PROTOCOL, self.signal, form, body, encoding, project)
-                answer = await acceptor.accept(sent, entry)
+                answer = await acceptor.handle_request(sent, entry)
         if form is Encoding.JSON:
             return Response(json_format.MessageToJson(answer, indent=None), media_type=_JSON)
         return Response(answer.SerializeToString(), media_type=_PROTOBUF)
 
-    def _refuse(self, request: Request, refusal: Refused) -> Response:
+    def _build_refusal(self, request: Request, refusal: Refused) -> Response:
         peer = f"{request.client.host}:{request.client.port}" if request.client else "unknown"
-        self._acceptor.refused(_PROTOCOL, refusal, peer)
+        self._acceptor.record_refusal(_PROTOCOL, refusal, peer)
         headers = {}
         if refusal.retry_after_s is not None:
             headers["retry-after"] = str(refusal.retry_after_s)
         if refusal.reason is Reason.UNAUTHENTICATED:
             headers["www-authenticate"] = "Bearer"
         if request.headers.get("content-type", "").startswith(_PROTOBUF):
-            body, media_type = refusal.status().SerializeToString(), _PROTOBUF
+            body, media_type = refusal.build_status().SerializeToString(), _PROTOBUF
         else:
-            body, media_type = refusal.status_json(), _JSON
+            body, media_type = refusal.encode_status(), _JSON
         return Response(body, refusal.http_status, headers, media_type)

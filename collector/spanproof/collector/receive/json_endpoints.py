@@ -48,7 +48,7 @@ class JsonEndpoints:
     telemetry: Telemetry
     on_loopback: bool
 
-    def post(
+    def build_post_route(
         self,
         path: str,
         answer: Callable[[bytes, str | None], Awaitable[bytes]],
@@ -69,28 +69,30 @@ class JsonEndpoints:
             began = time.perf_counter()
             outcome = "answered"
             try:
-                project = self._admit(request, role)
+                project = self._find_project(request, role)
                 peer = request.client.host if request.client else ""
                 with self.acceptor.admission.received(peer) as entry:
                     body = await self._read(request, max_bytes, entry)
                     return Response(await answer(body, project), media_type=_JSON)
             except Refused as refusal:
                 outcome = refusal.reason.value
-                return _refuse(refusal)
+                return _build_refusal(refusal)
             except ClientDisconnect:
                 outcome = Reason.MALFORMED.value
-                return _refuse(Refused(Reason.MALFORMED, "the client left before its body ended"))
+                return _build_refusal(Refused(Reason.MALFORMED, "the client left before its body ended"))
             except Exception:  # noqa: BLE001 - the last frame before the client
                 outcome = Reason.INTERNAL.value
                 log.exception("a request to %s failed", path)
-                return _refuse(Refused(Reason.INTERNAL, "internal error; the collector's log says more"))
+                return _build_refusal(
+                    Refused(Reason.INTERNAL, "internal error; the collector's log says more")
+                )
             finally:
                 self.telemetry.json_requests.labels(kind, outcome).inc()
                 self.telemetry.json_seconds.labels(kind).observe(time.perf_counter() - began)
 
         return Route(path, endpoint, methods=["POST"])
 
-    def _admit(self, request: Request, role: Role) -> str | None:
+    def _find_project(self, request: Request, role: Role) -> str | None:
         """Return the project that the request is limited to."""
         if not self.on_loopback and not self.acceptor.has_tokens:
             raise Refused(
@@ -98,7 +100,7 @@ class JsonEndpoints:
                 "the port can be reached by others: set `tokens`, or listen on loopback",
             )
         headers = request.headers
-        project = self.acceptor.authorise(headers.get("authorization"), role, headers.get(PROJECT_HEADER))
+        project = self.acceptor.find_project(headers.get("authorization"), role, headers.get(PROJECT_HEADER))
         host = request.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if not self.acceptor.has_tokens and name not in _LOOPBACK:
@@ -112,9 +114,11 @@ class JsonEndpoints:
         if bodies.parse_content_type(request.headers.get("content-type", "")) is not Encoding.JSON:
             raise Refused(Reason.UNSUPPORTED, "send application/json")
         too_large = Refused(Reason.TOO_LARGE, f"the body is larger than {most} bytes after decompression")
-        body = await read_body(request, self.acceptor.limits, most, too_large, entry.grow)
+        body = await read_body(request, self.acceptor.limits, most, too_large, entry.add_bytes)
         try:
-            return bodies.unpack(body, request.headers.get("content-encoding", ""), most, entry.grow)
+            return bodies.decode_body(
+                body, request.headers.get("content-encoding", ""), most, entry.add_bytes
+            )
         except Refused as refused:
             raise too_large if refused.reason is Reason.TOO_LARGE else refused from None
 
@@ -135,8 +139,8 @@ def parse_document(model: type[_B], body: bytes) -> _B:
         raise Refused(Reason.MALFORMED, "; ".join(faults)) from invalid
 
 
-def _refuse(refusal: Refused) -> Response:
+def _build_refusal(refusal: Refused) -> Response:
     headers = {"www-authenticate": "Bearer"} if refusal.reason is Reason.UNAUTHENTICATED else {}
     if refusal.retry_after_s is not None:
         headers["retry-after"] = str(refusal.retry_after_s)
-    return Response(refusal.status_json(), refusal.http_status, headers, _JSON)
+    return Response(refusal.encode_status(), refusal.http_status, headers, _JSON)

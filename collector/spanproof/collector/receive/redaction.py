@@ -15,9 +15,9 @@ from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
-from spanproof.collector.receive.values import Node, Values, is_document, join_texts
+from spanproof.collector.receive.values import Node, Values, encode_texts, is_document
 from spanproof.config.model import RedactionRules
-from spanproof.evaluators.answers import compile_pattern
+from spanproof.evaluators.answers import parse_pattern
 from spanproof.sandbox.scanners.secret_formats import MASKED_KEYWORDS, mask_secrets
 from spanproof.semconv import spanproof as ours
 
@@ -36,27 +36,27 @@ class Redactor:
     """Applies rules. Thread-safe; to be made only where there are any."""
 
     def __init__(self, rules: RedactionRules) -> None:
-        self._patterns = [compile_pattern(pattern) for pattern in rules.patterns]
+        self._patterns = [parse_pattern(pattern) for pattern in rules.patterns]
         self._keys = frozenset(key.lower() for key in rules.keys)
-        self._member = _compile_member(sorted(self._keys)) if rules.keys else None
+        self._member = _build_member_pattern(sorted(self._keys)) if rules.keys else None
         self._secrets = rules.secrets
         self._replacement = rules.replacement
-        self._screen = _compile_screen(rules)
+        self._screen = _find_screen(rules)
 
     def redact(self, message: Message) -> int:
         """Replace in place what the rules match; returns how many values were changed."""
         message.DiscardUnknownFields()
-        if self._screen is not None and self._screen.search(join_texts(message)) is None:
+        if self._screen is not None and self._screen.search(encode_texts(message)) is None:
             return 0
         values = Values()
         values.add_message(message)
-        suspects = range(len(values.nodes)) if self._screen is None else values.find_matches(self._screen)
+        suspects = range(len(values.nodes)) if self._screen is None else values.list_matches(self._screen)
         changed = 0
         for place in sorted(suspects):
             changed += self._redact_node(values.nodes[place])
         return changed
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return a text without what the rules match, also within a JSON document that it is."""
         if is_document(text) and (self._member is not None or "\\" in text):
             return self._redact_document(text)
@@ -67,18 +67,18 @@ class Redactor:
             key = node.message.key
             changed = self._redact_pair(node.message)
             if changed and node.span is not None:
-                _mark_incomplete(node.span, key)
+                _record_incomplete(node.span, key)
             return changed
         if node.field is None:
             return self._redact_value(node.message)
         texts = getattr(node.message, node.field)
         if isinstance(texts, str):
-            redacted = self.text(texts)
+            redacted = self.redact_text(texts)
             if redacted == texts:
                 return 0
             setattr(node.message, node.field, redacted)
             return 1
-        changed_texts = [self.text(text) for text in texts]
+        changed_texts = [self.redact_text(text) for text in texts]
         if changed_texts == list(texts):
             return 0
         texts[:] = changed_texts
@@ -102,7 +102,7 @@ class Redactor:
         match value.WhichOneof("value"):
             case "string_value":
                 text = value.string_value
-                redacted = self.text(text)
+                redacted = self.redact_text(text)
                 if redacted == text:
                     return 0
                 value.string_value = redacted
@@ -115,7 +115,7 @@ class Redactor:
                 value.string_value = redacted
             case "bytes_value":
                 text = value.bytes_value.decode("latin-1")
-                if self.text(text) == text and self._is_clean_utf8(value.bytes_value):
+                if self.redact_text(text) == text and self._is_clean_utf8(value.bytes_value):
                     return 0
                 value.bytes_value = self._replacement.encode()
             case "array_value":
@@ -128,7 +128,7 @@ class Redactor:
 
     def _is_clean_utf8(self, content: bytes) -> bool:
         text = content.decode("utf-8", "replace")
-        return self.text(text) == text
+        return self.redact_text(text) == text
 
     def _redact_document(self, text: str) -> str:
         try:
@@ -144,7 +144,7 @@ class Redactor:
     def _walk(self, value: Any) -> Any:
         match value:
             case str():
-                return self.text(value)
+                return self.redact_text(value)
             case dict():
                 return {
                     self._redact_plain_text(key): self._replacement if self._hides(key) else self._walk(item)
@@ -174,7 +174,7 @@ class Redactor:
         return lowered in self._keys or lowered.rpartition(".")[2] in self._keys
 
 
-def _compile_screen(rules: RedactionRules) -> Any | None:
+def _find_screen(rules: RedactionRules) -> Any | None:
     """Return one pattern that matches wherever a rule does in any line of many; None where that takes more.
 
     One alternation and no `re2.Set`: a set whose automaton outgrows its memory reports no match.
@@ -186,12 +186,12 @@ def _compile_screen(rules: RedactionRules) -> Any | None:
     if words:
         alternatives.append(f"(?i:{'|'.join(words)})")
     try:
-        return compile_pattern("|".join(alternatives))
+        return parse_pattern("|".join(alternatives))
     except ValueError:  # two rules have groups of one name
         return None
 
 
-def _mark_incomplete(span: OtlpSpan, key: str) -> None:
+def _record_incomplete(span: OtlpSpan, key: str) -> None:
     """Name an attribute among those that are not whole, which is what the evaluation goes by."""
     for mark in _MARKS:
         pair = next((each for each in span.attributes if each.key == mark), None)
@@ -200,7 +200,7 @@ def _mark_incomplete(span: OtlpSpan, key: str) -> None:
             names.add(string_value=key)
 
 
-def _compile_member(keys: list[str]) -> Any:
+def _build_member_pattern(keys: list[str]) -> Any:
     """Return the pattern of a member in a text that is no document as a whole, with its key as group 1."""
     names = "|".join(map(re.escape, keys))
-    return compile_pattern(rf"""(?is)(\\*["'](?:[^"'\s]{{0,100}}\.)?(?:{names})\\*["']\s*[:=]\s*){_VALUE}""")
+    return parse_pattern(rf"""(?is)(\\*["'](?:[^"'\s]{{0,100}}\.)?(?:{names})\\*["']\s*[:=]\s*){_VALUE}""")

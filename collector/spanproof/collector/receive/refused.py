@@ -81,14 +81,14 @@ class Refused(Exception):  # noqa: N818 - says what happened
         """Seconds after which to come again; None where that would be in vain."""
         return _ANSWERS[self.reason].retry_after_s
 
-    def status(self) -> Status:
+    def build_status(self) -> Status:
         """Return the refusal as `google.rpc.Status`, which 4xx and 5xx bodies and gRPC's details carry."""
         status = Status(code=self.grpc_code.value[0], message=self.message)
         if self.retry_after_s is not None:
-            status.details.append(_pack_retry_info(self.retry_info()))
+            status.details.append(_encode_retry_info(self.build_retry_info()))
         return status
 
-    def status_json(self) -> bytes:
+    def encode_status(self) -> bytes:
         """Return the refusal as `google.rpc.Status` in OTLP/JSON."""
         body: dict[str, object] = {"code": self.grpc_code.value[0], "message": self.message}
         if self.retry_after_s is not None:
@@ -96,14 +96,14 @@ class Refused(Exception):  # noqa: N818 - says what happened
             body["details"] = [{"@type": kind, "retryDelay": f"{self.retry_after_s}s"}]
         return orjson.dumps(body)
 
-    def retry_info(self) -> RetryInfo:
+    def build_retry_info(self) -> RetryInfo:
         """Return when to come again, as `google.rpc.RetryInfo`."""
         info = RetryInfo()
         info.retry_delay.seconds = self.retry_after_s or 0
         return info
 
 
-def _pack_retry_info(info: RetryInfo) -> AnyMessage:
+def _encode_retry_info(info: RetryInfo) -> AnyMessage:
     packed = AnyMessage()
     packed.Pack(info)
     return packed

@@ -21,11 +21,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor
-from spanproof.collector.receive.connection import make_bounded_protocol
+from spanproof.collector.receive.connection import build_bounded_protocol
 from spanproof.collector.receive.grpc_service import build_grpc_server
 from spanproof.collector.receive.http_app import build_http_app
 from spanproof.collector.receive.sockets import bind, format_host
-from spanproof.collector.receive.tls import create_grpc_credentials, create_ssl_context
+from spanproof.collector.receive.tls import load_grpc_credentials, load_ssl_context
 from spanproof.collector.telemetry import OneLineASecond, Telemetry
 from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
@@ -95,7 +95,7 @@ class Receiver:
 
     def _run(self) -> None:
         try:
-            uvloop.run(self._serve())
+            uvloop.run(self._run_servers())
         except BaseException as failure:
             if self._ready.is_set():
                 log.exception("the receivers ended")
@@ -103,12 +103,12 @@ class Receiver:
         finally:
             self._ready.set()
 
-    async def _serve(self) -> None:
+    async def _run_servers(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         moved: list[str] = []
-        web = self._open_http_server(moved)
+        web = self._start_http_server(moved)
         try:
-            rpc = self._open_grpc_server(moved)
+            rpc = self._start_grpc_server(moved)
         except BaseException:
             if web is not None:
                 web.close()
@@ -126,14 +126,14 @@ class Receiver:
         if web is not None:
             await web.stop()
 
-    def _open_http_server(self, moved: list[str]) -> _Web | None:
+    def _start_http_server(self, moved: list[str]) -> _Web | None:
         where = self._where.http
         if not where.enabled:
             return None
-        context = create_ssl_context(where.tls)
+        context = load_ssl_context(where.tls)
         bound = bind(where.host, where.port)
         if bound is None:
-            bound = bind(where.host, self._require_fallback_port("http", where))
+            bound = bind(where.host, self._get_fallback_port("http", where))
             assert bound is not None
             moved.append(_describe_move("http", where, bound.getsockname()[1]))
         app = build_http_app(
@@ -143,22 +143,22 @@ class Receiver:
         logging.getLogger("uvicorn.error").addFilter(_SPARING)
         scheme = "http" if context is None else "https"
         address = f"{scheme}://{format_host(where.host)}:{bound.getsockname()[1]}"
-        return _Web(app, bound, address, make_bounded_protocol(self._acceptor.limits), context)
+        return _Web(app, bound, address, build_bounded_protocol(self._acceptor.limits), context)
 
-    def _open_grpc_server(self, moved: list[str]) -> _Rpc | None:
+    def _start_grpc_server(self, moved: list[str]) -> _Rpc | None:
         where = self._where.grpc
         if not where.enabled:
             return None
-        credentials = create_grpc_credentials(where.tls)
+        credentials = load_grpc_credentials(where.tls)
         server = build_grpc_server(self._acceptor)
         port = _listen(server, where.host, where.port, credentials)
         if port is None:
-            port = _listen(server, where.host, self._require_fallback_port("grpc", where), credentials)
+            port = _listen(server, where.host, self._get_fallback_port("grpc", where), credentials)
             assert port is not None
             moved.append(_describe_move("grpc", where, port))
         return _Rpc(server, f"{format_host(where.host)}:{port}")
 
-    def _require_fallback_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
+    def _get_fallback_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
         if self._where.fallback_port:
             return 0
         raise PortTaken(

@@ -24,7 +24,7 @@ _RECORDS: Final = {
 }
 
 
-def project_of(grant: Grant, named: str | None) -> str | None:
+def find_project(grant: Grant, named: str | None) -> str | None:
     """Return the project that everything of a request belongs to; None leaves it to each resource.
 
     Raises:

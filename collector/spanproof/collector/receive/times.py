@@ -27,9 +27,9 @@ def clamp_times(request: ExportTraceServiceRequest, now_ns: int, max_age_days: i
     ]
     if not spans:
         return 0
-    moved = _find_implausible(spans, oldest, newest)
+    moved = _list_implausible(spans, oldest, newest)
     for span in moved:
-        _move(span, now_ns)
+        _update_times(span, now_ns)
     # A span that ends decades after it began would be on every day between.
     late = [span for span in spans if span.end_time_unix_nano > newest]
     for span in late:
@@ -37,7 +37,7 @@ def clamp_times(request: ExportTraceServiceRequest, now_ns: int, max_age_days: i
     return len({id(span) for span in (*moved, *late)})
 
 
-def _find_implausible(spans: list[OtlpSpan], oldest: int, newest: int) -> list[OtlpSpan]:
+def _list_implausible(spans: list[OtlpSpan], oldest: int, newest: int) -> list[OtlpSpan]:
     """Return the spans that began outside the window, or on a day beside the most usual ones."""
     starts = [span.start_time_unix_nano for span in spans]
     first, last = min(starts), max(starts)
@@ -53,7 +53,7 @@ def _find_implausible(spans: list[OtlpSpan], oldest: int, newest: int) -> list[O
     ]
 
 
-def _move(span: OtlpSpan, now_ns: int) -> None:
+def _update_times(span: OtlpSpan, now_ns: int) -> None:
     duration = span.end_time_unix_nano - span.start_time_unix_nano
     span.start_time_unix_nano = now_ns
     span.end_time_unix_nano = now_ns + (duration if 0 <= duration <= _DAY_NS else 0)

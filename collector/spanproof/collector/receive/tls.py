@@ -21,7 +21,7 @@ class TlsError(ValueError):
     """A certificate or key cannot be used; the message names the files."""
 
 
-def create_ssl_context(tls: Tls) -> ssl.SSLContext | None:
+def load_ssl_context(tls: Tls) -> ssl.SSLContext | None:
     """Return the context of a listener, None where it has no TLS.
 
     Raises:
@@ -31,7 +31,7 @@ def create_ssl_context(tls: Tls) -> ssl.SSLContext | None:
         return None
     context = _Context(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.follow(tls)
+    context.update_section(tls)
     if tls.client_ca is not None:
         context.verify_mode = ssl.CERT_REQUIRED
     return context
@@ -44,7 +44,7 @@ class _Context(ssl.SSLContext):
     _mark: tuple[int, ...] = ()
     _looked_s = 0.0
 
-    def follow(self, tls: Tls) -> None:
+    def update_section(self, tls: Tls) -> None:
         """Load the files of this section, now and whenever they change.
 
         Raises:
@@ -52,10 +52,10 @@ class _Context(ssl.SSLContext):
         """
         self._tls = tls
         self._mark = _read_file_times(tls)
-        self._load()
+        self._update_certificate()
         self.sni_callback = self._on_handshake
 
-    def _load(self) -> None:
+    def _update_certificate(self) -> None:
         tls = self._tls
         assert tls.certificate is not None
         try:
@@ -74,20 +74,20 @@ class _Context(ssl.SSLContext):
             return
         self._mark = mark
         try:
-            self._load()
+            self._update_certificate()
         except TlsError as problem:
             log.error("%s; the former certificate stays in use", problem)  # noqa: TRY400
         else:
             log.info("%s was read again", self._tls.certificate)
 
 
-def create_grpc_credentials(tls: Tls) -> grpc.ServerCredentials | None:
+def load_grpc_credentials(tls: Tls) -> grpc.ServerCredentials | None:
     """Return the credentials of a listener over gRPC, None where it has no TLS.
 
     Raises:
         TlsError: a file cannot be read or used.
     """
-    if create_ssl_context(tls) is None:  # what is wrong with the files, grpc itself would only log
+    if load_ssl_context(tls) is None:  # what is wrong with the files, grpc itself would only log
         return None
     guard = threading.Lock()
     state = {"mark": _read_file_times(tls)}
@@ -99,7 +99,7 @@ def create_grpc_credentials(tls: Tls) -> grpc.ServerCredentials | None:
                 return None
             state["mark"] = mark
         try:
-            create_ssl_context(tls)
+            load_ssl_context(tls)
             return _read_certificates(tls)
         except (TlsError, OSError) as problem:
             log.error("%s; the former certificate stays in use", problem)  # noqa: TRY400

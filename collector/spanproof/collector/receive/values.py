@@ -58,12 +58,12 @@ class Values:
             elif kind.full_name == _PAIR:
                 self._add_pairs(items, span)
             elif kind.full_name == _VALUE:
-                self._add(Node(value), _extract_value_texts(value))
+                self._add(Node(value), _iter_value_texts(value))
             else:
                 for item in items:
                     self.add_message(item)
 
-    def find_matches(self, pattern: Any) -> set[int]:
+    def list_matches(self, pattern: Any) -> set[int]:
         """Return the places of the values in which a pattern matches."""
         keys = list(self._places_of_key)
         self._texts += [key.encode() for key in keys]
@@ -90,7 +90,7 @@ class Values:
                 self._texts.append(text.encode())
                 self._owners.append(place)
                 continue
-            for text in _extract_value_texts(value):
+            for text in _iter_value_texts(value):
                 self._texts.append(text.encode("utf-8", "replace"))
                 self._owners.append(place)
 
@@ -102,15 +102,15 @@ class Values:
             self._owners.append(place)
 
 
-def join_texts(message: Message) -> bytes:
+def encode_texts(message: Message) -> bytes:
     """Return every text of a message, as `Values` has them, with a line break between two."""
     texts: list[str] = []
     keys: set[str] = set()
-    _collect_texts(message, texts, keys)
+    _add_texts(message, texts, keys)
     return "\n".join([*texts, *keys]).encode("utf-8", "replace")
 
 
-def _collect_texts(message: Message, texts: list[str], keys: set[str]) -> None:
+def _add_texts(message: Message, texts: list[str], keys: set[str]) -> None:
     for field, value in message.ListFields():
         kind = field.message_type
         items = value if field.is_repeated else (value,)
@@ -118,15 +118,15 @@ def _collect_texts(message: Message, texts: list[str], keys: set[str]) -> None:
             if field.type == FieldDescriptor.TYPE_STRING:
                 texts += items
         elif kind.full_name == _PAIR:
-            _collect_pair_texts(items, texts, keys)
+            _add_pair_texts(items, texts, keys)
         elif kind.full_name == _VALUE:
-            texts += _extract_value_texts(value)
+            texts += _iter_value_texts(value)
         else:
             for item in items:
-                _collect_texts(item, texts, keys)
+                _add_texts(item, texts, keys)
 
 
-def _collect_pair_texts(pairs: Iterable[KeyValue], texts: list[str], keys: set[str]) -> None:
+def _add_pair_texts(pairs: Iterable[KeyValue], texts: list[str], keys: set[str]) -> None:
     for pair in pairs:
         keys.add(pair.key)
         value = pair.value
@@ -135,7 +135,7 @@ def _collect_pair_texts(pairs: Iterable[KeyValue], texts: list[str], keys: set[s
         if text and "\\" not in text:
             texts.append(text)
         else:
-            texts += _extract_value_texts(value)
+            texts += _iter_value_texts(value)
 
 
 def is_document(text: str) -> bool:
@@ -143,31 +143,31 @@ def is_document(text: str) -> bool:
     return text[:1] in ("{", "[") or text[:20].lstrip()[:1] in ("{", "[")
 
 
-def _extract_pair_texts(pair: KeyValue) -> Iterator[str]:
+def _iter_pair_texts(pair: KeyValue) -> Iterator[str]:
     yield pair.key
-    yield from _extract_value_texts(pair.value)
+    yield from _iter_value_texts(pair.value)
 
 
-def _extract_value_texts(value: AnyValue) -> Iterator[str]:
+def _iter_value_texts(value: AnyValue) -> Iterator[str]:
     match value.WhichOneof("value"):
         case "string_value":
-            yield from _expand_text(value.string_value)
+            yield from _iter_texts(value.string_value)
         case "int_value":
             yield str(value.int_value)
         case "double_value":
             yield str(value.double_value)
         case "bytes_value":
-            yield from _expand_text(value.bytes_value.decode("latin-1"))
-            yield from _expand_text(value.bytes_value.decode("utf-8", "replace"))
+            yield from _iter_texts(value.bytes_value.decode("latin-1"))
+            yield from _iter_texts(value.bytes_value.decode("utf-8", "replace"))
         case "array_value":
             for item in value.array_value.values:
-                yield from _extract_value_texts(item)
+                yield from _iter_value_texts(item)
         case "kvlist_value":
             for pair in value.kvlist_value.values:
-                yield from _extract_pair_texts(pair)
+                yield from _iter_pair_texts(pair)
 
 
-def _expand_text(text: str) -> Iterator[str]:
+def _iter_texts(text: str) -> Iterator[str]:
     """Yield a text and, where it is a document in which escapes hide what it says, the texts in that."""
     yield text
     if "\\" in text and is_document(text):
@@ -175,15 +175,15 @@ def _expand_text(text: str) -> Iterator[str]:
             document = orjson.loads(text)
         except orjson.JSONDecodeError:
             return
-        yield from _extract_document_texts(document)
+        yield from _iter_document_texts(document)
 
 
-def _extract_document_texts(document: Any) -> Iterator[str]:
+def _iter_document_texts(document: Any) -> Iterator[str]:
     waiting = [document]
     while waiting:
         match waiting.pop():
             case str() as text:
-                yield from _expand_text(text)
+                yield from _iter_texts(text)
             case dict() as members:
                 yield from members
                 waiting += members.values()

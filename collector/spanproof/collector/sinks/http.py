@@ -50,7 +50,7 @@ class Adapter(Protocol):
             NotThere: the span of one of them is not known yet.
         """
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Return what answers, in a sentence, without changing anything.
 
         Raises:
@@ -84,10 +84,10 @@ def send_request(
     status = response.status_code
     if response.is_success:
         return response
-    why = f"{method} {path.partition('?')[0]}: HTTP {status}: {_shorten_body(response)}"
+    why = f"{method} {path.partition('?')[0]}: HTTP {status}: {_format_body(response)}"
     # A wrong key is set right by a person: what waits must not be lost meanwhile.
     if status in (401, 403, 407, 408, 425, 429) or status >= 500:
-        raise Unavailable(why, _retry_after_s(response))
+        raise Unavailable(why, _get_retry_after_s(response))
     if status == httpx.codes.NOT_FOUND and missing_is_late:
         raise NotThere(why)
     raise Refused(why)
@@ -107,11 +107,11 @@ def read_json(response: httpx.Response) -> Any:
         ) from problem
 
 
-def _shorten_body(response: httpx.Response) -> str:
+def _format_body(response: httpx.Response) -> str:
     return " ".join(response.text[:300].split())
 
 
-def _retry_after_s(response: httpx.Response) -> float:
+def _get_retry_after_s(response: httpx.Response) -> float:
     given = response.headers.get("retry-after", "").strip()
     if given.isdecimal():
         return min(float(given), 3600.0)

@@ -146,7 +146,7 @@ class QueueLane(Generic[Queue]):
             self._open.close()
 
 
-def drain_lanes(lanes: Sequence[QueueLane[Any]], timeout_s: float) -> None:
+def close_lanes(lanes: Sequence[QueueLane[Any]], timeout_s: float) -> None:
     """Send what can be sent within the time, and end; the rest stays in the queues."""
     until = time.monotonic() + timeout_s
     for lane in lanes:

@@ -57,7 +57,7 @@ class Phoenix:
             json={"data": data},
         )
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Return how many projects there are."""
         answer = read_json(send_request(client, "GET", "/v1/projects"))
         return f"Phoenix answers, with {_format_count(answer)} projects"
@@ -72,7 +72,7 @@ class Langfuse:
         """Write a score, or delete one that is no longer."""
         for item in items:
             if item.amount is None:
-                _delete(client, f"/api/public/scores/{item.key}", only_if=item.was_sent)
+                _remove_label(client, f"/api/public/scores/{item.key}", only_if=item.was_sent)
                 continue
             body = {
                 # The same id and time are the same score.
@@ -83,12 +83,12 @@ class Langfuse:
                 "name": item.name,
                 "value": item.amount,
                 "dataType": "NUMERIC",
-                "comment": _join_label(item),
+                "comment": _format_labelled(item),
                 "metadata": item.facts,
             }
             send_request(client, "POST", "/api/public/scores", missing_is_late=True, json=body)
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Return the project of the keys."""
         answer = read_json(send_request(client, "GET", "/api/public/projects"))
         names = [str(each.get("name")) for each in answer.get("data", [])]
@@ -103,7 +103,11 @@ class LangSmith:
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Create feedback, or change what is there."""
         for item in items:
-            changes = {"score": _round_amount(item.amount), "value": item.label, "comment": item.explanation}
+            changes = {
+                "score": _compute_rounded(item.amount),
+                "value": item.label,
+                "comment": item.explanation,
+            }
             if item.was_sent:
                 try:
                     send_request(
@@ -129,7 +133,7 @@ class LangSmith:
                     raise
                 send_request(client, "PATCH", f"/feedback/{item.uuid}", json=changes)
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Check that the key is accepted; return a sentence that says so."""
         send_request(client, "GET", "/sessions", params={"limit": 1})
         return "LangSmith answers and accepts the key"
@@ -172,7 +176,7 @@ class Mlflow:
             }
             send_request(client, "POST", path, json={"assessment": created})
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Return how many experiments there are."""
         answer = read_json(
             send_request(client, "POST", "/api/2.0/mlflow/experiments/search", json={"max_results": 100})
@@ -210,7 +214,7 @@ class Braintrust:
             {
                 "id": rows[item.score.span_id],
                 "scores": {item.name: item.value},
-                "comment": _join_label(item),
+                "comment": _format_labelled(item),
                 "metadata": item.facts,
                 "source": "external",
             }
@@ -219,7 +223,7 @@ class Braintrust:
         path = f"/v1/project_logs/{quote(self._project, safe='')}/feedback"
         send_request(client, "POST", path, json={"feedback": feedback})
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Return the project's name."""
         answer = read_json(send_request(client, "GET", f"/v1/project/{quote(self._project, safe='')}"))
         return f"Braintrust answers; the project is {answer.get('name')!r}"
@@ -263,7 +267,7 @@ class Weave:
             }
             send_request(client, "POST", "/feedback/replace", missing_is_late=True, json=body)
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Check that the project can be read; return a sentence that says so."""
         send_request(client, "POST", "/feedback/query", json={"project_id": self._project, "limit": 1})
         return f"Weave answers; {self._project} can be read"
@@ -286,7 +290,7 @@ class Datadog:
                 client, "POST", "/api/intake/llm-obs/v2/eval-metric", missing_is_late=True, json=body
             )
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Check that the key is accepted; return a sentence that says so."""
         send_request(client, "GET", "/api/v1/validate")
         return "Datadog answers and accepts the key"
@@ -319,15 +323,15 @@ class Otlp:
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Send events; one that comes twice has the same `spanproof.score.id`."""
         request = build_score_events([item.score for item in items], time.time_ns())
-        self._post_logs(client, request)
+        self._send_logs(client, request)
 
-    def check(self, client: httpx.Client) -> str:
+    def fetch_status(self, client: httpx.Client) -> str:
         """Check that an empty request is taken; return a sentence that says so."""
-        self._post_logs(client, ExportLogsServiceRequest())
+        self._send_logs(client, ExportLogsServiceRequest())
         return "the endpoint takes OTLP logs"
 
     @staticmethod
-    def _post_logs(client: httpx.Client, request: ExportLogsServiceRequest) -> None:
+    def _send_logs(client: httpx.Client, request: ExportLogsServiceRequest) -> None:
         headers = {"content-type": "application/x-protobuf"}
         send_request(client, "POST", "/v1/logs", content=request.SerializeToString(), headers=headers)
 
@@ -366,19 +370,19 @@ def open_client(sink: Sink) -> httpx.Client:
     return httpx.Client(base_url=sink.base_url, headers=headers, auth=auth, timeout=sink.timeout_s)
 
 
-def _delete(client: httpx.Client, path: str, *, only_if: bool) -> None:
+def _remove_label(client: httpx.Client, path: str, *, only_if: bool) -> None:
     if not only_if:
         return
     with suppress(NotThere):  # it is gone already
         send_request(client, "DELETE", path, missing_is_late=True)
 
 
-def _join_label(item: Item) -> str:
+def _format_labelled(item: Item) -> str:
     """Return the explanation behind the label, for products that have no place for one."""
     return f"{item.label}: {item.explanation}" if item.label else item.explanation
 
 
-def _round_amount(amount: float | None) -> float | None:
+def _compute_rounded(amount: float | None) -> float | None:
     """Return an amount with four decimal places: LangSmith refuses more."""
     return None if amount is None else round(amount, 4)
 

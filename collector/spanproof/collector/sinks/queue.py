@@ -15,9 +15,9 @@ from enum import IntEnum
 from pathlib import Path
 
 from spanproof.collector.sinks.database import open_queue_file
-from spanproof.collector.sinks.score import WITHDRAWN, Item, compute_mark, make_item
+from spanproof.collector.sinks.score import WITHDRAWN, Item, build_item, compute_mark
 from spanproof.trace import Score, Skipped
-from spanproof.trace.codec import decode, encode
+from spanproof.trace.codec import decode_value, encode_value
 from spanproof.trace.project import TraceKey
 
 _REMEMBERED = 200_000
@@ -83,12 +83,12 @@ class SinkQueue:
                 for row in self._db.execute(
                     "SELECT key, mark, state, body FROM items WHERE trace_id = ?", (trace.trace_id,)
                 )
-                if decode(Score, row[3]).cohort.project == trace.project
+                if decode_value(Score, row[3]).cohort.project == trace.project
             }
-            items = {item.key: item for item in map(make_item, scores)}
+            items = {item.key: item for item in map(build_item, scores)}
             for key, (_, _, body) in before.items():
                 if key not in items:
-                    items[key] = Item(key, replace(decode(Score, body), outcome=WITHDRAWN))
+                    items[key] = Item(key, replace(decode_value(Score, body), outcome=WITHDRAWN))
             for item in items.values():
                 known = before.get(item.key)
                 mark = compute_mark(item.score)
@@ -101,7 +101,7 @@ class SinkQueue:
                     dropped += 1
                     continue
                 room -= not waits_already
-                self._put(item, mark)
+                self._add_item(item, mark)
         return dropped
 
     def due(self, limit: int) -> list[Waiting]:
@@ -113,7 +113,8 @@ class SinkQueue:
                 (_State.WAITING, time.time_ns(), limit),
             ).fetchall()
         return [
-            Waiting(Item(row[0], decode(Score, row[1]), bool(row[2])), row[3], row[4], row[5]) for row in rows
+            Waiting(Item(row[0], decode_value(Score, row[1]), bool(row[2])), row[3], row[4], row[5])
+            for row in rows
         ]
 
     def sent(self, done: Sequence[Waiting]) -> None:
@@ -126,7 +127,7 @@ class SinkQueue:
                     "UPDATE items SET state = ?, reason = '' WHERE key = ? AND mark = ?",
                     (_State.SENT, each.item.key, each.mark),
                 )
-            self._prune()
+            self._remove_oldest()
 
     def refuse(self, item: Waiting, reason: str) -> None:
         """Note that this one will never be taken."""
@@ -161,7 +162,7 @@ class SinkQueue:
         row = self._db.execute("SELECT count(*) FROM items WHERE state = ?", (state,)).fetchone()
         return int(row[0])
 
-    def _put(self, item: Item, mark: str) -> None:
+    def _add_item(self, item: Item, mark: str) -> None:
         now_ns = time.time_ns()
         self._db.execute(
             "INSERT INTO items (key, trace_id, body, mark, state, since_ns, due_ns)"
@@ -169,10 +170,10 @@ class SinkQueue:
             " ON CONFLICT (key) DO UPDATE SET body = excluded.body, mark = excluded.mark,"
             " state = excluded.state, tries = 0, since_ns = excluded.since_ns, due_ns = excluded.due_ns,"
             " reason = ''",
-            (item.key, item.score.trace_id, encode(item.score), mark, _State.WAITING, now_ns, now_ns),
+            (item.key, item.score.trace_id, encode_value(item.score), mark, _State.WAITING, now_ns, now_ns),
         )
 
-    def _prune(self) -> None:
+    def _remove_oldest(self) -> None:
         done = self._count(_State.SENT) + self._count(_State.REFUSED)
         if done > _REMEMBERED:
             self._db.execute(

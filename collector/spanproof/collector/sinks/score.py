@@ -9,7 +9,7 @@ from uuid import UUID
 from spanproof.collector.stages.attach import find_amount, find_label, format_evaluation_name
 from spanproof.evaluators.scores import is_open
 from spanproof.trace import Cause, Cohort, Errored, Score, Scored, Skipped, digest
-from spanproof.trace.codec import encode
+from spanproof.trace.codec import encode_value
 
 WITHDRAWN = Skipped("a later evaluation of the trace no longer has this score", Cause.WITHDRAWN)
 
@@ -103,7 +103,7 @@ class Item:
         return {name: value.encode("utf-8", "replace").decode() for name, value in facts.items()}
 
 
-def make_item(score: Score) -> Item:
+def build_item(score: Score) -> Item:
     """Return a score as it is sent."""
     # Without the default project, so that keys of before, which had none, stay what they are.
     project = () if score.cohort.project == Cohort().project else (score.cohort.project,)
@@ -124,4 +124,4 @@ def make_item(score: Score) -> Item:
 
 def compute_mark(score: Score) -> str:
     """Return what differs once the score says something else."""
-    return digest("mark", encode(score.outcome), score.version)
+    return digest("mark", encode_value(score.outcome), score.version)

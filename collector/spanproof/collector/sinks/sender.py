@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from spanproof.collector.sinks.http import Adapter, Refused, Unavailable
-from spanproof.collector.sinks.lane import Lane, QueueLane, drain_lanes
+from spanproof.collector.sinks.lane import Lane, QueueLane, close_lanes
 from spanproof.collector.sinks.products import ADAPTERS, open_client
 from spanproof.collector.sinks.queue import SinkQueue, Waiting
 from spanproof.collector.telemetry import Sparingly, Telemetry
@@ -61,7 +61,7 @@ class Sinks:
 
     def drain(self, timeout_s: float) -> None:
         """Send what can be sent within the time, and end; the rest stays in the queues."""
-        drain_lanes(self._lanes, timeout_s)
+        close_lanes(self._lanes, timeout_s)
 
 
 class _Lane(QueueLane[SinkQueue]):
@@ -69,7 +69,10 @@ class _Lane(QueueLane[SinkQueue]):
 
     def __init__(self, sink: Sink, path: Path, telemetry: Telemetry) -> None:
         lane = Lane(
-            f"sink {sink.label}", self._deliver_due, lambda: self._count("retried", 1), _LONGEST_PAUSE_S
+            f"sink {sink.label}",
+            self._handle_due,
+            lambda: self._record_outcome("retried", 1),
+            _LONGEST_PAUSE_S,
         )
         queue = SinkQueue(path, sink.max_waiting)
         super().__init__(lane, queue, telemetry.sink_waiting, sink.label, sink.timeout_s)
@@ -84,7 +87,7 @@ class _Lane(QueueLane[SinkQueue]):
             evaluation.key, [score for score in evaluation.scores if self._accepts_score(score)]
         )
         if dropped:
-            self._count("dropped", dropped)
+            self._record_outcome("dropped", dropped)
             log.warning("the queue of sink %s is full: %d scores are dropped", self._sink.label, dropped)
         self._lane.wake()
 
@@ -98,15 +101,15 @@ class _Lane(QueueLane[SinkQueue]):
             case "all":
                 return True
 
-    def _deliver_due(self) -> bool:
+    def _handle_due(self) -> bool:
         due = self._queue.due(self._adapter.batch)
         if due:
             if self._client is None:
                 self._client = self._open.enter_context(open_client(self._sink))
-            self._deliver(self._client, due)
+            self._send_items(self._client, due)
         return bool(due)
 
-    def _deliver(self, client: httpx.Client, due: Sequence[Waiting]) -> None:
+    def _send_items(self, client: httpx.Client, due: Sequence[Waiting]) -> None:
         """Send these; where one of several is refused, find it by halves."""
         try:
             self._adapter.send(client, [each.item for each in due])
@@ -115,26 +118,26 @@ class _Lane(QueueLane[SinkQueue]):
         except Exception as problem:  # noqa: BLE001 - an answer of any shape costs its own score alone
             if len(due) > 1:
                 middle = len(due) // 2
-                self._deliver(client, due[:middle])
-                self._deliver(client, due[middle:])
+                self._send_items(client, due[:middle])
+                self._send_items(client, due[middle:])
                 return
-            self._give_back(due[0], problem)
+            self._record_failed(due[0], problem)
         else:
             self._queue.sent(due)
-            self._count("sent", len(due))
+            self._record_outcome("sent", len(due))
 
-    def _give_back(self, waiting: Waiting, problem: Exception) -> None:
+    def _record_failed(self, waiting: Waiting, problem: Exception) -> None:
         age_s = (time.time_ns() - waiting.since_ns) / 1e9
         if not isinstance(problem, Refused) and age_s < self._sink.keep_for_s:
             pause_s = min(_LATE_FIRST_S * 2 ** min(waiting.tries, 20), _LATE_LONGEST_S)
             self._queue.postpone([waiting], pause_s)
-            self._count("postponed", 1)
+            self._record_outcome("postponed", 1)
             return
         self._queue.refuse(waiting, str(problem))
-        self._count("refused" if isinstance(problem, Refused) else "expired", 1)
-        if (left_out := self._sparingly.left_out("refused")) is not None:
+        self._record_outcome("refused" if isinstance(problem, Refused) else "expired", 1)
+        if (left_out := self._sparingly.find_left_out("refused")) is not None:
             more = f" ({left_out} more since the last line)" if left_out else ""
             log.warning("sink %s does not take a score%s: %s", self._sink.label, more, problem)
 
-    def _count(self, outcome: str, number: int) -> None:
+    def _record_outcome(self, outcome: str, number: int) -> None:
         self._telemetry.sink_scores.labels(self._sink.label, outcome).inc(number)

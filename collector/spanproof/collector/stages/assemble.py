@@ -110,7 +110,7 @@ class _Trace:
     def whole(self) -> bool:
         """Whether the root has ended and no parent is missing."""
         ids, parents = set(), set()
-        for span_id, _, parent in self._unpack_entries():
+        for span_id, _, parent in self._iter_entries():
             if span_id != NO_SPAN_ID:
                 ids.add(span_id)
                 parents.add(parent)
@@ -132,7 +132,7 @@ class _Trace:
     def add_record(self, number: int, *, needed: bool) -> None:
         self.packed += _RECORD.pack(NO_SPAN_ID, needed, number)
 
-    def take_records(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def split_records(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Remove the log records; returns those whose bodies are needed, and all of them."""
         bodies: dict[int, None] = {}
         records: dict[int, None] = {}
@@ -148,16 +148,16 @@ class _Trace:
         self.packed[:] = spans
         return tuple(bodies), tuple(records)
 
-    def _unpack_entries(self) -> Iterator[tuple[bytes, int, bytes]]:
+    def _iter_entries(self) -> Iterator[tuple[bytes, int, bytes]]:
         return _ENTRY.iter_unpack(memoryview(self.packed)[_HEADER.size :])
 
 
-def _pack_key(key: TraceKey) -> bytes:
+def _encode_key(key: TraceKey) -> bytes:
     """Return what identifies a trace in half of the memory that its tuple takes."""
     return bytes.fromhex(key.trace_id) + key.project.encode()
 
 
-def _unpack_key(packed: bytes) -> TraceKey:
+def _decode_key(packed: bytes) -> TraceKey:
     return TraceKey(packed[_TRACE_ID_BYTES:].decode(), packed[:_TRACE_ID_BYTES].hex())
 
 
@@ -191,7 +191,7 @@ class Assembler:
 
     def add(self, fragment: Fragment, record: int, now_s: float) -> bool:
         """Take a fragment; False where the log record is not needed, as all its spans were known."""
-        trace_key = _pack_key(fragment.key)
+        trace_key = _encode_key(fragment.key)
         packed = self._open.get(trace_key, self._closed.get(trace_key))
         entries = fragment.entries
         known = _Trace(packed) if packed is not None else None
@@ -214,12 +214,12 @@ class Assembler:
         trace.packed += b"".join(fresh)
         trace.add_record(record, needed=True)
         self._size += ENTRY_BYTES * (len(fresh) + 1)
-        self._index_large(trace_key, trace, fresh)
+        self._add_to_buckets(trace_key, trace, fresh)
         return True
 
     def due(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out the traces whose time has come, then as many more as memory requires."""
-        self._forget(now_s)
+        self._remove_old(now_s)
         while self._ticks and self._ticks[0] <= now_s * _TICKS_PER_S:
             for trace_key in self._due.pop(heapq.heappop(self._ticks)):
                 packed = self._open.get(trace_key)
@@ -229,13 +229,13 @@ class Assembler:
                 whole = trace.whole
                 deadline = self._compute_deadline(trace, whole=whole)
                 if deadline > now_s:
-                    self._wake_at(trace_key, deadline)
+                    self._add_tick(trace_key, deadline)
                 else:
-                    yield self._give_out(
-                        trace_key, self._choose_reason(trace, now_s, whole=whole), now_s, whole=whole
+                    yield self._build_complete(
+                        trace_key, self._classify_end(trace, now_s, whole=whole), now_s, whole=whole
                     )
         if self._size > self._rules.max_bytes:
-            yield from self._make_room(now_s)
+            yield from self._iter_quietest(now_s)
 
     def flush(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out everything, as it is.
@@ -245,7 +245,7 @@ class Assembler:
         """
         for trace_key in list(self._open):
             whole = _Trace(self._open[trace_key]).whole
-            complete = self._give_out(trace_key, Why.SHUTDOWN, now_s, whole=whole)
+            complete = self._build_complete(trace_key, Why.SHUTDOWN, now_s, whole=whole)
             yield complete if complete.whole else replace(complete, records=())
 
     def drop(self, records: AbstractSet[int]) -> list[int]:
@@ -256,17 +256,17 @@ class Assembler:
         """
         dropped: list[int] = []
         for trace_key, packed in list(self._open.items()):
-            _, needed = _Trace(bytearray(packed)).take_records()
+            _, needed = _Trace(bytearray(packed)).split_records()
             if not records.isdisjoint(needed):
                 dropped += needed
-                self._drop(trace_key, self._open)
+                self._remove_trace(trace_key, self._open)
         return dropped
 
     def forget(self, keys: Iterable[TraceKey]) -> None:
         """Forget traces that were given out: all of their spans will come again."""
-        for trace_key in map(_pack_key, keys):
+        for trace_key in map(_encode_key, keys):
             if trace_key in self._closed:
-                self._drop(trace_key, self._closed)
+                self._remove_trace(trace_key, self._closed)
 
     def _is_known_span(self, trace_key: bytes, trace: _Trace, key: bytes) -> bool:
         buckets = self._keys.get(trace_key)
@@ -278,7 +278,7 @@ class Assembler:
             at = bucket.find(key, at + 1)
         return at >= 0
 
-    def _index_large(self, trace_key: bytes, trace: _Trace, fresh: list[bytes]) -> None:
+    def _add_to_buckets(self, trace_key: bytes, trace: _Trace, fresh: list[bytes]) -> None:
         """Keep the keys of a trace of many spans in buckets, so that adding to it takes constant time."""
         buckets = self._keys.get(trace_key)
         if buckets is None:
@@ -302,25 +302,25 @@ class Assembler:
         trace = _Trace(packed)
         trace.times = now_s, now_s, trace.times[2]
         self._open[trace_key] = packed
-        self._wake_at(trace_key, now_s + self._rules.quiet_s)
+        self._add_tick(trace_key, now_s + self._rules.quiet_s)
         return trace
 
-    def _wake_at(self, trace_key: bytes, at_s: float) -> None:
+    def _add_tick(self, trace_key: bytes, at_s: float) -> None:
         tick = math.ceil(at_s * _TICKS_PER_S)
         if tick not in self._due:
             self._due[tick] = []
             heapq.heappush(self._ticks, tick)
         self._due[tick].append(trace_key)
 
-    def _make_room(self, now_s: float) -> Iterator[CompleteTrace]:
+    def _iter_quietest(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out the quietest traces; more than needed, so that not every span has to make room."""
         enough = self._rules.max_bytes * _ROOM_LEFT_FULL
         for trace_key in sorted(self._open, key=lambda trace_key: _Trace(self._open[trace_key]).times[1]):
             if self._size <= enough:
                 return
             whole = _Trace(self._open[trace_key]).whole
-            yield self._give_out(trace_key, Why.MEMORY, now_s, whole=whole)
-            self._drop(trace_key, self._closed)
+            yield self._build_complete(trace_key, Why.MEMORY, now_s, whole=whole)
+            self._remove_trace(trace_key, self._closed)
 
     def _compute_deadline(self, trace: _Trace, *, whole: bool) -> float:
         first_s, last_s, generation = trace.times
@@ -328,34 +328,34 @@ class Assembler:
         patience = min(1 << min(generation, 16), _MOST_PATIENCE)
         return min(last_s + quiet * patience, first_s + self._rules.max_wait_s)
 
-    def _choose_reason(self, trace: _Trace, now_s: float, *, whole: bool) -> Why:
+    def _classify_end(self, trace: _Trace, now_s: float, *, whole: bool) -> Why:
         if now_s >= trace.times[0] + self._rules.max_wait_s:
             return Why.MAX_WAIT
         return Why.QUIET if whole else Why.ORPHANS
 
-    def _give_out(self, trace_key: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
+    def _build_complete(self, trace_key: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
         packed = self._open.pop(trace_key)
         trace = _Trace(packed)
         before = len(packed)
-        bodies, records = trace.take_records()
+        bodies, records = trace.split_records()
         self._size -= before - len(packed)
         first, _, generation = trace.times
         trace.times = first, now_s, min(generation + 1, 0xFFFF)
         self._closed[trace_key] = packed
         return CompleteTrace(
-            _unpack_key(trace_key), bodies, records, generation, whole, why, trace.span_count
+            _decode_key(trace_key), bodies, records, generation, whole, why, trace.span_count
         )
 
-    def _forget(self, now_s: float) -> None:
+    def _remove_old(self, now_s: float) -> None:
         """Drop evaluated traces that are too old, or whose memory is needed."""
         while self._closed:
             trace_key = next(iter(self._closed))
             last = _Trace(self._closed[trace_key]).times[1]
             if last + self._rules.reopen_s > now_s and self._size <= self._rules.max_bytes:
                 return
-            self._drop(trace_key, self._closed)
+            self._remove_trace(trace_key, self._closed)
 
-    def _drop(self, trace_key: bytes, traces: dict[bytes, bytearray]) -> None:
+    def _remove_trace(self, trace_key: bytes, traces: dict[bytes, bytearray]) -> None:
         packed = traces.pop(trace_key)
         self._size -= _TRACE_BYTES + len(packed) - _HEADER.size
         self._size -= sum(map(len, self._keys.pop(trace_key, ())))

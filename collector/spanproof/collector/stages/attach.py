@@ -26,7 +26,7 @@ from spanproof.evaluators.scores import is_open
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import AttributeValue, Errored, Score, Scored, Skipped, SpanKind, State, Trace
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 EVALUATOR_SCOPE = f"{ours.SCOPE_PREFIX}evaluators"
 """The instrumentation scope of everything that is written here; the receivers know our own spans by it."""
@@ -49,7 +49,7 @@ def format_evaluation_name(score: Score) -> str:
     return f"spanproof.{score.layer.value}" if own else f"spanproof.{score.layer.value}.{score.name}"
 
 
-def derive_span_id(score: Score) -> str:
+def get_span_id(score: Score) -> str:
     """Return the id of a score's span: the same at each evaluation of a thing, never all zeros."""
     span_id = score.id[:16]
     return span_id if int(span_id, 16) else "0000000000000001"
@@ -60,7 +60,7 @@ def build_evaluation_events(
 ) -> ExportLogsServiceRequest:
     """Return the scores as `gen_ai.evaluation.result` events; `now_ns` is when they are written."""
     request = ExportLogsServiceRequest()
-    for resource, group in _group_by_resource(evaluation.trace, scores):
+    for resource, group in _list_by_resource(evaluation.trace, scores):
         logs = request.resource_logs.add(resource=resource)
         scope = logs.scope_logs.add()
         scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
@@ -90,7 +90,7 @@ def build_score_events(scores: Sequence[Score], now_ns: int) -> ExportLogsServic
 def build_evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) -> ExportTraceServiceRequest:
     """Return the scores as spans of kind EVALUATOR, each under the run it belongs to."""
     request = ExportTraceServiceRequest()
-    for resource, group in _group_by_resource(evaluation.trace, scores):
+    for resource, group in _list_by_resource(evaluation.trace, scores):
         spans = request.resource_spans.add(resource=resource)
         scope = spans.scope_spans.add()
         scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
@@ -98,7 +98,7 @@ def build_evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) 
     return request
 
 
-def annotate(request: ExportTraceServiceRequest, scores: Sequence[Score]) -> None:
+def add_annotations(request: ExportTraceServiceRequest, scores: Sequence[Score]) -> None:
     """Add to each judged span of the request, in place, what was found about it."""
     by_span: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
@@ -107,7 +107,7 @@ def annotate(request: ExportTraceServiceRequest, scores: Sequence[Score]) -> Non
     for resource in request.resource_spans:
         for scope in resource.scope_spans:
             for span in scope.spans:
-                _annotate_span(span, by_span.get((span.trace_id.hex(), span.span_id.hex()), []))
+                _add_span_annotations(span, by_span.get((span.trace_id.hex(), span.span_id.hex()), []))
 
 
 def remove_annotations(span: OtlpSpan) -> bool:
@@ -153,7 +153,7 @@ def _build_evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
     at_ns = judged.end_ns if judged else score.span_time_ns
     span = OtlpSpan(
         trace_id=bytes.fromhex(score.trace_id),
-        span_id=bytes.fromhex(derive_span_id(score)),
+        span_id=bytes.fromhex(get_span_id(score)),
         parent_span_id=bytes.fromhex(score.run_span_id) if run else b"",
         name=format_evaluation_name(score),
         kind=OtlpSpan.SPAN_KIND_INTERNAL,
@@ -162,7 +162,7 @@ def _build_evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
         attributes=_to_key_values(
             {
                 openinference.SPAN_KIND: SpanKind.EVALUATOR.value,
-                openinference.OUTPUT_VALUE: orjson.dumps(_summarise_outcome(score)).decode(),
+                openinference.OUTPUT_VALUE: orjson.dumps(_build_outcome_attributes(score)).decode(),
                 openinference.OUTPUT_MIME_TYPE: openinference.MIME_JSON,
                 **_build_attributes(score),
             }
@@ -175,16 +175,18 @@ def _build_evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
     return span
 
 
-def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
+def _add_span_annotations(span: OtlpSpan, scores: Sequence[Score]) -> None:
     present = {pair.key for pair in span.attributes}
-    position = _find_free_index(present)
+    position = _get_free_index(present)
     for score in scores:
         prefix = f"{ANNOTATION_PREFIX}{position}.evaluation."
         if isinstance(score.outcome, Errored):
             # Without a result the object would not be valid OpenInference; the error itself is given by name.
             fields: dict[str, AttributeValue] = {"label": "error", "explanation": score.outcome.message}
         else:
-            fields = {key: value for key, value in _summarise_outcome(score).items() if value is not None}
+            fields = {
+                key: value for key, value in _build_outcome_attributes(score).items() if value is not None
+            }
         fields = {
             "name": format_evaluation_name(score),
             **fields,
@@ -195,7 +197,7 @@ def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
         position += 1
 
 
-def _find_free_index(keys: set[str]) -> int:
+def _get_free_index(keys: set[str]) -> int:
     taken = {
         int(index)
         for key in keys
@@ -205,7 +207,7 @@ def _find_free_index(keys: set[str]) -> int:
     return max(taken, default=-1) + 1
 
 
-def _summarise_outcome(score: Score) -> dict[str, AttributeValue]:
+def _build_outcome_attributes(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         label = find_label(score)
@@ -271,7 +273,7 @@ def find_label(score: Score) -> str | None:
     return State.OPEN.value if is_open(score) else None
 
 
-def _group_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:
+def _list_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:
     """Return scores by the resource of the span they judge, so that backends file them by its service."""
     groups: dict[bytes, tuple[Resource, list[Score]]] = {}
     for score in scores:
@@ -284,11 +286,14 @@ def _group_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[
 
 def _to_key_values(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
     return [
-        KeyValue(key=_clean(key), value=any_value(_clean(value) if isinstance(value, str) else value))
+        KeyValue(
+            key=_normalise_surrogates(key),
+            value=build_any_value(_normalise_surrogates(value) if isinstance(value, str) else value),
+        )
         for key, value in attributes.items()
     ]
 
 
-def _clean(text: str) -> str:
+def _normalise_surrogates(text: str) -> str:
     """Return text without the lone surrogates that snippets may hold and protobuf strings cannot."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -138,7 +138,7 @@ class Evaluators:
         self._under_way: set[TraceKey] = set()
         self._waiting: dict[TraceKey, CompleteTrace] = {}
         self._inbox: queue.SimpleQueue[CompleteTrace | None] = queue.SimpleQueue()
-        self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
+        self._dispatch = threading.Thread(target=self._run_dispatch, name="spanproof-dispatch", daemon=True)
         self._lanes = [
             _Lane(
                 number,
@@ -150,7 +150,7 @@ class Evaluators:
                 resubmit=self.submit,
                 wants_bodies=wants_bodies,
             )
-            for number, share in enumerate(share_limits(start))
+            for number, share in enumerate(list_shared_starts(start))
         ]
 
     @property
@@ -180,7 +180,7 @@ class Evaluators:
         with self._guard:
             if complete.key in self._under_way:
                 former = self._waiting.get(complete.key)
-                self._waiting[complete.key] = merge_states(former, complete) if former else complete
+                self._waiting[complete.key] = build_merged_state(former, complete) if former else complete
                 return
             self._under_way.add(complete.key)
         self._inbox.put(complete)
@@ -215,7 +215,7 @@ class Evaluators:
         if self._dispatch.ident is not None:
             self._dispatch.join()
 
-    def _dispatch_all(self) -> None:
+    def _run_dispatch(self) -> None:
         while True:
             batch = [self._inbox.get()]
             while not self._inbox.empty():
@@ -224,7 +224,7 @@ class Evaluators:
             former = self._fetch_former([complete.key for complete in traces])
             for complete in traces:
                 if former is None:
-                    self._leave_in_log(complete)
+                    self._record_left_in_log(complete)
                     continue
                 shard = int(complete.trace_id[-8:], 16) % len(self._lanes)
                 self._lanes[shard].put(_Attempt(complete, former.get(complete.key)))
@@ -245,7 +245,7 @@ class Evaluators:
                     return None
         return {}
 
-    def _leave_in_log(self, complete: CompleteTrace) -> None:
+    def _record_left_in_log(self, complete: CompleteTrace) -> None:
         with self._guard:
             self._under_way.discard(complete.key)
             self._waiting.pop(complete.key, None)
@@ -321,7 +321,7 @@ class _Lane:
         if self._thread.ident is not None:
             self._thread.join(_STOP_S)
             if self._thread.is_alive():
-                self._end_process()  # the thread waits for a job's answer: this gives it one
+                self._wait_for_process_end()  # the thread waits for a job's answer: this gives it one
                 self._thread.join(_STOP_S)
 
     def _run(self) -> None:
@@ -333,12 +333,12 @@ class _Lane:
             return
         self.opened.set_result(None)
         try:
-            while (attempt := self._take_next()) is not None:
-                self._process_attempt(attempt)
+            while (attempt := self._find_next()) is not None:
+                self._handle_attempt(attempt)
         finally:
-            self._end_process()
+            self._wait_for_process_end()
 
-    def _take_next(self) -> _Attempt | None:
+    def _find_next(self) -> _Attempt | None:
         """Return the attempt whose time has come, or the next of the inbox; None at the end."""
         while not self._closing.is_set():
             now_s = time.monotonic()
@@ -350,34 +350,34 @@ class _Lane:
                 continue
         return None
 
-    def _process_attempt(self, attempt: _Attempt) -> None:
+    def _handle_attempt(self, attempt: _Attempt) -> None:
         if attempt.is_stored:
             self._resubmit(attempt.complete)
             return
         began_ns = time.time_ns()
-        too_large = self._check_size(attempt)
+        too_large = self._find_size_failure(attempt)
         if too_large is not None:
             attempt = replace(attempt, number=0)
-        result = too_large or self._try(attempt)
+        result = too_large or self._run_attempt(attempt)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
         work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
         if result.evaluation is None:
-            self._try_again(attempt, result, work)
+            self._add_next_attempt(attempt, result, work)
             return
-        again = self._follow_up(attempt, result.evaluation)
+        again = self._find_follow_up(attempt, result.evaluation)
         if again is not None:
-            self._put_later(*again)
+            self._add_later(*again)
             return
         self._telemetry.evaluation_seconds.observe(result.seconds)
         self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
-        if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
+        if NoReplayCause.BUILDING in _list_causes(result.evaluation):
             stored = replace(
                 attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
             )
-            self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
+            self._add_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
 
-    def _try_again(self, attempt: _Attempt, result: Result, work: Work) -> None:
+    def _add_next_attempt(self, attempt: _Attempt, result: Result, work: Work) -> None:
         """Put the attempt that follows a failed one in the queue; after the last give the trace up."""
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
         # What is too slow without a replay is as slow the next time, and a trace does not get smaller.
@@ -387,11 +387,11 @@ class _Lane:
             pause_s = _compute_backoff_s(attempt)
             without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
             following = replace(attempt, number=attempt.number + 1, without_replay=without)
-            self._put_later(pause_s, following)
+            self._add_later(pause_s, following)
             return
-        self._give_up(attempt, result, work)
+        self._record_failed(attempt, result, work)
 
-    def _check_size(self, attempt: _Attempt) -> Result | None:
+    def _find_size_failure(self, attempt: _Attempt) -> Result | None:
         """Return the failure of a trace of too many spans, which no process has to read to know it.
 
         Those that only the store has are counted by the process.
@@ -402,15 +402,17 @@ class _Lane:
             return Result(None, SIZE_STAGE, type(problem).__name__, str(problem))
         return None
 
-    def _put_later(self, pause_s: float, attempt: _Attempt) -> None:
+    def _add_later(self, pause_s: float, attempt: _Attempt) -> None:
         heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), attempt))
 
-    def _follow_up(self, attempt: _Attempt, evaluation: TraceEvaluation) -> tuple[float, _Attempt] | None:
+    def _find_follow_up(
+        self, attempt: _Attempt, evaluation: TraceEvaluation
+    ) -> tuple[float, _Attempt] | None:
         """Return when to evaluate the trace again, and how; None where the evaluation holds.
 
         Again: while an environment is being built, and where a replay failed on our side.
         """
-        causes = _collect_causes(evaluation)
+        causes = _list_causes(evaluation)
         if NoReplayCause.BUILDING in causes and attempt.waited_s < _LONGEST_BUILD_S:
             pause_s = compute_build_pause_s(attempt.waited_s)
             return pause_s, replace(attempt, waited_s=attempt.waited_s + pause_s)
@@ -418,7 +420,7 @@ class _Lane:
             return _compute_backoff_s(attempt), replace(attempt, number=attempt.number + 1)
         return None
 
-    def _give_up(self, attempt: _Attempt, failed: Result, work: Work) -> None:
+    def _record_failed(self, attempt: _Attempt, failed: Result, work: Work) -> None:
         """Hand on errored scores in place of an evaluation, and a dead letter to retry it from."""
         complete = attempt.complete
         self._telemetry.traces_failed.labels(failed.stage).inc()
@@ -429,7 +431,7 @@ class _Lane:
             failed.error_type,
             failed.error,
         )
-        errored = self._try(replace(attempt, number=0), failure=(failed.error_type, failed.error))
+        errored = self._run_attempt(replace(attempt, number=0), failure=(failed.error_type, failed.error))
         letter = DeadLetter(
             complete.trace_id,
             failed.stage,
@@ -442,7 +444,7 @@ class _Lane:
         )
         self._hand_on(Evaluated(complete, errored.evaluation, letter, letter.body, work))
 
-    def _try(self, attempt: _Attempt, failure: tuple[str, str] | None = None) -> Result:
+    def _run_attempt(self, attempt: _Attempt, failure: tuple[str, str] | None = None) -> Result:
         try:
             job = Job(
                 attempt.complete.key,
@@ -482,11 +484,11 @@ class _Lane:
             if job.failure is not None:
                 deadline_s = max(deadline_s, _FAILURE_DEADLINE_S)
             if not self._wait_for_result(self._line, deadline_s):
-                self._end_process()
+                self._wait_for_process_end()
                 raise WorkerSlow(f"evaluating the trace took longer than {deadline_s:g} s")
             result = self._line.recv()
         except (EOFError, OSError) as gone:
-            code = self._end_process()
+            code = self._wait_for_process_end()
             raise WorkerGone(f"the worker process ended with exit code {code}") from gone
         assert isinstance(result, Result)
         write_log_lines(result.lines)
@@ -497,7 +499,7 @@ class _Lane:
         assert self._process is not None
         clock, worked_s = WorkClock(self._process.pid), 0.0
         while not line.poll(min(_LOOK_EVERY_S, max(0.0, deadline_s - worked_s))):
-            worked_s = clock.measure_work()
+            worked_s = clock.compute_work_s()
             if worked_s >= deadline_s or clock.elapsed_s >= _LONGEST_DELAY * deadline_s:
                 return False
         return True
@@ -518,17 +520,17 @@ class _Lane:
             self._line.send(self._start)
             started = self._line.recv()
         except (EOFError, OSError) as gone:
-            code = self._end_process()
+            code = self._wait_for_process_end()
             raise WorkerGone(f"a worker process ended at its start with exit code {code}") from gone
         assert isinstance(started, Started)
         if self._number == 0:
             write_log_lines(started.lines)
         if started.failure is not None:
-            self._end_process()
+            self._wait_for_process_end()
             raise started.failure
         self._is_loading = True
 
-    def _end_process(self) -> int | None:
+    def _wait_for_process_end(self) -> int | None:
         """End the process, if there is one; returns its exit code."""
         process, line = self._process, self._line
         self._process = self._line = None
@@ -552,7 +554,7 @@ def compute_build_pause_s(waited_s: float) -> float:
     return min(max(_BUILD_PAUSE_S, waited_s), _LONGEST_BUILD_PAUSE_S)
 
 
-def share_limits(start: Start) -> list[Start]:
+def list_shared_starts(start: Start) -> list[Start]:
     """Return what each process of the pool starts with, so that the limits hold for all of them together.
 
     Programs at once are shared out, at least one to each process; the judge's limits are kept in a directory.
@@ -562,7 +564,7 @@ def share_limits(start: Start) -> list[Start]:
     if config.evaluation.replay and programs < processes:
         log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
         processes = programs
-    judge = share_judge(config)
+    judge = build_shared_judge(config)
     starts = []
     for number in range(processes):
         share = max(1, programs // processes + (number < programs % processes))
@@ -571,24 +573,24 @@ def share_limits(start: Start) -> list[Start]:
     return starts
 
 
-def share_judge(config: Config) -> JudgeChoice:
+def build_shared_judge(config: Config) -> JudgeChoice:
     """Return the judge with the directories in which its processes share limits and replies."""
-    shared = locate_judge_directory(config)
+    shared = get_judge_directory(config)
     recordings = config.judge.recordings or shared / _REPLIES_DIRECTORY
     return config.judge.model_copy(update={"shared": shared, "recordings": recordings})
 
 
-def locate_judge_directory(config: Config) -> Path:
+def get_judge_directory(config: Config) -> Path:
     """Return the directory that the processes of a judge share: its limits, its replies, its bounds."""
     return config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY
 
 
-def _collect_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
+def _list_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
     """Return why runs of a trace were not replayed."""
     return {run.replay.cause for run in evaluation.runs if isinstance(run.replay, NoReplay)}
 
 
-def merge_states(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:
+def build_merged_state(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:
     """Return two states of a trace that wait for the same former one as one state."""
     return replace(
         later,

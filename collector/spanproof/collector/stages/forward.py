@@ -17,8 +17,8 @@ from pathlib import Path
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.signals import Signal
-from spanproof.collector.sinks.lane import Lane, QueueLane, drain_lanes
-from spanproof.collector.stages.attach import annotate, build_evaluation_events, build_evaluator_spans
+from spanproof.collector.sinks.lane import Lane, QueueLane, close_lanes
+from spanproof.collector.stages.attach import add_annotations, build_evaluation_events, build_evaluator_spans
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.otlp_client import Delivery, Target, open_target
 from spanproof.collector.stages.own_spans import build_own_spans
@@ -81,7 +81,7 @@ class Forwarder:
         requests = [self._build_requests(evaluated) for evaluated in batch]
         own = build_own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
         for lane in self._lanes:
-            lane.put_traces(requests, own)
+            lane.add_traces(requests, own)
 
     def forward(self, signal: Signal, body: bytes) -> None:
         """Queue a request as it came, durably.
@@ -94,7 +94,7 @@ class Forwarder:
 
     def drain(self, timeout_s: float) -> None:
         """Send what can be sent within the time, and end; the rest stays in the queues."""
-        drain_lanes(self._lanes, timeout_s)
+        close_lanes(self._lanes, timeout_s)
 
     def _build_requests(self, evaluated: Evaluated) -> _TraceRequests:
         evaluation = evaluated.evaluation
@@ -105,7 +105,7 @@ class Forwarder:
         if not self._sends_judged:
             return _TraceRequests(evaluated.body, b"", events)
         judged = ExportTraceServiceRequest.FromString(evaluated.body)
-        annotate(judged, evaluation.scores)
+        add_annotations(judged, evaluation.scores)
         judged.MergeFrom(build_evaluator_spans(evaluation, scores))
         return _TraceRequests(evaluated.body, judged.SerializeToString(), events)
 
@@ -123,7 +123,7 @@ class _TargetLane(QueueLane[RequestQueue]):
     """One target's queue and thread."""
 
     def __init__(self, target: Forward, path: Path, telemetry: Telemetry) -> None:
-        lane = Lane(f"forward {target.label}", self._deliver, lambda: None, _LONGEST_PAUSE_S)
+        lane = Lane(f"forward {target.label}", self._handle_first, lambda: None, _LONGEST_PAUSE_S)
         queue = RequestQueue(path, target.queue_bytes)
         super().__init__(lane, queue, telemetry.forward_waiting, target.label, target.timeout_s)
         self._target = target
@@ -141,15 +141,15 @@ class _TargetLane(QueueLane[RequestQueue]):
         self._client: Target | None = None
         self._trying, self._tried_s = 0, 0.0
 
-    def put_traces(self, requests: Iterable[_TraceRequests], own_traces: bytes) -> None:
+    def add_traces(self, requests: Iterable[_TraceRequests], own_traces: bytes) -> None:
         wanted: list[tuple[Signal, bytes]] = []
         for request in requests:
             spans = request.judged if self._target.traces == "all" else request.plain
             wanted += [(Signal.TRACES, spans), (Signal.LOGS, request.events)]
-        self._put_requests(self._select_wanted(wanted) + self._select_own(own_traces))
+        self._add_requests(self._select_wanted(wanted) + self._select_own(own_traces))
 
     def put(self, signal: Signal, body: bytes) -> None:
-        self._put_requests(self._select_wanted([(signal, body)]))
+        self._add_requests(self._select_wanted([(signal, body)]))
 
     def _select_wanted(self, requests: Iterable[tuple[Signal, bytes]]) -> list[tuple[Signal, bytes]]:
         return [(signal, body) for signal, body in requests if body and signal in self._wanted]
@@ -157,13 +157,13 @@ class _TargetLane(QueueLane[RequestQueue]):
     def _select_own(self, body: bytes) -> list[tuple[Signal, bytes]]:
         return [(Signal.TRACES, body)] if body and self._target.own_traces else []
 
-    def _put_requests(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
+    def _add_requests(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
         if not wanted:
             return
         dropped = self._queue.put(wanted)
         for signal in dropped:
-            self._count(signal, Delivery.DROPPED)
-        if dropped and (left_out := self._sparingly.left_out("full")) is not None:
+            self._record_delivery(signal, Delivery.DROPPED)
+        if dropped and (left_out := self._sparingly.find_left_out("full")) is not None:
             log.warning(
                 "the queue for %s is full: %d requests are dropped",
                 self._target.label,
@@ -171,7 +171,7 @@ class _TargetLane(QueueLane[RequestQueue]):
             )
         self._lane.wake()
 
-    def _deliver(self) -> bool:
+    def _handle_first(self) -> bool:
         waiting = self._queue.first()
         if waiting is None:
             return False
@@ -185,8 +185,8 @@ class _TargetLane(QueueLane[RequestQueue]):
                 self._client = self._open.enter_context(open_target(self._target))
             delivery = self._client.send(waiting.signal, waiting.body)
         self._queue.remove(waiting)
-        self._count(waiting.signal, delivery)
+        self._record_delivery(waiting.signal, delivery)
         return True
 
-    def _count(self, signal: Signal, delivery: Delivery) -> None:
+    def _record_delivery(self, signal: Signal, delivery: Delivery) -> None:
         self._telemetry.forwarded.labels(signal.value, delivery.value).inc()

@@ -60,7 +60,7 @@ DEFAULT_PROJECT = Cohort().project
 """Of spans that name none, where the configuration names no other."""
 
 
-def index_request(request: ExportTraceServiceRequest, body: bytes, project: str = DEFAULT_PROJECT) -> Index:
+def build_index(request: ExportTraceServiceRequest, body: bytes, project: str = DEFAULT_PROJECT) -> Index:
     """Index the spans of a request, which is cleaned in place of what is not to be stored.
 
     Removed are spans with invalid ids, our own spans, and scores that an earlier pass through
@@ -97,10 +97,10 @@ def index_request(request: ExportTraceServiceRequest, body: bytes, project: str 
     return Index(fragments, spans, rejected, own, changed)
 
 
-def extract_trace_spans(
+def select_trace_spans(
     request: ExportTraceServiceRequest, key: TraceKey, project: str = DEFAULT_PROJECT
 ) -> ExportTraceServiceRequest:
-    """Return the spans of one trace out of a request, cleaned as `index_request` cleans them.
+    """Return the spans of one trace out of a request, cleaned as `build_index` cleans them.
 
     Its project is that of each resource then, and no span names another.
 

@@ -111,7 +111,7 @@ class _HttpTarget:
     def send(self, signal: Signal, body: bytes) -> Delivery:
         headers = {}
         if len(body) >= _COMPRESS_FROM_BYTES:
-            body, headers["content-encoding"] = _compress_body(body), "gzip"
+            body, headers["content-encoding"] = _encode_gzip(body), "gzip"
         where = f"{self._endpoint}{signal.path}"
         try:
             response = self._client.post(where, content=body, headers=headers)
@@ -120,7 +120,7 @@ class _HttpTarget:
         if response.is_success:
             return _read_answer(where, signal, response.content)
         if response.status_code in _RETRYABLE_STATUS:
-            raise Unavailable(f"{where}: HTTP {response.status_code}", _retry_after_s(response))
+            raise Unavailable(f"{where}: HTTP {response.status_code}", _get_retry_after_s(response))
         log.warning("%s refused a request: HTTP %d", where, response.status_code)
         return Delivery.REFUSED
 
@@ -144,7 +144,7 @@ class _GrpcTarget:
             )
         except grpc.RpcError as failure:
             call: Any = failure
-            wait_s = _retry_delay_s(call)
+            wait_s = _find_retry_delay_s(call)
             why = f"{self._endpoint}: {call.code().name}: {call.details()}"
             exhausted = call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and wait_s is not None
             if call.code() in _RETRYABLE_CODES or exhausted:
@@ -166,7 +166,7 @@ class _FileTarget:
         line = encode_json(SHAPES[signal].request.FromString(body)) + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._rotate(len(line))
+            self._update_file(len(line))
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 size = os.fstat(descriptor).st_size
@@ -180,7 +180,7 @@ class _FileTarget:
             raise Unavailable(f"{self._path}: {failure.strerror or failure}") from failure
         return Delivery.SENT
 
-    def _rotate(self, more: int) -> None:
+    def _update_file(self, more: int) -> None:
         with suppress(FileNotFoundError):
             if self._path.stat().st_size + more <= self._rotate_bytes:
                 return
@@ -230,7 +230,7 @@ def _read_answer(where: str, signal: Signal, answer: bytes) -> Delivery:
     return Delivery.PARTIAL
 
 
-def _retry_after_s(response: httpx.Response) -> float:
+def _get_retry_after_s(response: httpx.Response) -> float:
     """Return the wait that an endpoint requires, given in seconds or as a date."""
     given = response.headers.get("retry-after", "").strip()
     if given.isdecimal():
@@ -242,7 +242,7 @@ def _retry_after_s(response: httpx.Response) -> float:
         return 0.0
 
 
-def _retry_delay_s(call: Any) -> float | None:
+def _find_retry_delay_s(call: Any) -> float | None:
     """Return the wait in the details of a status, None where there is none."""
     for key, value in call.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
@@ -255,6 +255,6 @@ def _retry_delay_s(call: Any) -> float | None:
     return None
 
 
-def _compress_body(body: bytes) -> bytes:
+def _encode_gzip(body: bytes) -> bytes:
     compressor = isal_zlib.compressobj(level=1, wbits=_GZIP_WINDOW)
     return compressor.compress(body) + compressor.flush()

@@ -19,7 +19,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 from spanproof.collector.stages.attach import COLLECTOR_SCOPE
 from spanproof.collector.stages.evaluate import Evaluated, Work
 from spanproof.semconv import spanproof as ours
-from spanproof.trace.otlp import any_value
+from spanproof.trace.otlp import build_any_value
 
 _SERVICE = "spanproof"
 _VERSION = version("spanproof")
@@ -55,7 +55,7 @@ def _add_trace(scope: ScopeSpans, evaluated: Evaluated, work: Work, stored_ns: i
         end_time_unix_nano=stored_ns,
     )
     root.attributes.extend(_to_key_values(_build_attributes(evaluated)))
-    linked = _get_linked_ids(evaluated)
+    linked = _find_linked_ids(evaluated)
     if linked is not None:
         root.links.add(trace_id=linked[0], span_id=linked[1])
     if evaluated.letter is not None:
@@ -93,7 +93,7 @@ def _build_attributes(evaluated: Evaluated) -> dict[str, str | int]:
     return facts
 
 
-def _get_linked_ids(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
+def _find_linked_ids(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
     """Return the ids of the trace and of its first span, where they are ids."""
     if evaluated.evaluation is None or not evaluated.evaluation.trace.spans:
         return None
@@ -108,4 +108,4 @@ def _get_linked_ids(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
 
 
 def _to_key_values(facts: dict[str, str] | dict[str, str | int]) -> list[KeyValue]:
-    return [KeyValue(key=name, value=any_value(value)) for name, value in facts.items()]
+    return [KeyValue(key=name, value=build_any_value(value)) for name, value in facts.items()]

@@ -30,6 +30,6 @@ class Pace:
         """Return when a batch is to be written whose first member came at this time (`time.monotonic`)."""
         return max(first_s + self._soon_s, self._last_s + self._every_s)
 
-    def note_write(self) -> None:
+    def record_write(self) -> None:
         """Note that a batch is written now."""
         self._last_s = time.monotonic()

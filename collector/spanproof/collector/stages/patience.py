@@ -22,7 +22,7 @@ class PatientWrites:
         self._telemetry = telemetry
         self._given_up = threading.Event()
 
-    def give_up(self) -> None:
+    def record_given_up(self) -> None:
         """Try nothing again from now on."""
         self._given_up.set()
 

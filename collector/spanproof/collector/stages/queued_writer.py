@@ -39,7 +39,7 @@ class QueuedWriter(ABC, Generic[Item]):
         """Write everything that was put and end; False when the store would not take it in time."""
         self._inbox.put(None)
         self._thread.join(timeout_s)
-        self._patience.give_up()
+        self._patience.record_given_up()
         drained = not self._thread.is_alive()
         self._thread.join(LONGEST_PAUSE_S)
         return drained

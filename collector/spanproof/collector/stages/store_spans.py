@@ -52,14 +52,14 @@ class SpanWriter(QueuedWriter[Accepted]):
     def _run(self) -> None:
         more = True
         while more:
-            batch, more = self._take_batch()
+            batch, more = self._get_batch()
             if batch:
                 try:
                     self._write(batch)
                 except Exception:
                     log.exception("writing the spans of %d requests failed; they stay in the log", len(batch))
 
-    def _take_batch(self) -> tuple[list[Accepted], bool]:
+    def _get_batch(self) -> tuple[list[Accepted], bool]:
         """Return what came until the batch is due; False where nothing more will come."""
         first = self._inbox.get()
         if first is None:
@@ -77,13 +77,13 @@ class SpanWriter(QueuedWriter[Accepted]):
                 continue
             batch.append(taken)
             spans += taken.index.spans
-        self._pace.note_write()
+        self._pace.record_write()
         return batch, more
 
     def _write(self, batch: Sequence[Accepted]) -> None:
         """Store a batch; of one that the store refuses each request by itself."""
         try:
-            if not self._patience.write(lambda: self._store_batch(batch)):
+            if not self._patience.write(lambda: self._write_batch(batch)):
                 return
         except Exception as failure:
             if len(batch) > 1:
@@ -98,6 +98,6 @@ class SpanWriter(QueuedWriter[Accepted]):
         for accepted in batch:
             self._on_stored(accepted.size)
 
-    def _store_batch(self, batch: Sequence[Accepted]) -> None:
+    def _write_batch(self, batch: Sequence[Accepted]) -> None:
         stored = self._store.write_spans([accepted.request for accepted in batch], self._project)
         self._telemetry.spans_stored.inc(stored)

@@ -42,7 +42,7 @@ class WorkClock:
         """Seconds by the clock."""
         return self._read_time() - self._began_s
 
-    def measure_work(self) -> float:
+    def compute_work_s(self) -> float:
         """Return the seconds that the process could work since the clock was made."""
         now_s, waits = self._read_time(), self._read_waits(self._pid)
         passed_s = now_s - self._last_s

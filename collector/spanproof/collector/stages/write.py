@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
-from spanproof.collector.stages.fragments import extract_trace_spans
+from spanproof.collector.stages.fragments import select_trace_spans
 from spanproof.collector.stages.pace import Pace
 from spanproof.collector.stages.queued_writer import QueuedWriter
 from spanproof.collector.telemetry import Telemetry
@@ -67,14 +67,14 @@ class Writer(QueuedWriter[Evaluated]):
         checkpointed = time.monotonic()
         more = True
         while more:
-            batch, more = self._take_batch()
+            batch, more = self._get_batch()
             if batch:
                 self._write_or_log(batch)
             if not more or time.monotonic() - checkpointed >= _CHECKPOINT_EVERY_S:
                 self._write_checkpoint()
                 checkpointed = time.monotonic()
 
-    def _take_batch(self) -> tuple[list[Evaluated], bool]:
+    def _get_batch(self) -> tuple[list[Evaluated], bool]:
         """Return what came until the batch is due; False where nothing more will come."""
         batch: list[Evaluated] = []
         until = time.monotonic() + _CHECKPOINT_EVERY_S
@@ -91,7 +91,7 @@ class Writer(QueuedWriter[Evaluated]):
                 until = self._pace.compute_deadline(time.monotonic())
             batch.append(taken)
         if batch:
-            self._pace.note_write()
+            self._pace.record_write()
         return batch, more
 
     def _write_or_log(self, batch: Sequence[Evaluated]) -> None:
@@ -102,25 +102,25 @@ class Writer(QueuedWriter[Evaluated]):
 
     def _write(self, batch: Sequence[Evaluated]) -> None:
         batch = [evaluated for evaluated in batch if self._may_store(evaluated)]
-        refused = self._store_all([evaluated for evaluated in batch if evaluated.evaluation is not None])
+        refused = self._find_refused([evaluated for evaluated in batch if evaluated.evaluation is not None])
         if refused is None:
             return
         letters = [evaluated.letter for evaluated in batch if evaluated.letter is not None]
-        letters += [self._make_dead_letter(evaluated, why) for evaluated, why in refused.values()]
+        letters += [self._build_dead_letter(evaluated, why) for evaluated, why in refused.values()]
         if letters and not self._write_patiently(lambda: self._store.write_dead_letters(letters)):
             return
         self._keep([evaluated for evaluated in batch if evaluated.complete.key not in refused])
         for evaluated in batch:
             self._wal.settle(evaluated.complete.records)
         self._telemetry.traces_failed.labels("store").inc(len(refused))
-        self._count([evaluated for evaluated in batch if evaluated.complete.key not in refused])
+        self._record_counts([evaluated for evaluated in batch if evaluated.complete.key not in refused])
         for listener in self._listeners:
             try:
                 listener(batch)
             except Exception:
                 log.exception("a listener failed on a batch of %d traces", len(batch))
 
-    def _store_all(self, batch: Sequence[Evaluated]) -> dict[TraceKey, tuple[Evaluated, Exception]] | None:
+    def _find_refused(self, batch: Sequence[Evaluated]) -> dict[TraceKey, tuple[Evaluated, Exception]] | None:
         """Return the traces the store refused; None where it could not be reached to the end."""
         try:
             return {} if self._store_patiently(batch) else None
@@ -150,15 +150,14 @@ class Writer(QueuedWriter[Evaluated]):
             log.warning("the traces that are not stored stay in the log")
         return written
 
-    def _make_dead_letter(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
+    def _build_dead_letter(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
         """Return the dead letter of a trace whose evaluation the store refused, with its spans of the log."""
         complete = evaluated.complete
         body = evaluated.body
         if not body:
             requests = (decode_record(self._wal.read(number)) for number in complete.bodies)
             body = b"".join(
-                extract_trace_spans(each, complete.key, self._project).SerializeToString()
-                for each in requests
+                select_trace_spans(each, complete.key, self._project).SerializeToString() for each in requests
             )
         return DeadLetter(
             complete.trace_id,
@@ -171,15 +170,15 @@ class Writer(QueuedWriter[Evaluated]):
             complete.key.project,
         )
 
-    def _count(self, batch: Sequence[Evaluated]) -> None:
+    def _record_counts(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
             evaluation = evaluated.evaluation
             if evaluation is None:
                 continue
             self._telemetry.traces_evaluated.inc()
             if evaluated.complete.generation == 0:
-                self._telemetry.verdicts.count(evaluation)
-                self._telemetry.run_amounts.count(evaluation)
+                self._telemetry.verdicts.add_evaluation(evaluation)
+                self._telemetry.run_amounts.add_evaluation(evaluation)
             for score in evaluation.scores:
                 outcome = score.outcome
                 kind = "errored" if isinstance(outcome, Errored) else "skipped"

@@ -42,20 +42,20 @@ class VerdictService:
         self._router = router
         self._telemetry = telemetry
         self._max_bytes = max_bytes
-        telemetry.gauge(
+        telemetry.add_gauge(
             "spanproof_verdict_waiting_requests",
             "Requests for a verdict that wait for their answer.",
             lambda: pool.waiting,
         )
 
-    def routes(self, endpoints: JsonEndpoints) -> list[Route]:
+    def list_routes(self, endpoints: JsonEndpoints) -> list[Route]:
         """Return the endpoints."""
         return [
-            endpoints.post("/v1/verdict", self._answer_verdict, self._max_bytes),
-            endpoints.post("/v1/route", self._answer_route, self._max_bytes),
+            endpoints.build_post_route("/v1/verdict", self._handle_verdict, self._max_bytes),
+            endpoints.build_post_route("/v1/route", self._handle_route, self._max_bytes),
         ]
 
-    async def _answer_verdict(self, body: bytes, _: str | None) -> bytes:
+    async def _handle_verdict(self, body: bytes, _: str | None) -> bytes:
         began = time.perf_counter()
         try:
             scanned = await self._pool.scan(_build_job(parse_document(VerdictRequest, body)))
@@ -64,12 +64,12 @@ class VerdictService:
         self._telemetry.verdicts_given.labels(scanned.verdict).inc()
         return orjson.dumps(_as_row(scanned, int((time.perf_counter() - began) * 1e6)))
 
-    async def _answer_route(self, body: bytes, project: str | None) -> bytes:
+    async def _handle_route(self, body: bytes, project: str | None) -> bytes:
         request = parse_document(RouteRequest, body)
         if project is not None:
             request = request.model_copy(update={"project": project})
         try:
-            route = await asyncio.to_thread(self._router.route, request)
+            route = await asyncio.to_thread(self._router.find_route, request)
         except StoreError as unreadable:
             raise Refused(Reason.UNAVAILABLE, f"the store cannot be read: {unreadable}") from unreadable
         self._telemetry.routes.labels(route.rule or "", route.action).inc()
@@ -81,7 +81,7 @@ def _build_job(request: VerdictRequest) -> Job:
         subject = {**request.subject, "language": request.language}
         return SnippetJob(request.language, request.code, tuple(subject.items()))
     document = request.trace or {"resourceSpans": [{"scopeSpans": [{"spans": [request.span]}]}]}
-    decoded: ExportTraceServiceRequest = bodies.decode(Encoding.JSON, orjson.dumps(document))
+    decoded: ExportTraceServiceRequest = bodies.decode_request(Encoding.JSON, orjson.dumps(document))
     return TraceJob(decoded.SerializeToString())
 
 
@@ -108,13 +108,13 @@ def _build_finding_row(position: int, finding: Finding) -> dict[str, object]:
         "column": finding.column,
         "end_line": finding.end_line,
         "end_column": finding.end_column,
-        "message": _clean(finding.message),
-        "remedy": _clean(finding.remedy),
+        "message": _normalise_surrogates(finding.message),
+        "remedy": _normalise_surrogates(finding.remedy),
         "cwe": finding.cwe,
         "fingerprint": finding.fingerprint,
     }
 
 
-def _clean(text: str) -> str:
+def _normalise_surrogates(text: str) -> str:
     """Return text without the lone surrogates that code may hold and JSON in UTF-8 cannot."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

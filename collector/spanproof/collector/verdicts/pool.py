@@ -87,7 +87,7 @@ class ScanPool:
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._scan, job, time.monotonic())
+            return await loop.run_in_executor(self._threads, self._run_scan, job, time.monotonic())
         finally:
             self._waiting -= 1
 
@@ -97,7 +97,7 @@ class ScanPool:
         for process in self._all:
             process.end()
 
-    def _scan(self, job: Job, came: float) -> Scanned:
+    def _run_scan(self, job: Job, came: float) -> Scanned:
         process = self._free.get()  # there are as many threads as processes
         try:
             # At least half of the time is for the scan: waiting must not make it late.

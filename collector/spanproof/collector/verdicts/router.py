@@ -36,7 +36,7 @@ class Router:
         self._guard = threading.Lock()
         self._known: OrderedDict[Hashable, tuple[float, FailRate]] = OrderedDict()
 
-    def route(self, request: RouteRequest) -> RouteAnswer:
+    def find_route(self, request: RouteRequest) -> RouteAnswer:
         """Return where the agent goes on.
 
         Raises:
@@ -45,19 +45,23 @@ class Router:
         for rule in self._rules:
             if not rule.concerns(request.agent, request.model):
                 continue
-            counted = self._count_verdicts(rule, request)
+            counted = self._compute_fail_rate(rule, request)
             enough = counted.judged >= (rule.min_count if rule.of == "agent" else 1)
             if enough and counted.failed >= rule.threshold * counted.judged:
                 return _build_answer(rule, counted)
         return RouteAnswer()
 
-    def _count_verdicts(self, rule: RouteRule, request: RouteRequest) -> FailRate:
+    def _compute_fail_rate(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         key = (rule.name, request.model_copy(update={"trace_id": None}) if rule.of == "agent" else request)
         now_s = time.monotonic()
         with self._guard:
             if key in self._known and now_s - self._known[key][0] < _FRESH_S:
                 return self._known[key][1]
-        counted = self._count_agent(rule, request) if rule.of == "agent" else self._count_trace(rule, request)
+        counted = (
+            self._fetch_agent_rate(rule, request)
+            if rule.of == "agent"
+            else self._fetch_trace_rate(rule, request)
+        )
         with self._guard:
             self._known.pop(key, None)
             self._known[key] = now_s, counted
@@ -65,7 +69,7 @@ class Router:
                 self._known.popitem(last=False)
         return counted
 
-    def _count_agent(self, rule: RouteRule, request: RouteRequest) -> FailRate:
+    def _fetch_agent_rate(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         cohort = {"agent": request.agent, "model": request.model, "project": request.project}
         end_ns = time.time_ns()
         return self._open_store().fail_rate(
@@ -77,7 +81,7 @@ class Router:
             failing=0,
         )
 
-    def _count_trace(self, rule: RouteRule, request: RouteRequest) -> FailRate:
+    def _fetch_trace_rate(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         if request.trace_id is None:
             return FailRate(0, 0, 0, 0, 0)
         scores = self._open_store().scores(

@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from spanproof.collector.verdicts.model import MAX_FINDINGS, Job, Scanned, SnippetJob, TraceJob
-from spanproof.evaluators.detect import detect
-from spanproof.evaluators.engine import describe_subject
+from spanproof.evaluators.detect import list_snippets
+from spanproof.evaluators.engine import build_subject
 from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
@@ -28,25 +28,25 @@ _STRICTNESS = {Verdict.DENY: 0, Verdict.REVIEW: 1, Verdict.ALLOW: 2}
 _MAX_SNIPPETS = 1000
 
 
-def scan(pipeline: Pipeline, job: Job) -> Scanned:
+def run_scan(pipeline: Pipeline, job: Job) -> Scanned:
     """Return what the scan of a job found; never raises."""
     try:
         if isinstance(job, SnippetJob):
             found = pipeline.for_subject(dict(job.subject)).scan(job.language, job.code)
-            return _combine([("", job.language, found)])
-        return _combine(list(_scan_trace(pipeline, job)))
+            return _build_scanned([("", job.language, found)])
+        return _build_scanned(list(_iter_trace_scans(pipeline, job)))
     except Exception as failure:  # noqa: BLE001 - the caller gets no verdict, and why
         return Scanned(error=f"{type(failure).__name__}: {failure}"[:500])
 
 
-def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, Scan]]:
+def _iter_trace_scans(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, Scan]]:
     """Yield span id, language and scan of each snippet in the spans."""
     for trace in read_traces([decode_protobuf(job.body)]):
-        snippets = detect(trace)
+        snippets = list_snippets(trace)
         if len(snippets) > _MAX_SNIPPETS:
             raise ValueError(f"{len(snippets)} snippets; at most {_MAX_SNIPPETS} are scanned at once")
         subjects = {
-            snippet.id: describe_subject(trace, run, snippet)
+            snippet.id: build_subject(trace, run, snippet)
             for run in list_runs(trace, snippets)
             for snippet in run.snippets
         }
@@ -55,23 +55,23 @@ def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, S
             yield snippet.span_id, snippet.language.value, gate.scan(snippet.language.value, snippet.source)
 
 
-def _combine(scans: Sequence[tuple[str, str, Scan]]) -> Scanned:
+def _build_scanned(scans: Sequence[tuple[str, str, Scan]]) -> Scanned:
     found = [(position, one) for position, (_, _, scan) in enumerate(scans) for one in scan.findings]
     found.sort(key=lambda each: _STRICTNESS[each[1].verdict])
     verdicts = [scan.verdict for _, _, scan in scans]
     return Scanned(
         min(verdicts, key=_STRICTNESS.__getitem__, default=Verdict.ALLOW).value,
         tuple((span_id, language, scan.verdict.value) for span_id, language, scan in scans),
-        tuple((position, _shorten_finding(one)) for position, one in found[:MAX_FINDINGS]),
+        tuple((position, _with_short_texts(one)) for position, one in found[:MAX_FINDINGS]),
         max(0, len(found) - MAX_FINDINGS),
     )
 
 
-def _shorten_finding(finding: Finding) -> Finding:
+def _with_short_texts(finding: Finding) -> Finding:
     return replace(finding, message=finding.message[:1000], remedy=finding.remedy[:1000])
 
 
-def _limit_scanner_time(policy: Policy, seconds: float) -> Policy:
+def _with_scanner_time(policy: Policy, seconds: float) -> Policy:
     """Return the policy with at most these seconds for each scanner, so that the others' findings come."""
     given = policy.scanner_time_s
     return replace(policy, scanner_time_s=seconds if given is None else min(given, seconds))
@@ -83,13 +83,13 @@ def main() -> None:
         try:
             sys.path[:] = line.recv()
             policy: Path | None = line.recv()
-            pipeline = Pipeline(_limit_scanner_time(load_policy(policy) if policy else Policy(), line.recv()))
+            pipeline = Pipeline(_with_scanner_time(load_policy(policy) if policy else Policy(), line.recv()))
             # The parsers are imported by the scans that need them: here, and not in the first request.
             for language in ("python", "bash", "sql", "javascript", "text"):
                 pipeline.scan(language, "1")
             line.send(Scanned())
             while True:
-                line.send(scan(pipeline, line.recv()))
+                line.send(run_scan(pipeline, line.recv()))
         except (EOFError, ConnectionError):
             os._exit(0)  # the collector is gone
 

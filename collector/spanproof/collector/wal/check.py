@@ -15,9 +15,9 @@ from spanproof.collector.wal.file import (
     GapKind,
     Record,
     classify_gap,
+    iter_segment,
     list_segments,
     read_checkpoint,
-    read_segment,
 )
 
 
@@ -48,14 +48,14 @@ class SegmentReport:
         return not self.damaged and not self.skipped
 
 
-def check_log(directory: Path) -> list[SegmentReport]:
+def list_reports(directory: Path) -> list[SegmentReport]:
     """Return a report for each segment, in order."""
     checkpoint = read_checkpoint(directory)
     found = list_segments(directory)
     reports: list[SegmentReport] = []
     expected: int | None = None
     for position, (first, path) in enumerate(found):
-        parts = list(read_segment(path))
+        parts = list(iter_segment(path))
         records = [part for part in parts if isinstance(part, Record)]
         newest = position == len(found) - 1
         torn, damaged = 0, list[tuple[int, int]]()
@@ -82,7 +82,7 @@ def check_log(directory: Path) -> list[SegmentReport]:
     return reports
 
 
-def read_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
+def iter_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
     """Yield the records that can be read, in order.
 
     Args:
@@ -91,7 +91,7 @@ def read_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
     """
     checkpoint = read_checkpoint(directory)
     for _, path in list_segments(directory):
-        for part in read_segment(path):
+        for part in iter_segment(path):
             if not isinstance(part, Record):
                 continue
             if undone_only and checkpoint.has_done(part.number):

@@ -85,7 +85,7 @@ class Gap:
     cut: bool
 
 
-def pack(number: int, encoding: Encoding, payload: bytes, group: int) -> bytes:
+def encode_record(number: int, encoding: Encoding, payload: bytes, group: int) -> bytes:
     """Return a record as it is written."""
     fields = _FIELDS.pack(_MAGIC, encoding, len(payload), number, group, isal_zlib.crc32(payload))
     return b"".join((fields, _CHECKSUM.pack(isal_zlib.crc32(fields)), payload))
@@ -102,13 +102,13 @@ def build_segment_path(directory: Path, first: int) -> Path:
     return directory / f"{first:020d}{_SUFFIX}"
 
 
-def read_segment(path: Path) -> Iterator[Record | Gap]:
+def iter_segment(path: Path) -> Iterator[Record | Gap]:
     """Yield the valid records of a segment in order, and the gaps between and after them."""
     with path.open("rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            yield from _parse_records(content, int(path.stem) if path.stem.isdigit() else 0)
+            yield from _iter_records(content, int(path.stem) if path.stem.isdigit() else 0)
 
 
 def classify_gap(gap: Gap, records: list[Record], *, last: bool, durable: int) -> GapKind:
@@ -129,19 +129,19 @@ def classify_gap(gap: Gap, records: list[Record], *, last: bool, durable: int) -
     return GapKind.TORN if groups or gap.cut else GapKind.DAMAGED
 
 
-def read_record(path: Path, offset: int) -> Record | None:
+def find_record(path: Path, offset: int) -> Record | None:
     """Return the record whose header begins at this offset; None where there is no valid one."""
     with path.open("rb") as file:
         file.seek(offset)
         header = file.read(_HEADER_BYTES)
         length = _FIELDS.unpack_from(header)[2] if len(header) == _HEADER_BYTES else 0
-        return _parse_record(header + file.read(length), 0, offset)
+        return _find_record(header + file.read(length), 0, offset)
 
 
-def _parse_records(content: mmap.mmap, first: int) -> Iterator[Record | Gap]:
+def _iter_records(content: mmap.mmap, first: int) -> Iterator[Record | Gap]:
     at, expected = 0, first
     while at < len(content):
-        record = _parse_record(content, at, at)
+        record = _find_record(content, at, at)
         if record is None:
             record = _find_next_record(content, at + 1)
             end = len(content) if record is None else record.offset
@@ -150,14 +150,14 @@ def _parse_records(content: mmap.mmap, first: int) -> Iterator[Record | Gap]:
                 return
         yield record
         expected = record.number + 1
-        at = _find_end(content, record.offset)
+        at = _get_end(content, record.offset)
 
 
-def _parse_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
+def _find_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
     """Return the valid record at a position, None where there is none."""
     magic = content[at : at + 4]
     if magic == _OLD_MAGIC:
-        return _parse_old_record(content, at, offset)
+        return _find_old_record(content, at, offset)
     fields = content[at : at + _FIELDS.size]
     start = at + _HEADER_BYTES
     if magic != _MAGIC or start > len(content):
@@ -171,7 +171,7 @@ def _parse_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | 
     return Record(number, Encoding(encoding), payload, group, offset)
 
 
-def _parse_old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
+def _find_old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
     start = at + _OLD_HEADER.size
     if start > len(content):
         return None
@@ -183,7 +183,7 @@ def _parse_old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Recor
     return Record(number, Encoding(encoding), payload, number, offset)
 
 
-def _find_end(content: mmap.mmap, at: int) -> int:
+def _get_end(content: mmap.mmap, at: int) -> int:
     """Return where the valid record at a position ends."""
     if content[at : at + 4] == _OLD_MAGIC:
         return at + _OLD_HEADER.size + int(_OLD_HEADER.unpack_from(content, at)[2])
@@ -195,7 +195,7 @@ def _find_next_record(content: mmap.mmap, at: int) -> Record | None:
     for magic in (_MAGIC, _OLD_MAGIC):
         found = content.find(magic, at)
         while found >= 0:
-            record = _parse_record(content, found, found)
+            record = _find_record(content, found, found)
             if record is not None:
                 return record
             found = content.find(magic, found + 1)

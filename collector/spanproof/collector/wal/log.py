@@ -109,7 +109,7 @@ class _Segment:
         self.pending += len(done)
         return len(done)
 
-    def numbers_in_need(self) -> Iterator[int]:
+    def iter_numbers_in_need(self) -> Iterator[int]:
         return (self.first + index for index, parties in enumerate(self.open) if parties)
 
 
@@ -153,7 +153,7 @@ class Wal:
         self._damaged_bytes = damaged_bytes
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         directory.chmod(0o700)
-        self._lock_file = _lock_directory(directory)
+        self._lock_file = _open_lock(directory)
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
         self._unread: list[_Segment] = []
@@ -214,11 +214,11 @@ class Wal:
         self._inbox.put(_Append(encoding, payload, durable))
         return durable
 
-    def undone(self) -> Iterator[Record]:
+    def iter_undone(self) -> Iterator[Record]:
         """Yield the records of former runs that are not done, in order; to be called once, at start."""
         unread, self._unread = self._unread, []
         for segment in unread:
-            for number in list(segment.numbers_in_need()):
+            for number in list(segment.iter_numbers_in_need()):
                 try:
                     yield self.read(number)
                 except LookupError:
@@ -231,20 +231,20 @@ class Wal:
         Raises:
             LookupError: the log does not hold it.
         """
-        place = self.locate(number)
-        record = wal_file.read_record(place.path, place.offset)
+        place = self.get_place(number)
+        record = wal_file.find_record(place.path, place.offset)
         if record is None or record.number != number:
             raise LookupError(f"record {number} is damaged")
         return record
 
-    def locate(self, number: int) -> Place:
+    def get_place(self, number: int) -> Place:
         """Return where a record is that is not done.
 
         Raises:
             LookupError: the log does not hold it.
         """
         with self._guard:
-            segment, index = self._find(number)
+            segment, index = self._get_segment(number)
             if segment.offsets[index] == _ABSENT:
                 raise LookupError(f"record {number} is not in the log")
             return Place(segment.path, segment.offsets[index])
@@ -252,19 +252,19 @@ class Wal:
     def expect(self, number: int, parties: int) -> None:
         """Set how many parties need a record, each of which calls `settle` once."""
         with self._guard:
-            segment, index = self._find(number)
+            segment, index = self._get_segment(number)
             segment.open[index] += parties - 1
             if not segment.open[index]:
-                self._finish(segment)
+                self._record_finished(segment)
 
     def settle(self, numbers: Iterable[int]) -> None:
         """Note that one party is done with each of these records; at the last one a record is done."""
         with self._guard:
             for number in numbers:
-                segment, index = self._find(number)
+                segment, index = self._get_segment(number)
                 segment.open[index] -= 1
                 if not segment.open[index]:
-                    self._finish(segment)
+                    self._record_finished(segment)
 
     def checkpoint(self) -> None:
         """Write down what is done, so that a restart does not do it again, and delete what is not needed."""
@@ -274,7 +274,7 @@ class Wal:
     def _write_checkpoint(self) -> None:
         if self._dirty:
             pending = sorted(
-                number for segment in self._segments.values() for number in segment.numbers_in_need()
+                number for segment in self._segments.values() for number in segment.iter_numbers_in_need()
             )
             below = pending[0] if pending else self._next
             following = [*pending[1:], self._next]
@@ -301,32 +301,32 @@ class Wal:
             with self._guard:
                 for segment in list(self._segments.values()):
                     if not segment.pending:
-                        self._drop(segment)
+                        self._remove_segment(segment)
                 self._write_checkpoint()
         finally:
             self._lock_file.close()
 
-    def _find(self, number: int) -> tuple[_Segment, int]:
+    def _get_segment(self, number: int) -> tuple[_Segment, int]:
         # Few segments are open at once, and most look-ups are about the newest.
         for segment in reversed(self._segments.values()):
             if segment.first <= number < segment.first + len(segment.offsets):
                 return segment, number - segment.first
         raise LookupError(f"record {number} is not in the log")
 
-    def _finish(self, segment: _Segment) -> None:
+    def _record_finished(self, segment: _Segment) -> None:
         segment.pending -= 1
         self._dirty = True
         if not segment.pending and segment is not self._current:
-            self._drop(segment)
+            self._remove_segment(segment)
 
-    def _drop(self, segment: _Segment) -> None:
+    def _remove_segment(self, segment: _Segment) -> None:
         """Let go of a segment; its file goes with the next checkpoint."""
         del self._segments[segment.first]
         self._finished.append(segment)
 
     def _survey(self) -> int:
         """Index the segments left by former runs; returns the next number."""
-        _forget_old_copies(self._directory / _DAMAGED, self._damaged_bytes, self._keep_damaged_s)
+        _remove_old_copies(self._directory / _DAMAGED, self._damaged_bytes, self._keep_damaged_s)
         checkpoint = wal_file.read_checkpoint(self._directory)
         following = max(checkpoint.below, checkpoint.durable, max(checkpoint.done, default=0) + 1, 1)
         found = wal_file.list_segments(self._directory)
@@ -336,7 +336,7 @@ class Wal:
         for position, (first, path) in enumerate(found):
             segment = _Segment(path, first, size=path.stat().st_size)
             self._segments[first] = segment
-            parts = list(wal_file.read_segment(path))
+            parts = list(wal_file.iter_segment(path))
             records = [part for part in parts if isinstance(part, Record)]
             accounted.update(record.number for record in records if record.number >= checkpoint.below)
             for record in records:
@@ -347,7 +347,7 @@ class Wal:
                 if classify_gap(gap, records, last=newest, durable=checkpoint.durable) is GapKind.TORN:
                     log.info("%s: %d bytes of an unfinished write are left out", path, gap.end - gap.start)
                     continue
-                end = _number_after(gap, records, found[position + 1 :], checkpoint.durable)
+                end = _get_number_after(gap, records, found[position + 1 :], checkpoint.durable)
                 missing = range(max(gap.missing, checkpoint.below), max(end, gap.missing + 1))
                 accounted.update(missing)
                 unknown = sum(number not in checkpoint.done for number in missing)
@@ -370,7 +370,7 @@ class Wal:
             if segment.pending:
                 self._unread.append(segment)
             else:
-                self._drop(segment)
+                self._remove_segment(segment)
         self._damage = Damage(tuple(dict.fromkeys(damaged)), lost + gone, gone, read_again)
         return following
 
@@ -401,7 +401,7 @@ class Wal:
         folder.mkdir(mode=0o700, exist_ok=True)
         copy = folder / path.name
         if not copy.exists():
-            _forget_old_copies(folder, self._damaged_bytes - path.stat().st_size)
+            _remove_old_copies(folder, self._damaged_bytes - path.stat().st_size)
             shutil.copyfile(path, copy)
             copy.chmod(0o600)
         return copy
@@ -430,8 +430,8 @@ class Wal:
         if not group:
             return
         try:
-            self._make_room()
-            numbers = self._append_to_segment(group)
+            self._remove_full_segment()
+            numbers = self._add_to_segment(group)
         except WalFull as full:
             for waiting in group:
                 waiting.durable.set_exception(full)
@@ -439,14 +439,14 @@ class Wal:
         except Exception as failure:
             self._failed_s = time.monotonic()
             log.exception("the write-ahead log cannot be written")
-            self._abandon_segment(len(group))
+            self._close_failed_segment(len(group))
             for waiting in group:
                 waiting.durable.set_exception(failure)
             return
         for waiting, number in zip(group, numbers, strict=True):
             waiting.durable.set_result(number)
 
-    def _make_room(self) -> None:
+    def _remove_full_segment(self) -> None:
         """Drop the current segment where the log is full and nothing of it is needed.
 
         Raises:
@@ -457,7 +457,7 @@ class Wal:
         with self._guard:
             segment = self._current
             if segment is not None and not segment.pending:
-                self._drop(segment)
+                self._remove_segment(segment)
                 self._current = None
             self._write_checkpoint()
         if self._current is None and self._file is not None:
@@ -466,11 +466,11 @@ class Wal:
         if self.full:
             raise WalFull(f"the write-ahead log holds {self._max_bytes} bytes, its limit (wal.max_bytes)")
 
-    def _append_to_segment(self, group: list[_Append]) -> list[int]:
-        file, segment = self._open_segment()
+    def _add_to_segment(self, group: list[_Append]) -> list[int]:
+        file, segment = self._get_open_segment()
         numbers = list(range(self._next, self._next + len(group)))
         packed = [
-            wal_file.pack(number, *self._compress_payload(waiting), numbers[0])
+            wal_file.encode_record(number, *self._encode_payload(waiting), numbers[0])
             for number, waiting in zip(numbers, group, strict=True)
         ]
         _write_all(file, b"".join(packed))
@@ -483,12 +483,12 @@ class Wal:
                 segment.size += len(content)
         return numbers
 
-    def _compress_payload(self, waiting: _Append) -> tuple[Encoding, bytes]:
+    def _encode_payload(self, waiting: _Append) -> tuple[Encoding, bytes]:
         if waiting.encoding is not Encoding.PROTOBUF or len(waiting.payload) < _COMPRESS_FROM_BYTES:
             return waiting.encoding, waiting.payload
         return Encoding.PROTOBUF_ZSTD, self._compressor.compress(waiting.payload)
 
-    def _open_segment(self) -> tuple[FileIO, _Segment]:
+    def _get_open_segment(self) -> tuple[FileIO, _Segment]:
         if self._file is not None and self._current is not None:
             if self._current.size < self._segment_bytes:
                 return self._file, self._current
@@ -502,11 +502,11 @@ class Wal:
             former, self._current = self._current, segment
             self._segments[segment.first] = segment
             if former is not None and not former.pending:
-                self._drop(former)
+                self._remove_segment(former)
         self._file = file
         return file, segment
 
-    def _abandon_segment(self, numbers: int) -> None:
+    def _close_failed_segment(self, numbers: int) -> None:
         """Go on in a new segment under new numbers: after a failed write this one's tail is unknown."""
         file, self._file = self._file, None
         segment = self._current
@@ -521,11 +521,11 @@ class Wal:
             self._next += numbers
             self._dirty = True
             if segment is not None and not segment.pending and segment.first in self._segments:
-                self._drop(segment)
+                self._remove_segment(segment)
             self._current = None
 
 
-def _forget_old_copies(folder: Path, most_bytes: int, keep_s: float = math.inf) -> None:
+def _remove_old_copies(folder: Path, most_bytes: int, keep_s: float = math.inf) -> None:
     """Delete copies of damaged segments that are too old, or with the newer ones too many."""
     copies = sorted(folder.glob("*.wal"), key=lambda copy: copy.stat().st_mtime, reverse=True)
     size = 0
@@ -537,7 +537,7 @@ def _forget_old_copies(folder: Path, most_bytes: int, keep_s: float = math.inf) 
             copy.unlink(missing_ok=True)
 
 
-def _number_after(
+def _get_number_after(
     gap: Gap, records: list[Record], later_segments: list[tuple[int, Path]], durable: int
 ) -> int:
     """Return the number of the first record after a gap, as far as it is known."""
@@ -553,7 +553,7 @@ def _write_all(file: FileIO, content: bytes) -> None:
         view = view[file.write(view) :]
 
 
-def _lock_directory(directory: Path) -> FileIO:
+def _open_lock(directory: Path) -> FileIO:
     file = wal_file.open_private(directory / "lock", os.O_TRUNC)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from spanproof.evaluators.casetests.model import Artifact
-from spanproof.reading.tables import parse_csv
+from spanproof.reading.tables import find_csv_rows
 
 
 def matches_artifact(artifact: Artifact, found: bytes | None) -> bool:
@@ -60,7 +60,7 @@ def is_same_data(found: object, expected: object, tolerance: float) -> bool:
 
 
 def _is_same_table(text: str, artifact: Artifact) -> bool:
-    found, expected = parse_csv(text), parse_csv(artifact.table or "")
+    found, expected = find_csv_rows(text), find_csv_rows(artifact.table or "")
     if found is None or expected is None or not expected:
         return found == expected
     if not found or sorted(found[0]) != sorted(expected[0]):

@@ -30,7 +30,7 @@ from spanproof.evaluators.casetests.work import FIND_MODULES, tests_modules
 from spanproof.evaluators.model import Budget, TestReport, UnrunCause
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
-from spanproof.evaluators.replay.plan import plan_replay
+from spanproof.evaluators.replay.plan import build_plan
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Program, Sandbox, SessionSpec
 from spanproof.sandbox.guest.testing import plan_tests
@@ -100,7 +100,7 @@ def run_tests(
         return _build_report(tests)
     try:
         subject = _build_subject(tests, run)
-        testing = _Testing(tests, subject, sandbox, plan_replay(run, fixtures, limits=limits).spec)
+        testing = _Testing(tests, subject, sandbox, build_plan(run, fixtures, limits=limits).spec)
         testing.run_all()
     except CannotRun as problem:
         return build_unrun_report(tests, str(problem), problem.cause)

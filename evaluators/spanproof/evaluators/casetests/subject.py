@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators import call_matching
 from spanproof.evaluators.model import UnrunCause
-from spanproof.evaluators.replay.names import Names, find_unbound_calls, read_names, trim_to_final_answer
+from spanproof.evaluators.replay.names import Names, list_unbound_calls, read_names, without_code_after_answer
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.replay.tape import DIVERGED, Tape
@@ -28,11 +28,11 @@ class {diverged}(Exception): pass
 def _stub(tool, calls, rule):
     import builtins, json
     recorded = [(call["args"], call["kwargs"]) for call in calls]
-    known, used = rule["RecordedCalls"](rule["collect_parameters"](recorded), recorded), set()
+    known, used = rule["RecordedCalls"](rule["list_parameters"](recorded), recorded), set()
     def plain(value):
         return json.loads(json.dumps(value, default=lambda other: getattr(other, "tolist", other.__repr__)()))
     def stub(*args, **kwargs):
-        for at in known.matching(plain(args), plain(kwargs)):
+        for at in known.list_matching(plain(args), plain(kwargs)):
             if at in used:
                 continue
             used.add(at)
@@ -108,7 +108,8 @@ def build_subject(run: Run, number: int | None) -> Subject:
     recorded = [read_record(snippet).failure_class if snippet.executed else None for snippet in chosen]
     ran_well = FailureClass.OK in recorded
     own = tuple(
-        trim_to_final_answer(snippet.source) if snippet.is_final else snippet.source for snippet in chosen
+        without_code_after_answer(snippet.source) if snippet.is_final else snippet.source
+        for snippet in chosen
     )
     names = [read_names(source) for source in own]
     stubs = _build_stubs(run, names)
@@ -156,13 +157,13 @@ def _check_record(snippets: list[Snippet]) -> None:
 
 def _build_stubs(run: Run, names: list[Names]) -> str:
     """Build functions for the tools the code calls, each with what was recorded of it."""
-    called = find_unbound_calls(names) - {FINAL_ANSWER}
+    called = list_unbound_calls(names) - {FINAL_ANSWER}
     recorded = [call for call in _list_calls(run) if call.tool in called]
     if not recorded:
         return ""
     tape: dict[str, list[dict[str, object]]] = {}
     for call in recorded:
-        answer = Tape([(call, None)]).answer(ToolRequest(call.tool, call.args, call.kwargs))
+        answer = Tape([(call, None)]).handle_request(ToolRequest(call.tool, call.args, call.kwargs))
         error = [answer.error_type, answer.error_message] if answer.error_type else None
         entry: dict[str, object] = {
             "args": list(call.args),

@@ -6,7 +6,7 @@ from spanproof.evaluators.custom.checks import BuiltIn
 from spanproof.evaluators.custom.evaluator import CUSTOM, VARIABLES, CustomEvaluator, Wiring
 from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
 from spanproof.evaluators.custom.in_process import InProcess, load_in_process
-from spanproof.evaluators.custom.modules import pins_of_imports
+from spanproof.evaluators.custom.modules import list_import_pins
 from spanproof.evaluators.evaluator import EvaluatorError
 
 __all__ = [
@@ -23,6 +23,6 @@ __all__ = [
     "Returned",
     "Wiring",
     "evaluate",
+    "list_import_pins",
     "load_in_process",
-    "pins_of_imports",
 ]

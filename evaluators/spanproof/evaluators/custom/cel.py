@@ -20,21 +20,21 @@ _INT64: Final = 2**63
 
 
 @cache
-def _create_environment() -> cel.Env:
+def _build_environment() -> cel.Env:
     from cel_expr_python import cel
 
     return cel.NewEnv()
 
 
 @lru_cache(maxsize=256)
-def compile_cel(text: str) -> cel.Expression:
+def parse_cel(text: str) -> cel.Expression:
     """Return an expression that can be evaluated; its names are looked up then.
 
     Raises:
         ValueError: it is none.
     """
     try:
-        return _create_environment().compile(text.encode("utf-8", "replace").decode(), disable_check=True)
+        return _build_environment().compile(text.encode("utf-8", "replace").decode(), disable_check=True)
     except RuntimeError as problem:
         raise ValueError(f"no expression of CEL: {_format_problem(problem)}") from problem
 
@@ -47,7 +47,7 @@ def evaluate_cel(text: str, values: Mapping[str, Any]) -> Any:
     """
     from cel_expr_python import cel
 
-    expression = compile_cel(text)
+    expression = parse_cel(text)
     try:
         found = expression.eval(data={name: _to_cel_value(value) for name, value in values.items()})
     except RuntimeError as problem:

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from spanproof.evaluators.answers import (
     check_schema,
-    compile_pattern,
-    extract_numbers,
     find_misfit,
     is_near,
     is_number,
+    list_readings,
+    parse_pattern,
     to_text,
 )
 from spanproof.evaluators.check_kinds import Check
-from spanproof.evaluators.custom.cel import compile_cel, evaluate_cel
-from spanproof.evaluators.custom.expressions import compile_expression, evaluate_expression
+from spanproof.evaluators.custom.cel import evaluate_cel, parse_cel
+from spanproof.evaluators.custom.expressions import evaluate_expression, parse_expression
 from spanproof.evaluators.custom.function import Call, Returned
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import JsonValue
@@ -61,22 +61,22 @@ class BuiltIn:
         if isinstance(target, str) and target.startswith("attribute:"):
             return
         try:
-            self._read_target(target)
+            self._check_target(target)
         except ValueError as problem:
             raise EvaluatorError(f"evaluator {self.name!r}: target: {problem}") from problem
 
-    def _read_target(self, target: JsonValue) -> None:
+    def _check_target(self, target: JsonValue) -> None:
         match self.check_kind:
             case Check.REGEX:
-                compile_pattern(to_text(target))
+                parse_pattern(to_text(target))
             case Check.JSON_SCHEMA:
                 check_schema(_parse_schema(target))
             case Check.NUMERIC:
                 _parse_number(target)
             case Check.EXPRESSION:
-                compile_expression(to_text(target))
+                parse_expression(to_text(target))
             case Check.CEL:
-                compile_cel(to_text(target))
+                parse_cel(to_text(target))
             case Check.EXACT_MATCH | Check.CONTAINS if target is None:
                 raise ValueError("there is none to compare with")
 
@@ -90,71 +90,71 @@ class BuiltIn:
             if self.check_kind in _EXPRESSIONS:
                 values = {**call.variables, "completion": call.completion}
                 found = _EXPRESSIONS[self.check_kind](to_text(call.target), values)
-                return _score_value(found, to_text(call.target))
+                return _evaluate_value(found, to_text(call.target))
             holds, why = self._compare(call.completion, call.target)
         except ValueError as problem:
             return Returned(error_type="BadTarget", message=str(problem))
         return Returned(float(holds), why)
 
     def _compare(self, completion: JsonValue, target: JsonValue) -> tuple[bool, str]:
-        text, shown = to_text(completion), _shorten(to_text(completion))
+        text, shown = to_text(completion), _format_short(to_text(completion))
         match self.check_kind:
             case Check.EXACT_MATCH:
-                holds = self._fold_case(text).strip() == self._fold_case(to_text(target)).strip()
-                return holds, f"{shown} is{'' if holds else ' not'} {_shorten(to_text(target))}"
+                holds = self._normalise_case(text).strip() == self._normalise_case(to_text(target)).strip()
+                return holds, f"{shown} is{'' if holds else ' not'} {_format_short(to_text(target))}"
             case Check.CONTAINS:
-                return self._check_contains(text, target if isinstance(target, list) else [target])
+                return self._evaluate_contains(text, target if isinstance(target, list) else [target])
             case Check.REGEX:
                 pattern = f"(?i){to_text(target)}" if self.ignore_case else to_text(target)
-                holds = compile_pattern(pattern).search(text) is not None
-                return holds, f"{shown} {'matches' if holds else 'does not match'} {_shorten(pattern)}"
+                holds = parse_pattern(pattern).search(text) is not None
+                return holds, f"{shown} {'matches' if holds else 'does not match'} {_format_short(pattern)}"
             case Check.JSON_VALID:
                 problem = _find_json_problem(completion)
                 return problem is None, problem or "it is JSON"
             case Check.JSON_SCHEMA:
-                return _fit(completion, _parse_schema(target))
+                return _evaluate_schema(completion, _parse_schema(target))
             case Check.NUMERIC:
-                return self._check_number(completion, _parse_number(target))
+                return self._evaluate_number(completion, _parse_number(target))
             case Check.EXPRESSION | Check.CEL:
                 raise AssertionError("an expression compares nothing")
 
-    def _check_contains(self, text: str, parts: Sequence[JsonValue]) -> tuple[bool, str]:
-        folded = self._fold_case(text)
-        missing = [part for part in map(to_text, parts) if self._fold_case(part) not in folded]
+    def _evaluate_contains(self, text: str, parts: Sequence[JsonValue]) -> tuple[bool, str]:
+        folded = self._normalise_case(text)
+        missing = [part for part in map(to_text, parts) if self._normalise_case(part) not in folded]
         if missing:
-            return False, f"{_shorten(text)} lacks {', '.join(map(_shorten, missing))}"
-        return True, f"{_shorten(text)} has all of it"
+            return False, f"{_format_short(text)} lacks {', '.join(map(_format_short, missing))}"
+        return True, f"{_format_short(text)} has all of it"
 
-    def _check_number(self, completion: JsonValue, expected: float) -> tuple[bool, str]:
+    def _evaluate_number(self, completion: JsonValue, expected: float) -> tuple[bool, str]:
         text = to_text(completion)
-        numbers = [completion] if is_number(completion) else extract_numbers(text)
+        numbers = [completion] if is_number(completion) else list_readings(text)
         holds = any(is_near(number, expected, self.tolerance) for number in numbers)
         verb = "has" if holds else "has not"
-        return holds, f"{_shorten(text)} {verb} {expected:g} ± {self.tolerance:g}"
+        return holds, f"{_format_short(text)} {verb} {expected:g} ± {self.tolerance:g}"
 
-    def _fold_case(self, text: str) -> str:
+    def _normalise_case(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
 
 
-def _score_value(value: object, expression: str) -> Returned:
+def _evaluate_value(value: object, expression: str) -> Returned:
     """Return the score that an expression gives: true or false, or a number from 0 to 1."""
     if isinstance(value, bool):
-        return Returned(float(value), f"{_shorten(expression)} is {'true' if value else 'false'}")
+        return Returned(float(value), f"{_format_short(expression)} is {'true' if value else 'false'}")
     if isinstance(value, int | float) and 0 <= value <= 1:
-        return Returned(float(value), f"{_shorten(expression)} is {value:g}")
+        return Returned(float(value), f"{_format_short(expression)} is {value:g}")
     return Returned(
         error_type="BadScore",
-        message=f"the expression gives {_shorten(str(value))}, expected true, false or 0 to 1",
+        message=f"the expression gives {_format_short(str(value))}, expected true, false or 0 to 1",
     )
 
 
-def _fit(completion: JsonValue, schema: dict[str, JsonValue]) -> tuple[bool, str]:
+def _evaluate_schema(completion: JsonValue, schema: dict[str, JsonValue]) -> tuple[bool, str]:
     check_schema(schema)
     problem = _find_json_problem(completion)
     if problem is not None:
         return False, problem
     misfit = find_misfit(schema, json.loads(completion) if isinstance(completion, str) else completion)
-    return misfit is None, _shorten(misfit) if misfit else "it fits the schema"
+    return misfit is None, _format_short(misfit) if misfit else "it fits the schema"
 
 
 def _find_json_problem(completion: JsonValue) -> str | None:
@@ -162,13 +162,13 @@ def _find_json_problem(completion: JsonValue) -> str | None:
     if not isinstance(completion, str):
         return None
     try:
-        json.loads(completion, parse_constant=_refuse_constant)
+        json.loads(completion, parse_constant=_check_constant)
     except (ValueError, RecursionError) as problem:
         return f"it is no JSON: {problem}"
     return None
 
 
-def _refuse_constant(name: str) -> None:
+def _check_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
@@ -190,9 +190,9 @@ def _parse_number(target: JsonValue) -> float:
             return float(target)  # type: ignore[arg-type]
     except ValueError:
         pass
-    raise ValueError(f"expected a number, got {_shorten(to_text(target))}")
+    raise ValueError(f"expected a number, got {_format_short(to_text(target))}")
 
 
-def _shorten(text: str, limit: int = 120) -> str:
+def _format_short(text: str, limit: int = 120) -> str:
     line = " ".join(text.split())
     return repr(line if len(line) <= limit else f"{line[: limit - 1]}…")

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.checks import BuiltIn
-from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise
+from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise_number
 from spanproof.evaluators.custom.in_process import InProcess
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, get_replay_need
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.returned import collect_outputs
+from spanproof.evaluators.returned import read_outputs
 from spanproof.evaluators.runs import list_run_spans
 from spanproof.sandbox import (
     JsonValue,
@@ -103,7 +103,7 @@ class CustomEvaluator(Evaluator):
         """Return what it needs: a function, the outcome of the code; a built-in check, nothing."""
         if isinstance(self._function, BuiltIn):
             return Needs.NOTHING
-        return require_replay_if_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
+        return get_replay_need(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
 
     def _evaluate_spans(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
         function = self._function
@@ -115,13 +115,13 @@ class CustomEvaluator(Evaluator):
         try:
             returned = _evaluate_with_retry(function, calls, self._sandbox)
         except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
-            self._warn(str(reason))
+            self._record_warning(str(reason))
             return [Skipped(f"the evaluator cannot run: {reason}", Cause.NOT_CONFIGURED)] * len(spans)
         except SandboxBroken as failure:
             return [Errored("SandboxBroken", str(failure))] * len(spans)
         return [self._to_outcome(answer) for answer in returned]
 
-    def _warn(self, reason: str) -> None:
+    def _record_warning(self, reason: str) -> None:
         """Log once what every score of this evaluator will say."""
         if reason not in self._warned:
             self._warned.add(reason)
@@ -135,7 +135,7 @@ class CustomEvaluator(Evaluator):
         label = None
         if self._wiring.pass_at is not None:
             bounds = UNIT if isinstance(self._function, BuiltIn) else self._function.range
-            enough = normalise(self._wiring.pass_at, bounds)
+            enough = normalise_number(self._wiring.pass_at, bounds)
             label = Label.PASS if returned.score >= enough else Label.FAIL
         explanation = returned.explanation or f"{self._function.name} says so"
         return Scored(returned.score, label, explanation, raw=returned.raw)
@@ -145,7 +145,7 @@ class CustomEvaluator(Evaluator):
         answer = run.answer.value if run.answer else None
         is_run = span.span_id == run.span_id
         output = span.output.value if span.output else span.observation
-        outputs: list[JsonValue] = [own.text for own in collect_outputs(evidence).own]
+        outputs: list[JsonValue] = [own.text for own in read_outputs(evidence).own]
         attributes = {key: _to_json(value) for key, value in span.attributes.items()}
         variables: dict[str, JsonValue] = {
             "input": span.input.value if span.input else None,
@@ -157,11 +157,9 @@ class CustomEvaluator(Evaluator):
         }
         assert variables.keys() == VARIABLES
         completion = answer if is_run and answer is not None else output
-        return Call(
-            completion, self._resolve_target(evidence, span), variables | dict(self._wiring.variables)
-        )
+        return Call(completion, self._get_target(evidence, span), variables | dict(self._wiring.variables))
 
-    def _resolve_target(self, evidence: RunEvidence, span: Span) -> JsonValue:
+    def _get_target(self, evidence: RunEvidence, span: Span) -> JsonValue:
         target = self._wiring.target
         if not (isinstance(target, str) and target.startswith("attribute:")):
             return target
@@ -185,7 +183,9 @@ def _list_snippets(evidence: RunEvidence, span_id: str | None) -> list[JsonValue
             "language": snippet.language.value,
             "source": snippet.source,
             "executed": snippet.executed,
-            "outcome": str(evidence.account.of(snippet).failure_class) if snippet.executed else None,
+            "outcome": str(evidence.account.get_snippet_outcome(snippet).failure_class)
+            if snippet.executed
+            else None,
         }
         for snippet in evidence.run.snippets
         if span_id in (None, snippet.span_id)

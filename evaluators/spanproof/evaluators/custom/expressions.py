@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _create_environment() -> ImmutableSandboxedEnvironment:
+def _build_environment() -> ImmutableSandboxedEnvironment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -25,7 +25,7 @@ def _create_environment() -> ImmutableSandboxedEnvironment:
 
 
 @lru_cache(maxsize=256)
-def compile_expression(text: str) -> TemplateExpression:
+def parse_expression(text: str) -> TemplateExpression:
     """Return an expression that can be evaluated.
 
     Raises:
@@ -34,7 +34,7 @@ def compile_expression(text: str) -> TemplateExpression:
     from jinja2 import TemplateError
 
     try:
-        return _create_environment().compile_expression(text, undefined_to_none=False)
+        return _build_environment().compile_expression(text, undefined_to_none=False)
     except TemplateError as problem:
         raise ValueError(f"no expression of Jinja: {problem}") from problem
 
@@ -48,7 +48,7 @@ def evaluate_expression(text: str, values: Mapping[str, Any]) -> Any:
     from jinja2 import StrictUndefined, TemplateError
 
     try:
-        found = compile_expression(text)(**values)
+        found = parse_expression(text)(**values)
     except (TemplateError, ArithmeticError, LookupError, TypeError) as problem:
         raise ValueError(f"{type(problem).__name__}: {problem}") from problem
     if isinstance(found, StrictUndefined):

@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from spanproof.evaluators.custom.calling import find_call_problem
 from spanproof.evaluators.custom.drivers import DRIVERS, ENDED_LATE, MAX_ANSWER
-from spanproof.evaluators.custom.modules import join_namespaces
+from spanproof.evaluators.custom.modules import format_namespaces
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
     EnvironmentUnavailable,
@@ -133,7 +133,7 @@ class Returned:
     raw: float | None = None
 
 
-def normalise(number: float, bounds: Range) -> float:
+def normalise_number(number: float, bounds: Range) -> float:
     """Return where a number is between the worst score, 0, and the best, 1."""
     worst, best = bounds
     return min(1.0, max(0.0, (number - worst) / (best - worst)))
@@ -174,7 +174,7 @@ def _run_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     execution = sandbox.run(
         Program(
             function.language,
-            f"{_prepare_source(function)}\n{DRIVERS[function.language]}",
+            f"{_get_source(function)}\n{DRIVERS[function.language]}",
             stdin=json.dumps(sent).encode("utf-8", "replace"),
             limits=Limits(wall_s=seconds, cpu_s=seconds, output_bytes=2 * MAX_ANSWER * (len(calls) + 1)),
             fixtures=Fixtures(seed=0, packages=function.packages),
@@ -182,13 +182,13 @@ def _run_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     )
     lines = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
     if not lines:
-        return [_explain_missing_answer(execution, f"it was not ready within {seconds:g} s")] * len(calls)
+        return [_build_missing_answer(execution, f"it was not ready within {seconds:g} s")] * len(calls)
     answers = [_parse_answer(line, function) for line in lines[1:]]
     if len(answers) > len(calls):
         message = "it answered more often than it was called"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
     if len(answers) < len(calls) and lines[-1] != ENDED_LATE:
-        answers.append(_explain_missing_answer(execution, _format_timeout(function.timeout_s)))
+        answers.append(_build_missing_answer(execution, _format_timeout(function.timeout_s)))
     return answers
 
 
@@ -204,10 +204,10 @@ def _find_main(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | N
     return next((node for node in defined if node.name == "main"), None)
 
 
-def _prepare_source(function: Function) -> str:
+def _get_source(function: Function) -> str:
     if function.language == "python":
         return function.source
-    return join_namespaces(function.language, function.source)
+    return format_namespaces(function.language, function.source)
 
 
 def _parse_answer(line: str, function: Function) -> Returned:
@@ -243,7 +243,7 @@ def _read_score(answer: JsonValue, bounds: Range) -> Returned:
         return Returned(error_type="BadScore", message=_format_bad_score(answer, bounds))
     text = "" if explanation is None else str(explanation)[:_MAX_EXPLANATION]
     raw = None if bounds == UNIT else float(score)
-    return Returned(normalise(float(score), bounds), text, raw=raw)
+    return Returned(normalise_number(float(score), bounds), text, raw=raw)
 
 
 def _format_bad_score(answer: JsonValue, bounds: Range) -> str:
@@ -257,7 +257,7 @@ def _format_timeout(allowed_s: float) -> str:
     return f"no answer within {allowed_s:g} s (`timeout_s` for each span)"
 
 
-def _explain_missing_answer(execution: Execution, late: str) -> Returned:
+def _build_missing_answer(execution: Execution, late: str) -> Returned:
     """Explain why a program that ended owes an answer."""
     failure = execution.failure_class
     if failure is FailureClass.OK:

@@ -13,7 +13,7 @@ from functools import reduce
 from importlib import import_module
 from typing import Any, Final
 
-from spanproof.evaluators.custom.function import UNIT, Call, Range, Returned, normalise
+from spanproof.evaluators.custom.function import UNIT, Call, Range, Returned, normalise_number
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.evaluators.plain_functions import is_evaluator, run_scorer
 from spanproof.sandbox import JsonValue
@@ -82,7 +82,7 @@ class InProcess:
             message = f"it returned {found.value:g}, which is not from {low:g} to {high:g} (`range`)"
             return Returned(error_type="BadScore", message=message)
         raw = None if self.range == UNIT else found.value
-        return Returned(normalise(found.value, self.range), found.explanation, raw=raw)
+        return Returned(normalise_number(found.value, self.range), found.explanation, raw=raw)
 
 
 def load_in_process(name: str, target: str, bounds: Range = UNIT) -> InProcess:

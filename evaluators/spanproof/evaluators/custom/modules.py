@@ -21,20 +21,20 @@ _WHOLE: Final = (
 )
 
 
-def pins_of_imports(language: str, source: str) -> tuple[str, ...]:
+def list_import_pins(language: str, source: str) -> tuple[str, ...]:
     """Return the pins of the known packages that a function imports."""
-    named = {name.partition("/")[0] for name, _ in _find_imports(language, source)}
+    named = {name.partition("/")[0] for name, _ in _iter_imports(language, source)}
     return tuple(pin for name, pin in KNOWN.items() if name in named)
 
 
-def join_namespaces(language: str, source: str) -> str:
+def format_namespaces(language: str, source: str) -> str:
     """Return the source with every namespace of a package as the package itself; no line moves."""
     data = source.encode("utf-8", "replace")
     found = [
-        (name, node) for name, node in _find_imports(language, source) if not name.startswith((".", "node:"))
+        (name, node) for name, node in _iter_imports(language, source) if not name.startswith((".", "node:"))
     ]
     for _, statement in reversed(found):
-        alias = _find_namespace_alias(statement)
+        alias = _get_namespace_alias(statement)
         if alias is not None:
             name = data[alias.start_byte : alias.end_byte].decode()
             changed = f"{name}__module".encode()
@@ -49,7 +49,7 @@ def join_namespaces(language: str, source: str) -> str:
     return data.decode()
 
 
-def _find_imports(language: str, source: str) -> Iterator[tuple[str, Any]]:
+def _iter_imports(language: str, source: str) -> Iterator[tuple[str, Any]]:
     """Yield the module's name and the syntax node of each import at the top of a file."""
     data = source.encode("utf-8", "replace")
     tree = parse(language, data)
@@ -59,7 +59,7 @@ def _find_imports(language: str, source: str) -> Iterator[tuple[str, Any]]:
             yield data[module.start_byte + 1 : module.end_byte - 1].decode(), node
 
 
-def _find_namespace_alias(statement: Any) -> Any:
+def _get_namespace_alias(statement: Any) -> Any:
     """Return the name that a namespace is imported under; None of another import, and of types."""
     if any(child.type == "type" for child in statement.children):
         return None

@@ -6,7 +6,7 @@ several spans is one snippet, tied to the span that ran it; code that ran twice 
 JSON and YAML in a model's words, arguments of ordinary tools. Nothing is run.
 """
 
-from spanproof.evaluators.detect.text import TextSnippet, snippets_in
-from spanproof.evaluators.detect.traces import detect
+from spanproof.evaluators.detect.text import TextSnippet, list_text_snippets
+from spanproof.evaluators.detect.traces import list_snippets
 
-__all__ = ["TextSnippet", "detect", "snippets_in"]
+__all__ = ["TextSnippet", "list_snippets", "list_text_snippets"]

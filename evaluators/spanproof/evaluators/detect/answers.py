@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.evaluators.detect.text import TextSnippet, snippets_in
+from spanproof.evaluators.detect.text import TextSnippet, list_text_snippets
 from spanproof.trace import JsonValue, Language, Payload
 
 _DATA: Final = frozenset({Language.JSON, Language.YAML})
@@ -21,10 +21,10 @@ def iter_answer_texts(answer: Payload) -> Iterator[str]:
     yield from _iter_texts(answer.value, 0)
 
 
-def find_answer_code(answer: Payload) -> list[TextSnippet]:
+def list_answer_code(answer: Payload) -> list[TextSnippet]:
     """Return the code in an answer."""
     texts = iter_answer_texts(answer)
-    return [found for text in texts for found in snippets_in(text) if found.language not in _DATA]
+    return [found for text in texts for found in list_text_snippets(text) if found.language not in _DATA]
 
 
 def _iter_texts(value: JsonValue, depth: int) -> Iterator[str]:

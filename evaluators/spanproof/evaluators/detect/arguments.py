@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.evaluators.detect.blocks import MARKS, split_words
-from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.language import find_language
 from spanproof.evaluators.detect.unscanned import UNSCANNED
 from spanproof.trace import JsonValue, Language, ToolCall
 
@@ -85,9 +85,9 @@ class ArgumentCode:
     runs: bool = True
 
 
-def extract_code(call: ToolCall) -> list[ArgumentCode]:
+def list_code(call: ToolCall) -> list[ArgumentCode]:
     """Return the code this call carries; empty for a call that carries data only."""
-    return list(_find_in_value(_normalise_name(call.name), call.arguments, ""))
+    return list(_iter_code_in_value(_normalise_name(call.name), call.arguments, ""))
 
 
 def _normalise_name(name: str) -> str:
@@ -95,81 +95,81 @@ def _normalise_name(name: str) -> str:
     return _BETWEEN_WORDS.sub("_", name.lower())
 
 
-def _find_in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:
+def _iter_code_in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:
     if isinstance(value, str):
-        language = _classify_only_argument(tool, value)
+        language = _find_only_argument_language(tool, value)
         if language is not None:
             yield ArgumentCode(path or "arguments", language, value)
     elif isinstance(value, list):
         for index, item in enumerate(value[:1]):
-            yield from _find_in_value(tool, item, f"{path or 'arguments'}[{index}]")
+            yield from _iter_code_in_value(tool, item, f"{path or 'arguments'}[{index}]")
     elif isinstance(value, dict):
-        yield from _find_in_object(tool, value, path or "arguments")
+        yield from _iter_code_in_object(tool, value, path or "arguments")
 
 
-def _find_in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
-    declared = _read_declared_language(arguments)
+def _iter_code_in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
+    declared = _find_declared_language(arguments)
     for key, value in arguments.items():
         inner_path = f"{path}.{key}"
         if key in ("args", "kwargs", "action") and isinstance(value, list | dict):
-            yield from _find_in_value(tool, value, inner_path)
+            yield from _iter_code_in_value(tool, value, inner_path)
         source = value
         if key.lower() in _SHELL_KEYS:
-            source = _join_command(value, several=key.lower() == "commands")
+            source = _get_joined_command(value, several=key.lower() == "commands")
         if not isinstance(source, str) or not source.strip():
             continue
-        language = _classify_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
+        language = _find_argument_language(tool, key.lower(), source, declared, only=len(arguments) == 1)
         if language is not None:
             yield ArgumentCode(inner_path, language, source)
         elif key.lower() in _CONTENT_KEYS:
-            written = _derive_file_language(arguments)
+            written = _find_file_language(arguments)
             if written is not None:
                 yield ArgumentCode(inner_path, written, source, runs=False)
 
 
-def _classify_argument(
+def _find_argument_language(
     tool: str, key: str, source: str, declared: Language | None, *, only: bool
 ) -> Language | None:
     hinted = _find_tool_language(tool)
     if key in _CODE_KEYS:
-        found = declared or _recognise_language(source, hinted)
+        found = declared or _find_hinted_language(source, hinted)
         return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
-        return Language.BASH if hinted is Language.BASH else declared or _identify_code(source)
+        return Language.BASH if hinted is Language.BASH else declared or _find_code_language(source)
     if key in _SQL_KEYS and _is_query(source, is_named=hinted is Language.SQL or "sql" in key):
         return Language.SQL
     if key in _WHOLE_KEYS and only:
-        return _classify_only_argument(tool, source)
+        return _find_only_argument_language(tool, source)
     return None
 
 
 def _is_query(source: str, *, is_named: bool) -> bool:
     """Whether a text is SQL; where its tool or its argument is named so, its first verb says it."""
-    return (is_named and _SQL_VERB.match(source) is not None) or identify(source) is Language.SQL
+    return (is_named and _SQL_VERB.match(source) is not None) or find_language(source) is Language.SQL
 
 
-def _classify_only_argument(tool: str, source: str) -> Language | None:
+def _find_only_argument_language(tool: str, source: str) -> Language | None:
     """Return the language of a tool's only argument: a tool that takes code takes nothing else."""
     hinted = _find_tool_language(tool)
     if hinted is Language.SQL:
         return Language.SQL if _SQL_VERB.match(source) else None
     if hinted is not None:
-        return hinted if hinted is Language.BASH else _recognise_language(source, hinted)
-    return _identify_code(source) if _CODE_TOOL.search(tool) else None
+        return hinted if hinted is Language.BASH else _find_hinted_language(source, hinted)
+    return _find_code_language(source) if _CODE_TOOL.search(tool) else None
 
 
-def _recognise_language(source: str, hinted: Language | None) -> Language | None:
+def _find_hinted_language(source: str, hinted: Language | None) -> Language | None:
     """Return the language of code for a tool whose name says one: short JavaScript parses as Python too."""
-    found = _identify_code(source)
+    found = _find_code_language(source)
     is_script = hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT)
     if is_script and (found is Language.PYTHON or found in UNSCANNED):
         return hinted
     return found or hinted
 
 
-def _identify_code(source: str) -> Language | None:
+def _find_code_language(source: str) -> Language | None:
     """Return the language of code proper: documents of data are none."""
-    language = identify(source)
+    language = find_language(source)
     return None if language in (Language.JSON, Language.YAML, Language.HTML) else language
 
 
@@ -177,7 +177,7 @@ def _find_tool_language(tool: str) -> Language | None:
     return next((language for language, name in _TOOL_LANGUAGES if name.search(tool)), None)
 
 
-def _read_declared_language(arguments: dict[str, JsonValue]) -> Language | None:
+def _find_declared_language(arguments: dict[str, JsonValue]) -> Language | None:
     for key in _LANGUAGE_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value.lower() in MARKS:
@@ -185,7 +185,7 @@ def _read_declared_language(arguments: dict[str, JsonValue]) -> Language | None:
     return None
 
 
-def _join_command(value: JsonValue, *, several: bool) -> JsonValue:
+def _get_joined_command(value: JsonValue, *, several: bool) -> JsonValue:
     """Return a command as one text: an argument vector is joined, `bash -lc X` is X."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
@@ -197,7 +197,7 @@ def _join_command(value: JsonValue, *, several: bool) -> JsonValue:
     return shlex.join(words)
 
 
-def _derive_file_language(arguments: dict[str, JsonValue]) -> Language | None:
+def _find_file_language(arguments: dict[str, JsonValue]) -> Language | None:
     """Return the language of a file being written: the agent's code, though this call does not run it."""
     path = find_path(arguments) or ""
     return _SUFFIXES.get("." + path.rpartition(".")[2].lower() if "." in path else "")

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from spanproof.evaluators.detect.language import ENOUGH, identify, is_settings, is_yaml, weigh_commands
+from spanproof.evaluators.detect.language import (
+    ENOUGH,
+    compute_command_weight,
+    find_language,
+    is_settings,
+    is_yaml,
+)
 from spanproof.evaluators.detect.lines import LineKind, classify_lines
-from spanproof.evaluators.detect.python_syntax import weigh_python
+from spanproof.evaluators.detect.python_syntax import compute_python_weight
 from spanproof.evaluators.detect.sessions import find_framed_code
-from spanproof.evaluators.detect.statements import find_statements
+from spanproof.evaluators.detect.statements import iter_statements
 from spanproof.trace import Language
 
 # Runs of one text that are looked at: more is no agent's words, and each costs time.
@@ -45,35 +51,35 @@ class BareSnippet:
     """The code, where it is not what the text has there."""
 
 
-def find_bare_snippets(text: str) -> list[BareSnippet]:
+def list_bare_snippets(text: str) -> list[BareSnippet]:
     """Return the code in this text, in order."""
     if is_settings(text):
         return []
-    if weigh_python(text) >= ENOUGH:
+    if compute_python_weight(text) >= ENOUGH:
         # Prose does not parse: a whole program is recognised before its comments can be taken for headings.
-        return [BareSnippet(identify(text) or Language.PYTHON, *_trim_blank_lines(text))]
+        return [BareSnippet(find_language(text) or Language.PYTHON, *_get_span_without_blank_lines(text))]
     framed = find_framed_code(text[:_MAX_CHARS])
     if framed is not None:
         return [BareSnippet(*framed)]
-    quoted = _find_quoted(text)
+    quoted = _list_quoted(text)
     if quoted:
         return quoted
     session = _find_root_session(text)
     if session is not None:
         return [session]
-    text = _STACK_TRACE.sub(_blank_out, text)
+    text = _STACK_TRACE.sub(_format_blanks, text)
     if is_yaml(text):
-        return [BareSnippet(Language.YAML, *_trim_blank_lines(text))]
-    found = list(_find_yaml_paragraphs(text))
+        return [BareSnippet(Language.YAML, *_get_span_without_blank_lines(text))]
+    found = list(_iter_yaml_paragraphs(text))
     for snippet in found:
         # Blanked, not cut out: positions stay those of the text.
         blank = _BLANK.sub(" ", text[snippet.start : snippet.end])
         text = text[: snippet.start] + blank + text[snippet.end :]
-    for start, end in islice(_find_runs(text[:_MAX_CHARS]), _MAX_RUNS):
-        found.extend(_identify_run(text, start, end))
+    for start, end in islice(_iter_runs(text[:_MAX_CHARS]), _MAX_RUNS):
+        found.extend(_iter_run_snippets(text, start, end))
     if not found:
-        found = [BareSnippet(Language.SQL, *span) for span in find_statements(text[:_MAX_CHARS])]
-        found.extend(_find_labelled_markup(text[:_MAX_CHARS]))
+        found = [BareSnippet(Language.SQL, *span) for span in iter_statements(text[:_MAX_CHARS])]
+        found.extend(_iter_labelled_markup(text[:_MAX_CHARS]))
     return sorted(found, key=lambda snippet: snippet.start)
 
 
@@ -83,9 +89,9 @@ _LABELLED_MARKUP: Final = re.compile(
 )
 
 
-def _find_labelled_markup(text: str) -> Iterator[BareSnippet]:
+def _iter_labelled_markup(text: str) -> Iterator[BareSnippet]:
     for line in islice(_LABELLED_MARKUP.finditer(text), _MAX_PARAGRAPHS):
-        if identify(line["markup"]) is Language.HTML:
+        if find_language(line["markup"]) is Language.HTML:
             yield BareSnippet(Language.HTML, *line.span("markup"))
 
 
@@ -100,7 +106,7 @@ _STACK_TRACE: Final = re.compile(
 )
 
 
-def _blank_out(found: re.Match[str]) -> str:
+def _format_blanks(found: re.Match[str]) -> str:
     """Return as many blanks as a match is long: positions stay those of the text."""
     return _BLANK.sub(" ", found[0])
 
@@ -110,12 +116,12 @@ _QUOTED: Final = re.compile(r"(?:^>.*(?:\n|\Z)){2,}", re.MULTILINE)
 _QUOTE_MARK: Final = re.compile(r"^> ?", re.MULTILINE)
 
 
-def _find_quoted(text: str) -> list[BareSnippet]:
+def _list_quoted(text: str) -> list[BareSnippet]:
     """Return the code in lines that begin with `>`; `source` is without these marks."""
     found: list[BareSnippet] = []
     for quote in islice(_QUOTED.finditer(text[:_MAX_CHARS]), _MAX_PARAGRAPHS):
         source = _QUOTE_MARK.sub("", quote[0]).rstrip()
-        language = identify(source)
+        language = find_language(source)
         if language is not None:
             found.append(BareSnippet(language, quote.start(), quote.start() + len(quote[0].rstrip()), source))
     return found
@@ -131,19 +137,19 @@ def _find_root_session(text: str) -> BareSnippet | None:
     """
     stripped = text.strip()
     first = _ROOT_PROMPT.match(stripped)
-    if first is None or weigh_commands(first["command"]) == 0:
+    if first is None or compute_command_weight(first["command"]) == 0:
         return None
     lines = stripped.splitlines()
     is_answered = len(lines) > 1 and classify_lines(lines[1:2]) != [LineKind.PROSE]
     answers = is_answered and not lines[1].startswith("#")
-    commands = [one for one in _ROOT_PROMPT.finditer(stripped) if weigh_commands(one["command"])]
-    if not (answers and weigh_python(stripped) == 0) and len(commands) < 2:
+    commands = [one for one in _ROOT_PROMPT.finditer(stripped) if compute_command_weight(one["command"])]
+    if not (answers and compute_python_weight(stripped) == 0) and len(commands) < 2:
         return None
-    is_script = answers and identify("\n".join(line for line in lines if line[:2] != "# ")) is not None
-    return None if is_script else BareSnippet(Language.BASH, *_trim_blank_lines(text))
+    is_script = answers and find_language("\n".join(line for line in lines if line[:2] != "# ")) is not None
+    return None if is_script else BareSnippet(Language.BASH, *_get_span_without_blank_lines(text))
 
 
-def _find_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
+def _iter_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
     """Yield YAML between sentences: line by line it looks like a list of facts, its nesting does not."""
     for paragraph in islice(_PARAGRAPH.finditer(text[:_MAX_CHARS]), _MAX_PARAGRAPHS):
         start, end = (
@@ -154,26 +160,26 @@ def _find_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
             yield BareSnippet(Language.YAML, start, end)
 
 
-def _identify_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:
+def _iter_run_snippets(text: str, start: int, end: int) -> Iterator[BareSnippet]:
     """Yield the run as one snippet; where it is none as a whole, those of its paragraphs that are."""
     if _is_quoted_line(text, start, end):
         return
-    language = identify(text[start:end])
+    language = find_language(text[start:end])
     if language is not None:
         yield BareSnippet(language, start, end)
         return
     for paragraph in islice(_PARAGRAPH.finditer(text, start, end), _MAX_PARAGRAPHS):
-        language = identify(paragraph[0])
+        language = find_language(paragraph[0])
         span = paragraph.span()
         if language is None:
             # A sentence that was cut, or one without its full stop, may touch the code.
-            span = _trim_to_code(text, *span)
-            language = identify(text[span[0] : span[1]]) if "\n" in text[span[0] : span[1]] else None
+            span = _get_code_span(text, *span)
+            language = find_language(text[span[0] : span[1]]) if "\n" in text[span[0] : span[1]] else None
         if language is not None:
             yield BareSnippet(language, *span)
 
 
-def _trim_to_code(text: str, start: int, end: int) -> tuple[int, int]:
+def _get_code_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the part from the first line that is code by itself to the last one."""
     lines = text[start:end].splitlines(keepends=True)
     code = [at for at, kind in enumerate(classify_lines(lines)) if kind is LineKind.CODE]
@@ -183,7 +189,7 @@ def _trim_to_code(text: str, start: int, end: int) -> tuple[int, int]:
     return first, first + len("".join(lines[code[0] : code[-1] + 1]).rstrip())
 
 
-def _trim_blank_lines(text: str) -> tuple[int, int]:
+def _get_span_without_blank_lines(text: str) -> tuple[int, int]:
     """Return the span of the text without blank lines around it; the first line keeps its indentation."""
     start = len(text) - len(text.lstrip())
     return text.rfind("\n", 0, start) + 1, len(text.rstrip())
@@ -211,29 +217,29 @@ class _Run:
         self.paragraph_end = end
         self.has_code = self.has_code or is_code
 
-    def end_paragraph(self) -> None:
+    def add_paragraph(self) -> None:
         if self.has_code:
             self.start = self.paragraph if self.start is None else self.start
             self.end = self.paragraph_end
         self.paragraph, self.has_code = None, False
 
 
-def _find_runs(text: str) -> Iterator[tuple[int, int]]:
+def _iter_runs(text: str) -> Iterator[tuple[int, int]]:
     """Yield spans of lines between prose, paragraphs without a line of code cut off at both ends."""
     run = _Run()
     at = 0
     lines = text.splitlines(keepends=True)
     for line, kind in zip(lines, classify_lines(lines), strict=True):
         if kind is LineKind.PROSE:
-            run.end_paragraph()
+            run.add_paragraph()
             if run.start is not None:
                 yield run.start, run.end
             run = _Run()
         elif kind is LineKind.BLANK or not line.strip():
-            run.end_paragraph()
+            run.add_paragraph()
         else:
             run.add(at, at + len(line.rstrip()), is_code=kind is LineKind.CODE)
         at += len(line)
-    run.end_paragraph()
+    run.add_paragraph()
     if run.start is not None:
         yield run.start, run.end

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from spanproof.evaluators.detect.language import ENOUGH, identify
+from spanproof.evaluators.detect.language import ENOUGH, find_language
 from spanproof.trace import Language
 
 
@@ -107,7 +107,7 @@ _KINDS: Final = (
 _MAX_BLOCKS: Final = 1_000
 
 
-def find_blocks(text: str) -> list[Block]:
+def list_blocks(text: str) -> list[Block]:
     """Return the delimited regions of this text; one within another is part of it."""
     taken: list[tuple[int, int]] = []
     found: list[Block] = []
@@ -116,7 +116,7 @@ def find_blocks(text: str) -> list[Block]:
             continue
         matches = [match for match in islice(pattern.finditer(text), _MAX_BLOCKS) if _is_free(match, taken)]
         taken = sorted([*taken, *(match.span() for match in matches)])
-        found.extend(_make_block(match) for match in matches)
+        found.extend(_build_block(match) for match in matches)
     return sorted(found, key=lambda block: block.around)
 
 
@@ -126,33 +126,33 @@ def _is_free(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
     return (at == 0 or taken[at - 1][1] <= start) and (at == len(taken) or end <= taken[at][0])
 
 
-def _make_block(match: re.Match[str]) -> Block:
+def _build_block(match: re.Match[str]) -> Block:
     body, start = match["body"], match.start("body")
     for mark in _END_MARKS:
         body = body.partition(mark)[0]
     start += len(body) - len(body.lstrip("\r\n"))
     source = body.strip("\r\n").rstrip()
-    language = _determine_language(match, source) if source.strip() else None
+    language = _find_language(match, source) if source.strip() else None
     return Block(language, source, start, match.span())
 
 
-def _determine_language(match: re.Match[str], source: str) -> Language | None:
+def _find_language(match: re.Match[str], source: str) -> Language | None:
     if match.re is _CODE_TAG:
-        return _determine_tag_language(match, source)
+        return _find_tag_language(match, source)
     if match.re is _ACTION_TAG:
         named = next((language for word, language in _ACTION_LANGUAGES if word in match["mark"]), None)
         if match["mark"] == "execute":
-            return identify(source, least=1) or Language.BASH
-        return named or identify(source, least=1) or Language.PYTHON
+            return find_language(source, least=1) or Language.BASH
+        return named or find_language(source, least=1) or Language.PYTHON
     mark = match["mark"].lower()
     if mark in MARKS:
         return MARKS[mark]
-    return None if mark in _NO_CODE else identify(source, least=ENOUGH - 1)
+    return None if mark in _NO_CODE else find_language(source, least=ENOUGH - 1)
 
 
-def _determine_tag_language(match: re.Match[str], source: str) -> Language | None:
+def _find_tag_language(match: re.Match[str], source: str) -> Language | None:
     if match["body"].startswith(("\n", "\r\n")):
-        return identify(source, least=1) or Language.PYTHON
+        return find_language(source, least=1) or Language.PYTHON
     line_start = match.string.rfind("\n", 0, match.start()) + 1
     begins_its_line = not match.string[line_start : match.start()].strip()
-    return identify(source) if begins_its_line else None
+    return find_language(source) if begins_its_line else None

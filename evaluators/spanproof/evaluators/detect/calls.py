@@ -8,27 +8,27 @@ from spanproof.evaluators.refusals import find_refusal
 from spanproof.trace import JsonValue, RecordedCall, Span, SpanKind, Trace
 
 
-def collect_tape(trace: Trace, span_id: str) -> tuple[RecordedCall, ...]:
+def list_tape(trace: Trace, span_id: str) -> tuple[RecordedCall, ...]:
     """Return the tool calls made right by the code that ran within this span, in order.
 
     Calls made by tools themselves, or within agents that were called, are not the code's own.
     """
-    return tuple(to_recorded_call(trace, span) for span in find_calls_below(trace, span_id))
+    return tuple(to_recorded_call(trace, span) for span in iter_calls_below(trace, span_id))
 
 
-def find_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
+def iter_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
     """Yield TOOL spans and called agents below this span, without what is below those."""
     for child in trace.children(span_id):
         if child.kind in (SpanKind.TOOL, SpanKind.AGENT):
             yield child
         else:
-            yield from find_calls_below(trace, child.span_id)
+            yield from iter_calls_below(trace, child.span_id)
 
 
 def to_recorded_call(trace: Trace, span: Span) -> RecordedCall:
     """Return the call that a TOOL or RETRIEVER span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
-        return _make_agent_call(span)
+        return _build_agent_call(span)
     arguments = span.tool.arguments if span.tool is not None else None
     if span.kind is SpanKind.RETRIEVER and span.input is not None:
         arguments = span.input.value
@@ -67,7 +67,7 @@ def split_arguments(arguments: JsonValue) -> tuple[tuple[JsonValue, ...], dict[s
     return (), arguments
 
 
-def _make_agent_call(span: Span) -> RecordedCall:
+def _build_agent_call(span: Span) -> RecordedCall:
     task = span.input.value if span.input is not None else None
     return RecordedCall(
         tool=span.agent or span.name,

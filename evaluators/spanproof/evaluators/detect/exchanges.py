@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from spanproof.evaluators.detect.text import snippets_in
+from spanproof.evaluators.detect.text import list_text_snippets
 from spanproof.trace import Language, Message, Span, SpanError
 
 _RUNNABLE: Final = frozenset({Language.PYTHON, Language.BASH})
@@ -56,14 +56,14 @@ def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
         shown = _find_shown(reply, following.input_messages)
         if shown is None or _NOT_RUN.search(shown):
             continue
-        blocks = [block for block in snippets_in(reply.text) if block.language in _RUNNABLE]
+        blocks = [block for block in list_text_snippets(reply.text) if block.language in _RUNNABLE]
         if not blocks:
             continue
         language = blocks[0].language
         source = "\n\n".join(block.source for block in blocks if block.language is language)
         path = f"output_messages[{call.output_messages.index(reply)}]"
         observation = _HEADER.sub("", shown)
-        yield Exchange(call, path, language, source, observation, _parse_error(observation))
+        yield Exchange(call, path, language, source, observation, _find_error(observation))
 
 
 def _find_shown(request: Message, history: Sequence[Message]) -> str | None:
@@ -79,6 +79,6 @@ def _find_shown(request: Message, history: Sequence[Message]) -> str | None:
     return None
 
 
-def _parse_error(observation: str) -> SpanError | None:
+def _find_error(observation: str) -> SpanError | None:
     found = _FAILED.search(observation)
     return SpanError(found["type"], found["message"].strip()) if found is not None else None

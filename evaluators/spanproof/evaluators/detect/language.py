@@ -12,10 +12,10 @@ import json
 import re
 from typing import Final
 
-from spanproof.evaluators.detect.learned import predict_language
-from spanproof.evaluators.detect.python_syntax import weigh_python
-from spanproof.evaluators.detect.signs import SIGNS, weigh_signs
-from spanproof.evaluators.detect.unscanned import name_unscanned
+from spanproof.evaluators.detect.learned import classify_by_model
+from spanproof.evaluators.detect.python_syntax import compute_python_weight
+from spanproof.evaluators.detect.signs import SIGNS, compute_sign_weight
+from spanproof.evaluators.detect.unscanned import classify_unscanned
 from spanproof.trace import Language
 
 ENOUGH: Final = 3
@@ -144,7 +144,7 @@ _MOST_VOTES: Final = 8
 _FAMILY: Final = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.OTHER)
 
 
-def identify(source: str, least: int = ENOUGH) -> Language | None:
+def find_language(source: str, least: int = ENOUGH) -> Language | None:
     """Return the language this text is code in; None where it is not plainly code.
 
     Args:
@@ -152,11 +152,11 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
         least: how much the signs must weigh; less where something else says already that it is code.
     """
     source = source[:_MAX_READ_CHARS] if len(source) > _MAX_READ_CHARS else source
-    found = _identify(source, least)
-    return name_unscanned(source) if found is Language.OTHER else found
+    found = _find_structured_language(source, least)
+    return classify_unscanned(source) if found is Language.OTHER else found
 
 
-def _identify(source: str, least: int) -> Language | None:
+def _find_structured_language(source: str, least: int) -> Language | None:
     stripped = source.strip()
     if not stripped:
         return None
@@ -168,48 +168,48 @@ def _identify(source: str, least: int) -> Language | None:
         return None
     if _MAKE_RULE.search(stripped) and _MAKE_SIGN.search(stripped):
         return Language.OTHER
-    weights = _weigh_languages(source)
+    weights = _compute_weights(source)
     if weights[Language.BASH] and "<<" in source and _HEREDOC.search(source):
         return Language.BASH
-    return _choose_language(source, weights, least)
+    return _find_heaviest_language(source, weights, least)
 
 
-def _weigh_languages(source: str) -> dict[Language, int]:
+def _compute_weights(source: str) -> dict[Language, int]:
     """Return the weight of each language's signs in a text."""
-    weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
+    weights = {language: compute_sign_weight(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not source.lstrip().startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
         outside = _BLOCK_COMMENT.sub("", source)
         for language in (Language.BASH, Language.PYTHON):
-            weights[language] = weigh_signs(SIGNS[language], outside)
-    weights[Language.BASH] += weigh_commands(source)
+            weights[language] = compute_sign_weight(SIGNS[language], outside)
+    weights[Language.BASH] += compute_command_weight(source)
     return weights
 
 
-def _choose_language(source: str, weights: dict[Language, int], least: int) -> Language | None:
+def _find_heaviest_language(source: str, weights: dict[Language, int], least: int) -> Language | None:
     """Return the language whose signs weigh most; None where they weigh too little for code."""
     rivals = max(weights[language] for language in _FAMILY)
-    parsed = weigh_python(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
+    parsed = compute_python_weight(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
     weights[Language.PYTHON] += parsed
-    family = sum(weights[language] for language in _FAMILY) + _weigh_braces(source)
+    family = sum(weights[language] for language in _FAMILY) + _compute_brace_weight(source)
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
-    family = _merge_embedded_weights(alone, family, source.strip(), parsed)
+    family = _compute_family_weight(alone, family, source.strip(), parsed)
     best = max(alone, key=lambda language: alone[language])
     if best is Language.SQL and _FROM_ARTICLE.search(source):
         return None
-    needed = least + _weigh_prose(source, in_query=best is Language.SQL and alone[best] > family)
+    needed = least + _compute_prose_weight(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
-        return _identify_by_model(source, least, max(family, alone[best])) if needed <= ENOUGH else None
+        return _find_language_by_model(source, least, max(family, alone[best])) if needed <= ENOUGH else None
     if _is_undisputed(best, alone, family, parsed):
         return best
-    return _choose_by_vote(source, weights, alone, family)
+    return _classify_by_vote(source, weights, alone, family)
 
 
 def _is_picture(text: str) -> bool:
     return _WORD.search(text) is None and text.count("\n") + 1 >= _FEWEST_PICTURE_LINES
 
 
-def _weigh_prose(source: str, *, in_query: bool) -> int:
+def _compute_prose_weight(source: str, *, in_query: bool) -> int:
     """Return the weight of prose outside comments: sentences, and words in a row that begin no string."""
     text = _COMMENT.sub("", source)
     rows = sum(match["words"] is not None for match in _WORDS_IN_A_ROW.finditer(text))
@@ -226,9 +226,9 @@ def _is_undisputed(best: Language, alone: dict[Language, int], family: int, pars
     return best is not Language.PYTHON or bool(parsed and (parsed < alone[best] or not family))
 
 
-def _identify_by_model(source: str, least: int, signs: int) -> Language | None:
+def _find_language_by_model(source: str, least: int, signs: int) -> Language | None:
     """Return what the model says where structure does not decide whether this is code; None if not sure."""
-    language, lead = predict_language(source)
+    language, lead = classify_by_model(source)
     if not signs and least >= ENOUGH:
         return None
     # What looks like none of ours is code only where it is plain, or something else says so: a fence, a name.
@@ -237,7 +237,7 @@ def _identify_by_model(source: str, least: int, signs: int) -> Language | None:
     return language if lead >= needed else None
 
 
-def _choose_by_vote(
+def _classify_by_vote(
     source: str, weights: dict[Language, int], alone: dict[Language, int], family: int
 ) -> Language:
     """Return the language by its own signs and the model's vote together.
@@ -252,7 +252,7 @@ def _choose_by_vote(
     script: float = weights[Language.JAVASCRIPT] + weights[Language.TYPESCRIPT]
     if other > ENOUGH and not script and family > max(alone.values()):
         return Language.OTHER
-    voted, lead = predict_language(source)
+    voted, lead = classify_by_model(source)
     vote = min(_MOST_VOTES, lead / _VOTE)
     other += vote if voted is Language.OTHER else 0
     script += vote if voted in (Language.JAVASCRIPT, Language.TYPESCRIPT) else 0
@@ -326,7 +326,7 @@ def is_yaml(text: str) -> bool:
     )
 
 
-def weigh_commands(source: str) -> int:
+def compute_command_weight(source: str) -> int:
     """Return the weight of lines that are shell commands, prose that begins like one left out."""
     weight = 0
     for line in _COMMAND.finditer(source):
@@ -341,7 +341,7 @@ def weigh_commands(source: str) -> int:
     return weight
 
 
-def _weigh_braces(source: str) -> int:
+def _compute_brace_weight(source: str) -> int:
     """Return the weight of lines ending in semicolons and braces: code of the C family, of any language."""
     lines = [line for line in source.splitlines() if line.strip()]
     ended = [line for line in lines if line.rstrip().endswith((";", "{", "}"))]
@@ -352,7 +352,7 @@ def _weigh_braces(source: str) -> int:
     return ENOUGH if is_statement or (is_code and is_many) else 0
 
 
-def _merge_embedded_weights(alone: dict[Language, int], family: int, source: str, parsed: int) -> int:
+def _compute_family_weight(alone: dict[Language, int], family: int, source: str, parsed: int) -> int:
     """Count signs in a string or a script for what holds it; return the C family's weight.
 
     Args:

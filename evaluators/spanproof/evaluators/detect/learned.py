@@ -31,10 +31,10 @@ _LANE: Final = 24
 _OFFSET: Final = 128
 
 
-def predict_language(text: str) -> tuple[Language | None, float]:
+def classify_by_model(text: str) -> tuple[Language | None, float]:
     """Return the likeliest kind (None is prose) and its lead over the next; 0 where nothing is known."""
     kinds, rows, bias, scale = _load_model()
-    weights = [row for row in map(rows.get, extract_trigrams(text), repeat(0)) if row]
+    weights = [row for row in map(rows.get, list_trigrams(text), repeat(0)) if row]
     if not weights:
         return None, 0.0
     packed, mask = sum(weights), (1 << _LANE) - 1
@@ -52,7 +52,7 @@ _SAID: Final = re.compile(
 )
 
 
-def extract_trigrams(text: str) -> set[str]:
+def list_trigrams(text: str) -> set[str]:
     """Return the distinct trigrams of a beginning, comments emptied; all digits count as one."""
     text = _SAID.sub("", text[:MAX_READ_CHARS])[:MAX_CHARS]
     text = f"\n{text}\n".translate(_DIGITS)

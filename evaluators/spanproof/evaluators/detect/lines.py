@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from spanproof.evaluators.detect.language import weigh_commands
+from spanproof.evaluators.detect.language import compute_command_weight
 
 # What a line is shows in its beginning; the pattern for sentences takes time by the square of the length.
 _MAX_LINE_READ: Final = 400
@@ -83,13 +83,13 @@ def classify_lines(lines: list[str]) -> list[LineKind]:
             continue
         below = lines[number + 1][:_MAX_LINE_READ] if number + 1 < len(lines) else ""
         kinds.append(
-            _classify_line(line, below, kinds[-1] if kinds else LineKind.BLANK, _find_last_kind(kinds))
+            _classify_line(line, below, kinds[-1] if kinds else LineKind.BLANK, _get_last_kind(kinds))
         )
         closing = _find_closing_mark(line) if kinds[-1] is not LineKind.PROSE else None
     return kinds
 
 
-def _find_last_kind(kinds: list[LineKind]) -> LineKind:
+def _get_last_kind(kinds: list[LineKind]) -> LineKind:
     """Return the kind of the last line that is not blank."""
     return next((kind for kind in reversed(kinds[-4:]) if kind is not LineKind.BLANK), LineKind.BLANK)
 
@@ -112,11 +112,11 @@ def _classify_line(line: str, below: str, above: LineKind, last: LineKind) -> Li
     if bare.startswith("#"):
         touches_code = in_code and above is not LineKind.BLANK
         return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
-    is_indented_code = in_code and _measure_indent(line) > 0
+    is_indented_code = in_code and _count_indent(line) > 0
     if not is_indented_code and not _CMDLET.match(line) and _is_prose(line):
         return LineKind.PROSE
     is_cmdlet = not is_indented_code and _CMDLET.match(line) is not None
-    is_code = is_cmdlet or _CODE.match(line) is not None or weigh_commands(line) > 0
+    is_code = is_cmdlet or _CODE.match(line) is not None or compute_command_weight(line) > 0
     return LineKind.CODE if is_code else LineKind.EITHER
 
 
@@ -124,7 +124,7 @@ def _opens_code(line: str, bare: str, below: str) -> bool:
     """Whether a line opens a comment, a block or a rule of Make, or is for the shell or a preprocessor."""
     if bare.startswith(("/*", *_TRIPLE_QUOTES, "#!", "#include", "#define", "#if")):
         return True
-    if _BLOCK_HEADER.match(line) and _measure_indent(below) > _measure_indent(line):
+    if _BLOCK_HEADER.match(line) and _count_indent(below) > _count_indent(line):
         return True
     return below.startswith("\t") and _MAKE_TARGET.match(line) is not None
 
@@ -137,7 +137,7 @@ def _is_prose(line: str) -> bool:
     return bool(is_sentence) and not _SQL_LINE.match(line)
 
 
-def _measure_indent(line: str) -> int:
+def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 

@@ -39,8 +39,8 @@ def find_json_strings(text: str) -> list[JsonString] | None:
         orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return None
-    found = list(_scan_json(text, 0))
-    return _join_cells(found) if '"cell_type"' in text else found
+    found = list(_iter_json_strings(text, 0))
+    return _list_joined_cells(found) if '"cell_type"' in text else found
 
 
 def find_repr_strings(text: str) -> list[JsonString] | None:
@@ -53,12 +53,12 @@ def find_repr_strings(text: str) -> list[JsonString] | None:
             printed = ast.parse(text.strip(), mode="eval")
         if not all(isinstance(node, _PRINTED) for node in ast.walk(printed)):
             return None
-        return list(_scan_repr(text))
+        return list(_iter_repr_strings(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
 
 
-def _scan_repr(text: str) -> Iterator[JsonString]:
+def _iter_repr_strings(text: str) -> Iterator[JsonString]:
     key = ""
     for token in _REPR_TOKEN.finditer(text):
         value = ast.literal_eval(token["literal"])
@@ -66,7 +66,7 @@ def _scan_repr(text: str) -> Iterator[JsonString]:
             key = value
             continue
         start, end = token.span("literal")
-        yield from _expand_string(JsonString(key, value, start + 1, end - 1), 0)
+        yield from _iter_inner_strings(JsonString(key, value, start + 1, end - 1), 0)
 
 
 # What a printed value is made of: literals, and objects as calls of their class.
@@ -83,7 +83,7 @@ _REPR_TOKEN: Final = re.compile(
 )
 
 
-def _join_cells(strings: list[JsonString]) -> list[JsonString]:
+def _list_joined_cells(strings: list[JsonString]) -> list[JsonString]:
     """Return strings with the lines of each notebook cell, which nbformat keeps in an array, as one."""
     found = []
     for key, group in groupby(strings, key=lambda string: string.key):
@@ -96,7 +96,7 @@ def _join_cells(strings: list[JsonString]) -> list[JsonString]:
     return found
 
 
-def _scan_json(text: str, depth: int) -> Iterator[JsonString]:
+def _iter_json_strings(text: str, depth: int) -> Iterator[JsonString]:
     key = ""
     for token in _TOKEN.finditer(text):
         try:
@@ -106,10 +106,10 @@ def _scan_json(text: str, depth: int) -> Iterator[JsonString]:
         if token["colon"] is not None:
             key = value
             continue
-        yield from _expand_string(JsonString(key, value, *token.span("inside")), depth)
+        yield from _iter_inner_strings(JsonString(key, value, *token.span("inside")), depth)
 
 
-def _expand_string(string: JsonString, depth: int) -> Iterator[JsonString]:
+def _iter_inner_strings(string: JsonString, depth: int) -> Iterator[JsonString]:
     """Yield the strings of the document that this string holds, at this string's place; else the string."""
     if depth < _MAX_DEPTH and string.value.lstrip().startswith(("{", "[")):
         try:
@@ -117,13 +117,13 @@ def _expand_string(string: JsonString, depth: int) -> Iterator[JsonString]:
         except (orjson.JSONDecodeError, UnicodeEncodeError):
             inner = None
         if isinstance(inner, dict | list):
-            for found in _scan_json(string.value, depth + 1):
+            for found in _iter_json_strings(string.value, depth + 1):
                 yield JsonString(found.key, found.value, string.start, string.end)
             return
     yield string
 
 
-def find_embedded_documents(text: str) -> list[tuple[int, int]]:
+def list_embedded_documents(text: str) -> list[tuple[int, int]]:
     """Return the spans of JSON objects within a text, each beginning a line or following a colon."""
     found: list[tuple[int, int]] = []
     at = 0

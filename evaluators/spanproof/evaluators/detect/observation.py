@@ -23,7 +23,7 @@ class Observation:
     output: Payload | None = None
 
 
-def split_observation(text: str | None) -> Observation:
+def parse_observation(text: str | None) -> Observation:
     """Return the logs and the output in an observation."""
     if text is None:
         return Observation()

@@ -24,21 +24,21 @@ _LEAST_BEFORE_CUT: Final = 0.7
 _ENOUGH: Final = 3
 
 
-def weigh_python(source: str) -> int:
+def compute_python_weight(source: str) -> int:
     """Return how far parsing speaks for Python: not at all where a word or a list of values parses too."""
     if len(source) > _MAX_PARSED_CHARS:
         return 0
     source = textwrap.dedent(source).strip()
     if _ends_in_semicolons(source):
         return 0
-    tree = _parse_source(source)
+    tree = _find_syntax_tree(source)
     if tree is None:
         return 0
     weight = sums = 0
     bound: set[str] = set()
     for statement in tree.body:
         statement_weight = (
-            _ENOUGH if _uses_bound_names(statement, bound) else _weigh_statement(statement, source)
+            _ENOUGH if _uses_bound_names(statement, bound) else _compute_statement_weight(statement, source)
         )
         sums += statement_weight == 1
         weight += statement_weight if statement_weight > 1 else 0
@@ -69,7 +69,7 @@ def _ends_in_semicolons(source: str) -> bool:
     return 2 * sum(line.rstrip().endswith(";") for line in lines) >= len(lines)
 
 
-def _parse_source(source: str) -> ast.Module | None:
+def _find_syntax_tree(source: str) -> ast.Module | None:
     """Return the syntax tree; of a program that was cut, of what is before the cut."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
@@ -88,7 +88,7 @@ def _parse_source(source: str) -> ast.Module | None:
             return None
 
 
-def _weigh_statement(statement: ast.stmt, source: str) -> int:
+def _compute_statement_weight(statement: ast.stmt, source: str) -> int:
     """Return 3 for a statement that only code has, 1 for what a formula may be too, 0 for words."""
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
         return _ENOUGH if _does_something(statement.value, source) else 1

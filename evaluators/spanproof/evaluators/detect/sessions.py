@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.language import find_language
 from spanproof.trace import Language
 
 _PROMPTS: Final = {
@@ -66,7 +66,7 @@ def _find_answered_commands(text: str) -> Framed | None:
         for number, line in enumerate(lines[:-1])
         if line.startswith(">")
     )
-    language = identify("\n".join(prompt["command"] for prompt in prompts)) if is_answered else None
+    language = find_language("\n".join(prompt["command"] for prompt in prompts)) if is_answered else None
     return Framed(language, prompts[0].start(), len(text.rstrip())) if language else None
 
 

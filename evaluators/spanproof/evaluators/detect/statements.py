@@ -40,7 +40,7 @@ _ARTICLES: Final = frozenset(
 )
 
 
-def find_statements(text: str) -> Iterator[tuple[int, int]]:
+def iter_statements(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of statements in sentences, in order."""
     if "\x00" in text:
         return

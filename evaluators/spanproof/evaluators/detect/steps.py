@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.detect.text import snippets_in
+from spanproof.evaluators.detect.text import list_text_snippets
 from spanproof.trace import Language, Message, Span, SpanKind, Trace
 
 _INTERPRETER: Final = "python_interpreter"
@@ -71,7 +71,7 @@ def _find_own_code(trace: Trace, step: Span) -> tuple[str, str] | None:
     if call is None:
         return None
     text = "\n".join(message.text for message in call.output_messages)
-    blocks = [block.source for block in snippets_in(text) if block.language is Language.PYTHON]
+    blocks = [block.source for block in list_text_snippets(text) if block.language is Language.PYTHON]
     if not blocks:
         return None
     return "\n\n".join(blocks), f"{call.span_id}/output_messages"

@@ -1,8 +1,8 @@
 """Code in any text: fenced, tagged, in JSON arguments, or bare between sentences.
 
-`snippets_in` extracts first and identifies second: what a fence, a tag or a JSON string delimits is taken
-out, then the rest is searched for lines that are code by themselves. Positions are in characters of the
-text given. Prose, tables, error messages and flat JSON objects are no code. Nothing is run.
+`list_text_snippets` extracts first and identifies second: what a fence, a tag or a JSON string delimits is
+taken out, then the rest is searched for lines that are code by themselves. Positions are in characters of
+the text given. Prose, tables, error messages and flat JSON objects are no code. Nothing is run.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.detect.arguments import extract_code
-from spanproof.evaluators.detect.bare import find_bare_snippets
-from spanproof.evaluators.detect.blocks import Block, find_blocks, split_words
-from spanproof.evaluators.detect.language import ENOUGH, identify, is_structured_json, is_tool_call
+from spanproof.evaluators.detect.arguments import list_code
+from spanproof.evaluators.detect.bare import list_bare_snippets
+from spanproof.evaluators.detect.blocks import Block, list_blocks, split_words
+from spanproof.evaluators.detect.language import ENOUGH, find_language, is_structured_json, is_tool_call
 from spanproof.evaluators.detect.literals import (
     JsonString,
-    find_embedded_documents,
     find_json_strings,
     find_repr_strings,
+    list_embedded_documents,
 )
 from spanproof.trace import Language, ToolCall
 
@@ -80,32 +80,34 @@ _ACTION: Final = re.compile(
 )
 
 
-def snippets_in(text: str) -> list[TextSnippet]:
+def list_text_snippets(text: str) -> list[TextSnippet]:
     """Return every piece of code in this text, in the order of the text."""
     if not text or text.isspace():
         return []
     start = len(text) - len(text.lstrip())
     if text[start] in '{["' or _PRINTED_OBJECT.match(text, start):
-        in_document = _search_document(text)
+        in_document = _find_document_snippets(text)
         if in_document is not None:
             return in_document
-    blocks = find_blocks(text)
-    found = [snippet for block in blocks for snippet in _search_block(block)]
-    for begin, end in _find_gaps([block.around for block in blocks], len(text)):
-        found.extend(_shift_snippet(snippet, begin) for snippet in _search_undelimited(text[begin:end]))
+    blocks = list_blocks(text)
+    found = [snippet for block in blocks for snippet in _list_block_snippets(block)]
+    for begin, end in _iter_gaps([block.around for block in blocks], len(text)):
+        found.extend(
+            _build_shifted_snippet(snippet, begin) for snippet in _iter_undelimited_snippets(text[begin:end])
+        )
     return sorted(found, key=lambda snippet: snippet.start)
 
 
-def _search_document(text: str) -> list[TextSnippet] | None:
+def _find_document_snippets(text: str) -> list[TextSnippet] | None:
     """Return code in the strings of a document, or a JSON document itself; None where the text is neither.
 
     A document is JSON, or what Python prints of a call, a message, an object.
     """
-    found = _search_json(text)
+    found = _find_json_snippets(text)
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if found is None:
         is_object = _PRINTED_OBJECT.match(text, start) is not None and find_repr_strings(text) is not None
-        return _search_printed_call(text) or ([] if is_object else None)
+        return _list_printed_call_snippets(text) or ([] if is_object else None)
     if found:
         return found
     if text[start] == '"':
@@ -117,99 +119,99 @@ def _search_document(text: str) -> list[TextSnippet] | None:
     return []
 
 
-def _search_json(text: str) -> list[TextSnippet] | None:
+def _find_json_snippets(text: str) -> list[TextSnippet] | None:
     strings = find_json_strings(text)
-    return None if strings is None else list(_search_strings(strings))
+    return None if strings is None else list(_iter_string_snippets(strings))
 
 
-def _search_printed_call(text: str) -> list[TextSnippet]:
+def _list_printed_call_snippets(text: str) -> list[TextSnippet]:
     """Return code in a tool call or message as Python prints it, as smolagents writes it into history."""
     if any(key.replace('"', "'") in text for key in _CALL_KEYS):
-        return list(_search_strings(find_repr_strings(text) or []))
+        return list(_iter_string_snippets(find_repr_strings(text) or []))
     return (
-        _search_marked_strings(find_repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
+        _list_marked_snippets(find_repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
     )
 
 
-def _search_marked_strings(strings: list[JsonString] | None) -> list[TextSnippet]:
+def _list_marked_snippets(strings: list[JsonString] | None) -> list[TextSnippet]:
     """Return the code that marks delimit in the strings of a message."""
-    return [snippet for string in strings or [] for snippet in _search_message(string)]
+    return [snippet for string in strings or [] for snippet in _list_message_snippets(string)]
 
 
-def _search_strings(strings: list[JsonString]) -> Iterator[TextSnippet]:
+def _iter_string_snippets(strings: list[JsonString]) -> Iterator[TextSnippet]:
     for string in strings:
-        in_message = _search_message(string)
+        in_message = _list_message_snippets(string)
         if in_message:
             yield from in_message
             continue
-        language = _identify_argument(string.key, string.value)
+        language = _find_argument_language(string.key, string.value)
         if language is not None:
             yield TextSnippet(language, string.value, string.start, string.end)
 
 
-def _search_message(string: JsonString) -> list[TextSnippet]:
+def _list_message_snippets(string: JsonString) -> list[TextSnippet]:
     """Return the code within what a model says, where a string holds that, at the place of the string."""
     if string.key.lower() in _CODE_KEYS or not any(mark in string.value for mark in _BLOCK_MARKS):
         return []
-    inner = (snippet for block in find_blocks(string.value) for snippet in _search_block(block))
+    inner = (snippet for block in list_blocks(string.value) for snippet in _list_block_snippets(block))
     return [TextSnippet(snippet.language, snippet.source, string.start, string.end) for snippet in inner]
 
 
-def _identify_argument(key: str, value: str) -> Language | None:
+def _find_argument_language(key: str, value: str) -> Language | None:
     if key.lower() not in _CODE_KEYS and "\n" not in value:
         return None
     is_code = key.lower() in _CODE_KEYS
-    language = identify(value, least=1 if is_code else ENOUGH)
+    language = find_language(value, least=1 if is_code else ENOUGH)
     return None if language is Language.JSON or (language is Language.YAML and not is_code) else language
 
 
-def _search_block(block: Block) -> list[TextSnippet]:
+def _list_block_snippets(block: Block) -> list[TextSnippet]:
     """Return the block as a snippet; of a tool call in JSON, the code in its arguments."""
     if block.language is None:
         return []
     if block.language is Language.JSON and any(key in block.source for key in _CALL_KEYS):
-        inner = _search_json(block.source)
+        inner = _find_json_snippets(block.source)
         if inner:
-            return [_shift_snippet(snippet, block.start) for snippet in inner]
+            return [_build_shifted_snippet(snippet, block.start) for snippet in inner]
     return [TextSnippet(block.language, block.source, block.start, block.start + len(block.source))]
 
 
-def _search_undelimited(text: str) -> Iterator[TextSnippet]:
+def _iter_undelimited_snippets(text: str) -> Iterator[TextSnippet]:
     """Yield code that no mark delimits: the input of an action, in JSON between sentences, and bare."""
     documents = []
     for action in _ACTION.finditer(text):
-        found = list(_search_action(action))
+        found = list(_iter_action_snippets(action))
         if found:
             documents.append(action.span("input"))
             yield from found
-    for start, end in find_embedded_documents(text):
-        found = _search_json(text[start:end]) or _search_printed_call(text[start:end])
+    for start, end in list_embedded_documents(text):
+        found = _find_json_snippets(text[start:end]) or _list_printed_call_snippets(text[start:end])
         begins_its_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
         if not found and begins_its_line and is_structured_json(text[start:end]):
             found = [TextSnippet(Language.JSON, text[start:end], 0, end - start)]
         if found:
             documents.append((start, end))
-            yield from (_shift_snippet(snippet, start) for snippet in found)
-    for begin, end in _find_gaps(documents, len(text)):
-        for bare in find_bare_snippets(text[begin:end]):
+            yield from (_build_shifted_snippet(snippet, start) for snippet in found)
+    for begin, end in _iter_gaps(documents, len(text)):
+        for bare in list_bare_snippets(text[begin:end]):
             start, stop = begin + bare.start, begin + bare.end
             yield TextSnippet(bare.language, bare.source or text[start:stop], start, stop)
 
 
-def _search_action(action: re.Match[str]) -> Iterator[TextSnippet]:
+def _iter_action_snippets(action: re.Match[str]) -> Iterator[TextSnippet]:
     """Yield the input of an action that is code as it is, by what its tool takes."""
     source, start = action["input"].strip(), action.start("input")
     start += len(action["input"]) - len(action["input"].lstrip())
     if source and not source.startswith(("{", "[", "`", "<")):
-        for code in extract_code(ToolCall(action["tool"].strip(), source)):
+        for code in list_code(ToolCall(action["tool"].strip(), source)):
             yield TextSnippet(code.language, source, start, start + len(source))
 
 
-def _shift_snippet(snippet: TextSnippet, by: int) -> TextSnippet:
+def _build_shifted_snippet(snippet: TextSnippet, by: int) -> TextSnippet:
     return TextSnippet(snippet.language, snippet.source, snippet.start + by, snippet.end + by)
 
 
-def _find_gaps(regions: list[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
+def _iter_gaps(regions: list[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
     at = 0
     for start, end in sorted(regions):
         if at < start:

@@ -13,14 +13,14 @@ from textwrap import dedent
 
 from spanproof.evaluators.actions import ANSWER_TOOLS
 from spanproof.evaluators.detect.answers import iter_answer_texts
-from spanproof.evaluators.detect.arguments import extract_code
+from spanproof.evaluators.detect.arguments import list_code
 from spanproof.evaluators.detect.blocks import MARKS
-from spanproof.evaluators.detect.calls import collect_tape
+from spanproof.evaluators.detect.calls import list_tape
 from spanproof.evaluators.detect.exchanges import iter_exchanges
-from spanproof.evaluators.detect.language import identify
-from spanproof.evaluators.detect.observation import split_observation
+from spanproof.evaluators.detect.language import find_language
+from spanproof.evaluators.detect.observation import parse_observation
 from spanproof.evaluators.detect.steps import find_step_code
-from spanproof.evaluators.detect.text import snippets_in
+from spanproof.evaluators.detect.text import list_text_snippets
 from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
 from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
@@ -61,7 +61,7 @@ class _Candidate:
     executor: Executor = field(default_factory=Executor)
 
 
-def detect(trace: Trace) -> list[Snippet]:
+def list_snippets(trace: Trace) -> list[Snippet]:
     """Return every snippet of this trace, in order of its spans."""
     recorded = [*_iter_recorded(trace), *_iter_steps(trace), *_iter_tool_calls(trace)]
     ran = _list_strongest(trace, [*recorded, *_iter_shown_exchanges(trace, recorded)])
@@ -78,7 +78,7 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     span = found.span
     refusal = find_refusal(trace, span) if found.executed else None
     executed = found.executed and refusal is None
-    tape = collect_tape(trace, span.span_id) if executed and span.kind is not SpanKind.LLM else ()
+    tape = list_tape(trace, span.span_id) if executed and span.kind is not SpanKind.LLM else ()
     gave_answer = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
     is_cut = span.truncated and _may_be_cut(span, found)
     return Snippet(
@@ -122,8 +122,8 @@ def _iter_recorded(trace: Trace) -> Iterator[_Candidate]:
         code = span.code
         if code is None or not code.source.strip():
             continue
-        parts = split_observation(span.observation)
-        language = MARKS.get((code.language or "").lower()) or identify(code.source) or Language.OTHER
+        parts = parse_observation(span.observation)
+        language = MARKS.get((code.language or "").lower()) or find_language(code.source) or Language.OTHER
         yield _Candidate(
             span,
             code.path,
@@ -149,7 +149,7 @@ def _iter_steps(trace: Trace) -> Iterator[_Candidate]:
         found = find_step_code(trace, span, of_agent[after] if after < len(of_agent) else None)
         if found is None:
             continue
-        parts = split_observation(found.observation)
+        parts = parse_observation(found.observation)
         yield _Candidate(
             span,
             found.path,
@@ -171,7 +171,7 @@ def _iter_shown_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Itera
         if agent in coding:
             continue
         for found in iter_exchanges(calls):
-            parts = split_observation(found.observation)
+            parts = parse_observation(found.observation)
             yield _Candidate(
                 found.call,
                 found.path,
@@ -203,7 +203,7 @@ def _iter_tool_calls(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         if span.kind is not SpanKind.TOOL or span.tool is None or span.code is not None:
             continue
-        for code in extract_code(span.tool):
+        for code in list_code(span.tool):
             yield _Candidate(
                 span,
                 f"tool.{code.path}",
@@ -247,7 +247,7 @@ def _iter_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candid
             own_span, is_recorded = by_call.get(call_id, span), call_id in by_call
             observation = _find_output_text(own_span) if is_recorded else answers.get(call_id)
             error = own_span.error if is_recorded else None
-            for code in extract_code(call):
+            for code in list_code(call):
                 if _normalise_source(code.source) in sources:
                     continue
                 executed = code.runs and (is_recorded or call_id in answers)
@@ -276,7 +276,7 @@ def _group_answers(trace: Trace) -> Mapping[str, str]:
 def _iter_words(trace: Trace) -> Iterator[_Candidate]:
     """Yield code in a model's own words, and in an agent's or a chain's answer."""
     for span, source_path, text in (*_iter_texts(trace), *_iter_unrepeated_answers(trace)):
-        for index, block in enumerate(snippets_in(text)):
+        for index, block in enumerate(list_text_snippets(text)):
             if block.language in _DATA:
                 continue
             path = f"{source_path}.text[{index}]"

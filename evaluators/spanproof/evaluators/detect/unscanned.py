@@ -204,7 +204,7 @@ UNSCANNED: Final = frozenset({*_SIGNS, Language.OTHER})
 """Languages of code that no scanner reads."""
 
 
-def name_unscanned(source: str) -> Language:
+def classify_unscanned(source: str) -> Language:
     """Return the language of code in none of those that are scanned; `OTHER` where it is open."""
     found = {
         language: sum(sign.search(source) is not None for sign in signs)

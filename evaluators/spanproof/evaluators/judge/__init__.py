@@ -1,7 +1,7 @@
 """A judge: a model that decides what the rules leave open, under a budget, with checked and kept replies."""
 
 from spanproof.evaluators.judge.budget import Payer
-from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, cascades
+from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, build_cascades
 from spanproof.evaluators.judge.client import Answered, Judge, JudgeSettings
 from spanproof.evaluators.judge.criteria import Criteria, CriteriaJudge
 from spanproof.evaluators.judge.errors import (
@@ -11,7 +11,7 @@ from spanproof.evaluators.judge.errors import (
     OverBudget,
     RubricError,
 )
-from spanproof.evaluators.judge.question import Question, question_of
+from spanproof.evaluators.judge.question import Question, build_question
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric, load_rubrics
 from spanproof.evaluators.judge.sentence_judge import SentenceJudge
@@ -36,7 +36,7 @@ __all__ = [
     "RubricError",
     "SentenceJudge",
     "SentencePrompt",
-    "cascades",
+    "build_cascades",
+    "build_question",
     "load_rubrics",
-    "question_of",
 ]

@@ -45,7 +45,7 @@ class Agreement:
     confusion: Confusion
 
 
-def measure_agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
+def compute_agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
     """Compare two sequences of verdicts about the same things, in the same order.
 
     Raises:
@@ -64,7 +64,7 @@ def measure_agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreemen
     return Agreement(kappa, max(-1.0, low), min(1.0, high), counted)
 
 
-def choose_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
+def compute_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     """Return the lowest score to pass at which kappa is highest; the middle of the gap below it.
 
     Raises:
@@ -75,7 +75,7 @@ def choose_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     candidates = between or [0.5]
 
     def reached(threshold: float) -> float:
-        kappa = measure_agreement(people, [score >= threshold for score in scores]).kappa
+        kappa = compute_agreement(people, [score >= threshold for score in scores]).kappa
         return -1.0 if math.isnan(kappa) else kappa
 
     return max(candidates, key=lambda threshold: (reached(threshold), -abs(threshold - 0.5)))

@@ -92,7 +92,7 @@ class Budget:
         """Whether there is a limit at all."""
         return self._limits.are_set
 
-    def reserve(self, payer: Payer, dollars: float) -> None:
+    def add_reservation(self, payer: Payer, dollars: float) -> None:
         """Take this much from the budget.
 
         Raises:
@@ -111,7 +111,7 @@ class Budget:
             _check_limit(limits.day, state["day_spent"], dollars, "a day")
             self._add(state, payer, dollars)
 
-    def settle(self, payer: Payer, reserved: float, dollars: float) -> None:
+    def update_cost(self, payer: Payer, reserved: float, dollars: float) -> None:
         """Put the true cost in the place of what was reserved."""
         with self._locked_state() as state:
             self._add(state, payer, dollars - reserved)
@@ -230,7 +230,7 @@ class _State:
             stack.callback(os.close, descriptor)
             flock(descriptor, LOCK_EX)
             size = os.fstat(descriptor).st_size
-            state = _parse(os.read(descriptor, size))
+            state = _parse_state(os.read(descriptor, size))
             yield state
             content = json.dumps(state).encode()
             # Padded, so that a process that is killed before it truncates leaves valid JSON.
@@ -239,7 +239,7 @@ class _State:
             os.ftruncate(descriptor, len(content))
 
 
-def _parse(content: bytes) -> dict[str, Any]:
+def _parse_state(content: bytes) -> dict[str, Any]:
     """Return the object of a file; one that a crash cut off counts as empty."""
     try:
         state = json.loads(content)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spanproof.evaluators.judge.agreement import Agreement, choose_threshold, measure_agreement
+from spanproof.evaluators.judge.agreement import Agreement, compute_agreement, compute_threshold
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.errors import JudgeError, JudgeUnavailable
 from spanproof.evaluators.judge.prompt import Part
-from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.question import build_question
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.judge.sentence_prompt import SentencePrompt
 from spanproof.evaluators.judge.sentences import AnswerSentence
@@ -75,7 +75,7 @@ def read_labels(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Lab
     return [_parse_label(number, line, rubrics) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def calibrate(
+def compute_calibration(
     judge: Judge,
     rubric: Rubric,
     rows: Sequence[Labelled],
@@ -98,7 +98,7 @@ def calibrate(
     _check_splits(rubric, rows)
 
     def ask(row: Labelled) -> float | str:
-        answer = _score_row(judge, rubric, row)
+        answer = _evaluate_row(judge, rubric, row)
         answered()
         return answer
 
@@ -114,8 +114,8 @@ def calibrate(
             f" the split {Split.REPORT if chosen else Split.THRESHOLD}; its first error:"
             f" {next(iter(errors.values()))}"
         )
-    threshold = choose_threshold([people for people, _ in chosen], [score for _, score in chosen])
-    agreed = measure_agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
+    threshold = compute_threshold([people for people, _ in chosen], [score for _, score in chosen])
+    agreed = compute_agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
     return Calibration(rubric.name, threshold, agreed, errors)
 
 
@@ -137,13 +137,13 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
             )
 
 
-def _score_row(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
+def _evaluate_row(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
     """Return the judge's score, or why there is none."""
     try:
         if rubric.layer is Layer.GROUNDEDNESS and rubric.score == Layer.GROUNDEDNESS.value:
-            (ruling,) = judge.ask(_build_sentence_prompt(rubric, row.material))
+            (ruling,) = judge.fetch_reply(_build_sentence_prompt(rubric, row.material))
             return _VALUES[ruling.ruling]
-        return judge.ask(question_of(rubric, row.material.items())).score
+        return judge.fetch_reply(build_question(rubric, row.material.items())).score
     except JudgeError as problem:
         return str(problem)
 
@@ -171,12 +171,12 @@ def _parse_label(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Label
         raise BadLabels(f"line {number}: material must be an object of texts by title")
     if label not in list(Label):
         raise BadLabels(f"line {number}: label must be 'pass' or 'fail', got {label!r}")
-    split = row.get("split") or _choose_split(material)
+    split = row.get("split") or _classify_split(material)
     if split not in list(Split):
         raise BadLabels(f"line {number}: split must be 'threshold' or 'report', got {split!r}")
     return Labelled(str(row.get("id", number)), rubric, material, Label(label), Split(split))
 
 
-def _choose_split(material: Mapping[str, str]) -> Split:
+def _classify_split(material: Mapping[str, str]) -> Split:
     odd = int(digest(*material.keys(), *material.values())[-1], 16) % 2
     return Split.THRESHOLD if odd else Split.REPORT

@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, get_replay_need
 from spanproof.evaluators.judge.budget import Payer
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.cost import build_cost_judgement
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
-from spanproof.evaluators.judge.material import collect_material
-from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.material import read_material
+from spanproof.evaluators.judge.question import build_question
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.judge.sentence_judge import SentenceJudge
 from spanproof.evaluators.judge_bounds import JudgeBounds
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.sampling import hash_to_share
+from spanproof.evaluators.sampling import compute_hash_share
 from spanproof.evaluators.scores import is_open
 from spanproof.trace import (
     OPEN_VALUE,
@@ -79,18 +79,18 @@ class JudgeCascade(Evaluator):
         if not left_open and not is_advised:
             return []
         # One prompt is about the whole run, whatever the number of scores that it settles.
-        outcome, dollars = self._query_outcome(evidence)
-        found = [self._settle_judgement(judgement, outcome) for judgement in left_open]
+        outcome, dollars = self._fetch_outcome(evidence)
+        found = [self._build_settled_judgement(judgement, outcome) for judgement in left_open]
         if settled is not None and is_advised:
             advice = replace(outcome, label=None) if isinstance(outcome, Scored) else outcome
-            found.append(self._make_judgement(settled, advice, BESIDE))
+            found.append(self._build_judgement(settled, advice, BESIDE))
         return [*found, *build_cost_judgement(self, evidence.run, dollars, so_far)]
 
     def needs(self, run: Run) -> Needs:
         """Return the replay where the record is silent: the judge is shown what executions returned."""
-        return require_replay_if_silent(run)
+        return get_replay_need(run)
 
-    def _settle_judgement(self, left_open: Judgement, outcome: Outcome) -> Judgement:
+    def _build_settled_judgement(self, left_open: Judgement, outcome: Outcome) -> Judgement:
         if isinstance(outcome, Skipped) and isinstance(left_open.outcome, Scored):
             # The judge could not be queried: it stays open, for the reason that it had.
             sentence = f"{left_open.outcome.explanation.rstrip('.')}; {outcome.reason}"
@@ -100,18 +100,18 @@ class JudgeCascade(Evaluator):
             outcome = replace(
                 outcome, value=OPEN_VALUE, label=None, explanation=words, cause=Cause.JUDGE_BELOW_BOUND
             )
-        return self._make_judgement(left_open, outcome, left_open.name)
+        return self._build_judgement(left_open, outcome, left_open.name)
 
     def _may_fail(self) -> bool:
         return self._bounds.may_fail(self.name, self.layer)
 
-    def _query_outcome(self, evidence: RunEvidence) -> tuple[Outcome, float]:
+    def _fetch_outcome(self, evidence: RunEvidence) -> tuple[Outcome, float]:
         """Return the judge's outcome, and the dollars that it cost."""
-        question = question_of(self._rubric, collect_material(self.layer, evidence))
+        question = build_question(self._rubric, read_material(self.layer, evidence))
         cohort = evidence.run.cohort
         payer = Payer(f"{cohort.project}/{cohort.agent}", evidence.run.trace_id)
         try:
-            answered = self._judge.query(question, payer)
+            answered = self._judge.fetch_answer(question, payer)
         except (OverBudget, JudgeUnavailable) as reason:
             return Skipped(str(reason), Cause.NOT_CONFIGURED), 0.0
         except JudgeFailed as failure:
@@ -123,16 +123,16 @@ class JudgeCascade(Evaluator):
         quotes = tuple(Evidence("quoted by the judge", recorded=quote) for quote in reply.quotes)
         return Scored(reply.score, label, f"the judge says: {reply.reasoning}", quotes)
 
-    def _make_judgement(self, about: Judgement, outcome: Outcome, name: str) -> Judgement:
+    def _build_judgement(self, about: Judgement, outcome: Outcome, name: str) -> Judgement:
         return Judgement(self.layer, name, about.span_id, outcome, self.name, self.version, about.snippet_id)
 
     def _is_sampled(self, evidence: RunEvidence) -> bool:
         if self.layer is not Layer.CORRECTNESS:
             return False
-        return hash_to_share(f"beside {evidence.run.trace_id}") < self._beside_share
+        return compute_hash_share(f"beside {evidence.run.trace_id}") < self._beside_share
 
 
-def cascades(
+def build_cascades(
     judge: Judge,
     rubrics: Mapping[str, Rubric],
     beside_share: float = 0.0,

@@ -118,11 +118,11 @@ class Judge:
             return None
         return f"judge.model {self.model!r} names no dated snapshot: its scores will change without notice"
 
-    def ask(self, prompt: Prompt[T], payer: Payer | None = None) -> T:
+    def fetch_reply(self, prompt: Prompt[T], payer: Payer | None = None) -> T:
         """Return the reply to a prompt; see `query`."""
-        return self.query(prompt, payer or Payer()).reply
+        return self.fetch_answer(prompt, payer or Payer()).reply
 
-    def query(self, prompt: Prompt[T], payer: Payer) -> Answered[T]:
+    def fetch_answer(self, prompt: Prompt[T], payer: Payer) -> Answered[T]:
         """Send a prompt, or take the reply that was kept.
 
         Args:
@@ -134,15 +134,15 @@ class Judge:
             JudgeFailed: no usable reply after a second try.
             JudgeUnavailable: the client is not installed, or has no key.
         """
-        key = prompt.key(self.model)
-        kept = self._recordings.reply(key) if self._recordings else None
+        key = prompt.compute_key(self.model)
+        kept = self._recordings.find_reply(key) if self._recordings else None
         if kept is not None:
             try:
                 return Answered(prompt.parse_reply(kept), 0.0)
             except JudgeFailed:
                 log.warning("the reply kept as %s is not usable, the judge is called again", key)
         try:
-            reply, dollars = self._query_once(prompt, payer, key)
+            reply, dollars = self._fetch_once(prompt, payer, key)
             return Answered(reply, dollars)
         except JudgeFailed as failure:
             if failure.wait_s > self._settings.timeout_s:
@@ -151,49 +151,49 @@ class Judge:
             first_dollars = failure.dollars
             time.sleep(failure.wait_s)
         try:
-            reply, dollars = self._query_once(prompt, payer, key)
+            reply, dollars = self._fetch_once(prompt, payer, key)
         except JudgeFailed as failure:
             failure.dollars += first_dollars
             raise
         return Answered(reply, first_dollars + dollars)
 
-    def _query_once(self, prompt: Prompt[T], payer: Payer, key: str) -> tuple[T, float]:
-        text, dollars = self._query_within_budget(prompt, payer)
+    def _fetch_once(self, prompt: Prompt[T], payer: Payer, key: str) -> tuple[T, float]:
+        text, dollars = self._fetch_within_budget(prompt, payer)
         try:
             reply = prompt.parse_reply(text)
         except JudgeFailed as failure:
             failure.dollars = dollars
             raise
         if self._recordings:
-            self._recordings.keep(key, self.model, text)
+            self._recordings.write_reply(key, self.model, text)
         return reply, dollars
 
-    def _query_within_budget(self, prompt: Prompt[Any], payer: Payer) -> tuple[str, float]:
+    def _fetch_within_budget(self, prompt: Prompt[Any], payer: Payer) -> tuple[str, float]:
         price = self._price or Price(0.0, 0.0)
         characters = sum(len(message["content"]) for message in prompt.messages)
-        reserved = price.of(characters // _CHARACTERS_PER_TOKEN, prompt.max_reply_tokens)
-        self._budget.reserve(payer, reserved)
+        reserved = price.compute_dollars(characters // _CHARACTERS_PER_TOKEN, prompt.max_reply_tokens)
+        self._budget.add_reservation(payer, reserved)
         cost = reserved
         try:
             with self._pace.turn():
-                text, tokens_in, tokens_out = self._send_messages(prompt)
-            cost = price.of(tokens_in, tokens_out)
+                text, tokens_in, tokens_out = self._fetch_text(prompt)
+            cost = price.compute_dollars(tokens_in, tokens_out)
             return text, cost
         finally:
-            self._budget.settle(payer, reserved, cost)
+            self._budget.update_cost(payer, reserved, cost)
 
-    def _send_messages(self, prompt: Prompt[Any]) -> tuple[str, int, int]:
+    def _fetch_text(self, prompt: Prompt[Any]) -> tuple[str, int, int]:
         """Send the messages; return the reply's text, and the tokens in and out."""
-        client: Any = self._connect()
+        client: Any = self._get_client()
         import openai
 
         try:
             try:
-                completion = self._complete(client, prompt, with_schema=self._takes_schemas)
+                completion = self._fetch_completion(client, prompt, with_schema=self._takes_schemas)
             except openai.APIStatusError as refused:
                 if not self._takes_schemas or refused.status_code not in _BAD_REQUEST:
                     raise
-                completion = self._complete(client, prompt, with_schema=False)
+                completion = self._fetch_completion(client, prompt, with_schema=False)
                 self._takes_schemas = False
             choice = completion.choices[0]
         except openai.APIStatusError as problem:
@@ -214,7 +214,7 @@ class Judge:
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         return choice.message.content or "", *tokens
 
-    def _complete(self, client: Any, prompt: Prompt[Any], *, with_schema: bool) -> Any:
+    def _fetch_completion(self, client: Any, prompt: Prompt[Any], *, with_schema: bool) -> Any:
         form: dict[str, Any] = {"name": "verdict", "strict": True, "schema": prompt.schema}
         options = {"response_format": {"type": "json_schema", "json_schema": form}} if with_schema else {}
         return client.chat.completions.create(
@@ -225,7 +225,7 @@ class Judge:
             **options,
         )
 
-    def _connect(self) -> OpenAI:
+    def _get_client(self) -> OpenAI:
         if self._client is None:
             try:
                 from openai import OpenAI

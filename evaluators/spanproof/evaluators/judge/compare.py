@@ -113,7 +113,7 @@ def read_labelled_answers(lines: Iterable[str]) -> list[LabelledAnswer]:
     return [_parse_answer(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def judge_answers(
+def list_judged_answers(
     judge: Evaluator,
     answers: Sequence[LabelledAnswer],
     workers: int = 4,
@@ -164,8 +164,8 @@ def compare_judges(
     rights = [(one.is_right(passes), other.is_right(passes)) for passes, one, other in queried]
     only_first, only_second = rights.count((True, False)), rights.count((False, True))
     return Comparison(
-        _measure_figures(names[0], [(passes, one) for passes, one, _ in queried]),
-        _measure_figures(names[1], [(passes, other) for passes, _, other in queried]),
+        _compute_figures(names[0], [(passes, one) for passes, one, _ in queried]),
+        _compute_figures(names[1], [(passes, other) for passes, _, other in queried]),
         len(queried),
         rights.count((True, True)),
         only_first,
@@ -187,7 +187,7 @@ def compute_sign_test(one: int, other: int) -> float:
     return float(min(1.0, 2 * tail))
 
 
-def _measure_figures(name: str, judged: Sequence[tuple[bool, JudgedAnswer]]) -> JudgeFigures:
+def _compute_figures(name: str, judged: Sequence[tuple[bool, JudgedAnswer]]) -> JudgeFigures:
     decided = [answer for _, answer in judged if answer.ruling in (Ruling.TRUE, Ruling.FALSE)]
     fails = [passes for passes, answer in judged if answer.ruling is Ruling.FALSE]
     right_fails = sum(not passes for passes in fails)

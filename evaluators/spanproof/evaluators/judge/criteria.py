@@ -11,7 +11,7 @@ from spanproof.evaluators.judge.budget import Payer
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.cost import build_cost_judgement
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
-from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.question import build_question
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
@@ -92,7 +92,7 @@ class CriteriaJudge(Evaluator):
                 f"only the first {MAX_SPANS} spans of a run are judged", Cause.TOO_MANY_SPANS
             )
             if number < MAX_SPANS:
-                outcome, cost = self._query_outcome(evidence, span)
+                outcome, cost = self._fetch_outcome(evidence, span)
                 dollars += cost
             found.append(
                 Judgement(self.layer, self._criteria.name, span.span_id, outcome, self.name, self.version)
@@ -103,15 +103,15 @@ class CriteriaJudge(Evaluator):
         """Return `Needs.NOTHING`: the record is enough."""
         return Needs.NOTHING
 
-    def _query_outcome(self, evidence: RunEvidence, span: Span) -> tuple[Outcome, float]:
+    def _fetch_outcome(self, evidence: RunEvidence, span: Span) -> tuple[Outcome, float]:
         """Return the outcome of one span, and the dollars that it cost."""
-        parts = _collect_material(evidence, span)
+        parts = _list_material(evidence, span)
         if not any(text.strip() for title, text in parts if title != "task"):
             return Skipped("the span has no content to grade", Cause.NOT_RECORDED), 0.0
         cohort = evidence.run.cohort
         payer = Payer(f"{cohort.project}/{cohort.agent}", evidence.run.trace_id)
         try:
-            answered = self._judge.query(question_of(self._rubric, parts), payer)
+            answered = self._judge.fetch_answer(build_question(self._rubric, parts), payer)
         except (OverBudget, JudgeUnavailable) as reason:
             return Skipped(str(reason), Cause.NOT_CONFIGURED), 0.0
         except JudgeFailed as failure:
@@ -126,7 +126,7 @@ class CriteriaJudge(Evaluator):
         return replace(scored, label=Label.PASS if reply.score >= self._criteria.pass_at else Label.FAIL)
 
 
-def _collect_material(evidence: RunEvidence, span: Span) -> list[tuple[str, str]]:
+def _list_material(evidence: RunEvidence, span: Span) -> list[tuple[str, str]]:
     run = evidence.run
     output = span.output.text if span.output else str(span.observation or "")
     if span.span_id == run.span_id and run.answer is not None:

@@ -32,7 +32,7 @@ class TokenEstimate:
     tokens_out: int
 
 
-def estimate_tokens(run: Run, layer: Layer, outcome: Scored) -> TokenEstimate:
+def compute_token_estimate(run: Run, layer: Layer, outcome: Scored) -> TokenEstimate:
     """Return the tokens that a judge would take for an open verdict on a layer of a run."""
     answer = run.answer.text if run.answer is not None else ""
     material = min(MAX_CHARACTERS, _count_characters(run))

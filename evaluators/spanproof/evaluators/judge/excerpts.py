@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:[.,'’-]?[^\W_]+)*")
 _GROUPING: Final = re.compile(r"(?<=\d),(?=\d{3})")
 
 
-def extract_words(text: str) -> frozenset[str]:
+def list_words(text: str) -> frozenset[str]:
     """Return the words and numbers of a text in lower case, numbers without separators of thousands."""
     return frozenset(_WORD.findall(_GROUPING.sub("", text.lower())))
 
@@ -33,13 +33,13 @@ def select_excerpts(
 
     Args:
         parts: actions and outputs, in order.
-        wanted: words as `extract_words` gives them.
+        wanted: words as `list_words` gives them.
         max_characters: of all parts together.
     """
     if sum(len(part.text) for part in parts) <= max_characters:
         return tuple(parts)
     chunks = [(number, chunk) for number, part in enumerate(parts) for chunk in _split_lines(part.text)]
-    words = [extract_words(chunk) & frozenset(wanted) for _, chunk in chunks]
+    words = [list_words(chunk) & frozenset(wanted) for _, chunk in chunks]
     frequency = Counter(word for found in words for word in found)
 
     def weigh(place: int) -> tuple[float, int]:
@@ -52,7 +52,7 @@ def select_excerpts(
         if len(chunks[place][1]) <= left:
             kept.add(place)
             left -= len(chunks[place][1])
-    return tuple(_join_chunks(number, part, chunks, kept) for number, part in enumerate(parts))
+    return tuple(_build_part(number, part, chunks, kept) for number, part in enumerate(parts))
 
 
 def _split_lines(text: str) -> list[str]:
@@ -70,7 +70,7 @@ def _split_lines(text: str) -> list[str]:
     return [*pieces, current] if current else pieces
 
 
-def _join_chunks(number: int, part: Part, chunks: Sequence[tuple[int, str]], kept: Collection[int]) -> Part:
+def _build_part(number: int, part: Part, chunks: Sequence[tuple[int, str]], kept: Collection[int]) -> Part:
     text, left_out = "", 0
     for place, (owner, chunk) in enumerate(chunks):
         if owner != number:

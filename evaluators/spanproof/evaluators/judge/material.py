@@ -12,21 +12,21 @@ from dataclasses import asdict, replace
 from spanproof.evaluators.judge.prompt import Part
 from spanproof.evaluators.layers.common import list_executed
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.returned import collect_outputs
+from spanproof.evaluators.returned import read_outputs
 from spanproof.sandbox.policy import Policy
 from spanproof.trace import Layer, Run, Snippet, Step
 
 Parts = Iterator[tuple[str, str]]
 
 
-def collect_material(layer: Layer, evidence: RunEvidence) -> Parts:
+def read_material(layer: Layer, evidence: RunEvidence) -> Parts:
     """Yield title and text of each part, in order; nothing for a layer that has no material."""
     yield from _MATERIAL[layer](evidence) if layer in _MATERIAL else ()
 
 
-def collect_steps(evidence: RunEvidence) -> list[Part]:
+def list_step_parts(evidence: RunEvidence) -> list[Part]:
     """Return what a run did and what came back, step by step, behind the outputs of the turns before it."""
-    returned = collect_outputs(evidence)
+    returned = read_outputs(evidence)
     parts = [
         Part(f"output of turn {output.turn}, step {output.step}", output.text)
         for output in returned.outputs
@@ -50,17 +50,17 @@ def _format_action(step: Step) -> str:
     return code or calls
 
 
-def _collect_correctness(evidence: RunEvidence) -> Parts:
+def _read_correctness(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for number, snippet in enumerate(list_executed(evidence.run) or evidence.run.snippets, 1):
         yield f"code {number} ({snippet.language})", snippet.source
         yield f"result of code {number}", _read_outcome(snippet)
 
 
-def _collect_boundary(evidence: RunEvidence) -> Parts:
+def _read_boundary(evidence: RunEvidence) -> Parts:
     policies: dict[str, list[int]] = {}
     for number, snippet in enumerate(evidence.run.snippets, 1):
-        policies.setdefault(_format_policy(evidence.policy_of(snippet.id)), []).append(number)
+        policies.setdefault(_format_policy(evidence.get_policy(snippet.id)), []).append(number)
     for policy, numbers in policies.items():
         whose = f" of code {', '.join(map(str, numbers))}" if len(policies) > 1 else ""
         yield f"policy{whose}", policy
@@ -73,7 +73,7 @@ def _collect_boundary(evidence: RunEvidence) -> Parts:
         )
 
 
-def _collect_trajectory(evidence: RunEvidence) -> Parts:
+def _read_trajectory(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for step in evidence.run.steps:
         error = f"{step.error.type}: {step.error.message}" if step.error else ""
@@ -83,9 +83,9 @@ def _collect_trajectory(evidence: RunEvidence) -> Parts:
 
 
 _MATERIAL: Mapping[Layer, Callable[[RunEvidence], Parts]] = {
-    Layer.CORRECTNESS: _collect_correctness,
-    Layer.BOUNDARY: _collect_boundary,
-    Layer.TRAJECTORY: _collect_trajectory,
+    Layer.CORRECTNESS: _read_correctness,
+    Layer.BOUNDARY: _read_boundary,
+    Layer.TRAJECTORY: _read_trajectory,
 }
 
 

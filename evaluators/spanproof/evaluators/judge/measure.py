@@ -83,7 +83,7 @@ class _Pair:
     ruling: Ruling
 
 
-def measure_judges(labels: Iterable[PersonLabel], scores: Iterable[Score]) -> list[JudgeMeasurement]:
+def list_judge_measurements(labels: Iterable[PersonLabel], scores: Iterable[Score]) -> list[JudgeMeasurement]:
     """Return each judge on each layer, all weeks together first, then each week."""
     by_place = {(label.trace_id, label.run_span_id, label.layer): label.passes for label in labels}
     pairs: dict[tuple[str, Layer], list[_Pair]] = {}
@@ -100,7 +100,7 @@ def measure_judges(labels: Iterable[PersonLabel], scores: Iterable[Score]) -> li
         by_week: dict[str, list[_Pair]] = {"": own}
         for pair in sorted(own, key=lambda pair: pair.week):
             by_week.setdefault(pair.week, []).append(pair)
-        found += [_measure(judge, layer, week, of_week) for week, of_week in by_week.items()]
+        found += [_compute_measurement(judge, layer, week, of_week) for week, of_week in by_week.items()]
     return found
 
 
@@ -119,7 +119,7 @@ def iter_rulings(score: Score) -> Iterator[tuple[str, Ruling]]:
         yield score.evaluator, rulings.get(state, Ruling.UNKNOWN)
 
 
-def _measure(judge: str, layer: Layer, week: str, pairs: list[_Pair]) -> JudgeMeasurement:
+def _compute_measurement(judge: str, layer: Layer, week: str, pairs: list[_Pair]) -> JudgeMeasurement:
     decided = [pair for pair in pairs if pair.ruling is not Ruling.UNKNOWN]
     fails = [pair for pair in decided if pair.ruling is Ruling.FALSE]
     wrong = [pair for pair in pairs if not pair.passes]

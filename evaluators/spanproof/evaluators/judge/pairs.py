@@ -7,7 +7,7 @@ from enum import StrEnum
 from importlib import resources
 
 from spanproof.evaluators.judge.client import Judge
-from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.question import build_question
 from spanproof.evaluators.judge.rubric import Rubric, parse_rubric
 
 
@@ -37,7 +37,7 @@ def load_preference_rubric() -> Rubric:
     return parse_rubric(resource.read_text("utf-8"), resource.name)
 
 
-def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) -> Compared:
+def compare_answers(judge: Judge, rubric: Rubric, task: str, first: str, second: str) -> Compared:
     """Compare two answers to a task.
 
     Args:
@@ -50,8 +50,12 @@ def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) ->
     Raises:
         OverBudget, JudgeFailed, JudgeUnavailable: see `Judge.ask`.
     """
-    ahead = judge.ask(question_of(rubric, (("task", task), ("answer A", first), ("answer B", second))))
-    second_first = judge.ask(question_of(rubric, (("task", task), ("answer A", second), ("answer B", first))))
+    ahead = judge.fetch_reply(
+        build_question(rubric, (("task", task), ("answer A", first), ("answer B", second)))
+    )
+    second_first = judge.fetch_reply(
+        build_question(rubric, (("task", task), ("answer A", second), ("answer B", first)))
+    )
     one, other = _to_preference(ahead.score), _to_preference(1.0 - second_first.score)
     return Compared(one if one is other else Preference.TIE, one is other, ahead.reasoning)
 

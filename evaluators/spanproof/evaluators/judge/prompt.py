@@ -72,7 +72,7 @@ class Prompt(ABC, Generic[T]):
             {"role": "user", "content": _format_parts(self.parts)},
         ]
 
-    def key(self, model: str) -> str:
+    def compute_key(self, model: str) -> str:
         """Return a digest of all that the reply depends on."""
         return digest(model, *(f"{message['role']}\0{message['content']}" for message in self.messages))
 
@@ -85,11 +85,11 @@ class Prompt(ABC, Generic[T]):
 def _format_parts(parts: Sequence[Part]) -> str:
     mark = digest(*(f"{part.title}\0{part.text}" for part in parts))[:16]
     return "\n\n".join(
-        f"<<<{mark} {part.title}>>>\n{_truncate_part(part.text)}\n<<<end {mark}>>>" for part in parts
+        f"<<<{mark} {part.title}>>>\n{_format_part(part.text)}\n<<<end {mark}>>>" for part in parts
     )
 
 
-def _truncate_part(text: str) -> str:
+def _format_part(text: str) -> str:
     # A lone surrogate cannot be sent.
     text = text.encode("utf-8", "replace").decode()
     if len(text) <= MAX_PART:

@@ -50,6 +50,6 @@ class Question(Prompt[Reply]):
         return parse_score_reply(text, self.holds)
 
 
-def question_of(rubric: Rubric, parts: Iterable[tuple[str, str]]) -> Question:
+def build_question(rubric: Rubric, parts: Iterable[tuple[str, str]]) -> Question:
     """Build a question over parts given as title and text; empty ones are left out."""
     return Question(rubric, tuple(Part(title, text) for title, text in parts if text.strip()))

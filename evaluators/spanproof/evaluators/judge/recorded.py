@@ -38,9 +38,9 @@ class Recordings:
         self._prune_every = prune_every
         self._kept = 0
 
-    def reply(self, key: str) -> str | None:
+    def find_reply(self, key: str) -> str | None:
         """Return the reply kept under this key, None where there is none or it is no recording."""
-        file = self._locate_file(key)
+        file = self._get_file(key)
         try:
             kept = json.loads(file.read_text("utf-8"))
         except (OSError, ValueError):
@@ -50,13 +50,13 @@ class Recordings:
         reply = kept.get("reply") if isinstance(kept, dict) else None
         return reply if isinstance(reply, str) else None
 
-    def keep(self, key: str, model: str, reply: str) -> None:
+    def write_reply(self, key: str, model: str, reply: str) -> None:
         """Keep a reply; whole or not at all.
 
         Raises:
             JudgeUnavailable: the directory cannot be written.
         """
-        file = self._locate_file(key)
+        file = self._get_file(key)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
@@ -70,9 +70,9 @@ class Recordings:
             ) from problem
         self._kept += 1
         if self._kept % self._prune_every == 0:
-            self._prune_replies()
+            self._remove_oldest_replies()
 
-    def _prune_replies(self) -> None:
+    def _remove_oldest_replies(self) -> None:
         """Remove the replies that were used longest ago, where there are more than are kept."""
         ages: list[tuple[float, Path]] = []
         for file in self._directory.glob("??/*.json"):
@@ -82,5 +82,5 @@ class Recordings:
         for _, file in sorted(ages)[: max(0, len(ages) - self._max_replies)]:
             file.unlink(missing_ok=True)
 
-    def _locate_file(self, key: str) -> Path:
+    def _get_file(self, key: str) -> Path:
         return self._directory / key[:2] / f"{key}.json"

@@ -59,7 +59,7 @@ def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
     found = {rubric.name: rubric for rubric in (parse_rubric(text, name) for name, text in texts.items())}
     places: dict[str, Path] = {}
     for path in _list_files(directory) if directory is not None else ():
-        rubric = parse_rubric(_read(path), str(path))
+        rubric = parse_rubric(_read_text(path), str(path))
         _check_score(rubric, path, found)
         if rubric.name in places:
             raise RubricError(f"{path}: {places[rubric.name].name} is a rubric named {rubric.name!r} already")
@@ -128,7 +128,7 @@ def _list_files(directory: Path) -> list[Path]:
     return sorted(directory.glob("*.md"))
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES).decode("utf-8")
     except (OSError, UnsafeFileError, UnicodeDecodeError) as problem:

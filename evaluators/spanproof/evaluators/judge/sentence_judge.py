@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, get_replay_need
 from spanproof.evaluators.judge.budget import Payer
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.cost import build_cost_judgement
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
-from spanproof.evaluators.judge.material import collect_steps
+from spanproof.evaluators.judge.material import list_step_parts
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.judge.sentence_prompt import MAX_SENTENCES, SentencePrompt
 from spanproof.evaluators.judge.sentences import (
     AnswerSentence,
     JudgeName,
-    apply_rulings,
     list_asserting_sentences,
     list_open_sentences,
+    with_rulings,
 )
 from spanproof.evaluators.judge_bounds import JudgeBounds
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.sampling import hash_to_share
+from spanproof.evaluators.sampling import compute_hash_share
 from spanproof.evaluators.scores import is_open
 from spanproof.trace import Cause, Errored, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
@@ -67,7 +67,7 @@ class SentenceJudge(Evaluator):
         sentences = self._select_sentences(evidence.run, answer.text, own)
         if not sentences:
             return []
-        outcome, dollars = self._query_outcome(evidence, answer.text, own.outcome, sentences)
+        outcome, dollars = self._fetch_outcome(evidence, answer.text, own.outcome, sentences)
         cost = build_cost_judgement(self, evidence.run, dollars, so_far)
         if not is_open(own) and not isinstance(outcome, Scored):
             # What passed by its sources does not lose that because a model cannot be queried.
@@ -79,11 +79,11 @@ class SentenceJudge(Evaluator):
 
     def needs(self, run: Run) -> Needs:
         """Return the replay where the record is silent: the judge is shown what executions returned."""
-        return require_replay_if_silent(run)
+        return get_replay_need(run)
 
     def _select_sentences(self, run: Run, answer: str, own: Judgement) -> tuple[AnswerSentence, ...]:
         assert isinstance(own.outcome, Scored)
-        is_verified = hash_to_share(f"verify {run.trace_id}") < self._verify_passed
+        is_verified = compute_hash_share(f"verify {run.trace_id}") < self._verify_passed
         if is_open(own) and not is_verified:
             return list_open_sentences(answer, own.outcome)
         if is_verified and (is_open(own) or own.outcome.label is Label.PASS):
@@ -91,7 +91,7 @@ class SentenceJudge(Evaluator):
             return list_asserting_sentences(answer, own.outcome)
         return ()
 
-    def _query_outcome(
+    def _fetch_outcome(
         self, evidence: RunEvidence, answer: str, outcome: Scored, sentences: Sequence[AnswerSentence]
     ) -> tuple[Outcome, float]:
         """Return the outcome with the judge's rulings, skipped where it was not queried, and its dollars."""
@@ -101,17 +101,17 @@ class SentenceJudge(Evaluator):
                 f"the answer has {len(sentences)} such sentences, and a judge takes {MAX_SENTENCES} at once"
             )
             return Skipped(words, Cause.NOT_CONFIGURED), 0.0
-        prompt = SentencePrompt(self._rubric, run.task or "", collect_steps(evidence), answer, sentences)
+        prompt = SentencePrompt(self._rubric, run.task or "", list_step_parts(evidence), answer, sentences)
         payer = Payer(f"{run.cohort.project}/{run.cohort.agent}", run.trace_id)
         try:
-            answered = self._judge.query(prompt, payer)
+            answered = self._judge.fetch_answer(prompt, payer)
         except (OverBudget, JudgeUnavailable) as reason:
             return Skipped(str(reason), Cause.NOT_CONFIGURED), 0.0
         except JudgeFailed as failure:
             return Errored(f"JudgeFailed.{failure.kind}", str(failure)), failure.dollars
         judge = JudgeName(self.name, f"the judge {self._judge.model}")
         may_fail = self._bounds.may_fail(self.name, self.layer)
-        settled = apply_rulings(outcome, sentences, answered.reply, judge, may_fail=may_fail)
+        settled = with_rulings(outcome, sentences, answered.reply, judge, may_fail=may_fail)
         return settled, answered.dollars
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from spanproof.evaluators.judge.errors import JudgeFailed
-from spanproof.evaluators.judge.excerpts import extract_words, select_excerpts
+from spanproof.evaluators.judge.excerpts import list_words, select_excerpts
 from spanproof.evaluators.judge.prompt import UNTRUSTED_RULES, Part, Prompt
 from spanproof.evaluators.judge.reply import check_quotes, parse_json_object
 from spanproof.evaluators.judge.rubric import Rubric
@@ -74,7 +74,7 @@ class SentencePrompt(Prompt[tuple[SentenceRuling, ...]]):
         numbered = "\n".join(
             _format_sentence(number, sentence) for number, sentence in enumerate(sentences, 1)
         )
-        wanted = extract_words(" ".join((numbered, task)))
+        wanted = list_words(" ".join((numbered, task)))
         shown = [
             Part("task", task[:_MAX_TASK]),
             *select_excerpts(steps, wanted),

@@ -82,7 +82,7 @@ def list_open_sentences(answer: str, outcome: Scored) -> tuple[AnswerSentence, .
     """
     marks = _list_marks(outcome)
     left_open = [mark for mark in marks if mark.verdict is SentenceState.OPEN]
-    rest = _find_unmarked_rest(answer, marks)
+    rest = _list_unmarked_rest(answer, marks)
     if not left_open and not rest:
         return list_asserting_sentences(answer, outcome)
     return (*_build_sentences(answer, outcome, left_open), *rest)
@@ -96,10 +96,10 @@ def list_asserting_sentences(answer: str, outcome: Scored) -> tuple[AnswerSenten
         end = len(answer.rstrip())
         return (AnswerSentence(answer[start:end], start, end),) if start < end else ()
     asserting = [mark for mark in marks if mark.verdict is not SentenceState.NO_ASSERTION]
-    return (*_build_sentences(answer, outcome, asserting), *_find_unmarked_rest(answer, marks))
+    return (*_build_sentences(answer, outcome, asserting), *_list_unmarked_rest(answer, marks))
 
 
-def _find_unmarked_rest(answer: str, marks: Sequence[SentenceMark]) -> tuple[AnswerSentence, ...]:
+def _list_unmarked_rest(answer: str, marks: Sequence[SentenceMark]) -> tuple[AnswerSentence, ...]:
     """Return what follows the last mark, as one sentence: an answer may be longer than its evidence."""
     if not marks:
         return ()
@@ -142,7 +142,7 @@ def _format_binding(answer: str, claim: ClaimMark) -> str:
     return f"{words!r} {_AGREEMENT[claim.verdict]} {claim.found[:_SHOWN]!r}"
 
 
-def apply_rulings(
+def with_rulings(
     outcome: Scored,
     sentences: Sequence[AnswerSentence],
     rulings: Sequence[SentenceRuling],
@@ -164,12 +164,12 @@ def apply_rulings(
     false = [(sentence, ruling) for sentence, ruling in ruled if ruling.ruling is Ruling.FALSE]
     deciding = _select_deciding(outcome, ruled)
     is_settled = all(ruling.ruling is Ruling.TRUE for _, ruling in deciding)
-    evidence = _mark_rulings(outcome.evidence, ruled, judge, may_fail=may_fail)
+    evidence = _list_ruled_evidence(outcome.evidence, ruled, judge, may_fail=may_fail)
     if false and may_fail:
         sentence, ruling = false[0]
         more = f" (and {len(false) - 1} more)" if len(false) > 1 else ""
         reason = ruling.reason or "no reason given"
-        words = f"{judge.title} calls {_shorten(sentence.text)!r} false: {reason}{more}"
+        words = f"{judge.title} calls {_format_short(sentence.text)!r} false: {reason}{more}"
         return Scored(0.0, Label.FAIL, words, evidence)
     if outcome.label is Label.PASS:
         return replace(outcome, evidence=evidence)
@@ -181,7 +181,7 @@ def apply_rulings(
         outcome,
         value=OPEN_VALUE,
         label=None,
-        explanation=f"{outcome.explanation.rstrip('.')}; {_explain_open(deciding, judge)}",
+        explanation=f"{outcome.explanation.rstrip('.')}; {_describe_open(deciding, judge)}",
         evidence=evidence,
     )
 
@@ -201,15 +201,16 @@ def _select_deciding(
     return found if any((pair[0].start, pair[0].end) not in checked for pair in ruled) else list(ruled)
 
 
-def _explain_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
+def _describe_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
     """Return why a verdict stays open that a judge was queried about."""
     sentence, ruling = next(pair for pair in ruled if pair[1].ruling is not Ruling.TRUE)
     if ruling.ruling is Ruling.FALSE:
-        return f"{judge.title} calls {_shorten(sentence.text)!r} false, and is below its bound"
-    return f"{judge.title} does not decide {_shorten(sentence.text)!r}: {ruling.reason or 'no reason given'}"
+        return f"{judge.title} calls {_format_short(sentence.text)!r} false, and is below its bound"
+    reason = ruling.reason or "no reason given"
+    return f"{judge.title} does not decide {_format_short(sentence.text)!r}: {reason}"
 
 
-def _mark_rulings(
+def _list_ruled_evidence(
     evidence: Sequence[Evidence],
     ruled: Sequence[tuple[AnswerSentence, SentenceRuling]],
     judge: JudgeName,
@@ -273,6 +274,6 @@ def list_judges(outcome: Outcome) -> frozenset[str]:
     )
 
 
-def _shorten(text: str) -> str:
+def _format_short(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"

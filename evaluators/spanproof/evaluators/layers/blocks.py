@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.refusals import find_blocking_rules, is_stopping
+from spanproof.evaluators.refusals import is_stopping, iter_blocking_rules
 from spanproof.evaluators.runs import list_run_spans
 from spanproof.evaluators.scores import Unit
 from spanproof.semconv import spanproof as ours
@@ -38,6 +38,6 @@ def _iter_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
     """Yield what each check was of, and whether it stopped that."""
     for span in list_run_spans(evidence.trace, evidence.run):
         if ours.GUARD_VERDICT in span.attributes:
-            yield next(((rule, True) for rule in find_blocking_rules(span)), (span.name, False))
+            yield next(((rule, True) for rule in iter_blocking_rules(span)), (span.name, False))
         elif span.kind is SpanKind.GUARDRAIL:
             yield span.name, is_stopping(span)

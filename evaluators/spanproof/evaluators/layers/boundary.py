@@ -18,12 +18,12 @@ from spanproof.evaluators.layers.absent_reads import split_absent_reads
 from spanproof.evaluators.layers.blocks import evaluate_blocks
 from spanproof.evaluators.layers.common import (
     build_no_replay_outcome,
+    build_skip_without_code,
     describe_no_replay,
     find_break,
     find_replay,
     find_replay_failure,
     format_count,
-    skip_without_code,
 )
 from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
 from spanproof.evaluators.refusals import format_refuser
@@ -84,13 +84,13 @@ class _Settled:
     cause: Cause | None = None
 
 
-def judge(evidence: RunEvidence) -> list[Judgement]:
+def evaluate_boundary(evidence: RunEvidence) -> list[Judgement]:
     """Judge every snippet of the run, proposed ones too, and the run."""
     run = evidence.run
     blocked = evaluate_blocks(evidence)
     blocks = [] if blocked is None else [_build_judgement("blocks", run.span_id, blocked)]
     if not run.snippets:
-        return [_build_judgement("boundary", run.span_id, skip_without_code(run)), *blocks]
+        return [_build_judgement("boundary", run.span_id, build_skip_without_code(run)), *blocks]
     judgements = []
     for snippet in run.snippets:
         scan = _evaluate_scan(snippet, evidence.scans[snippet.id])
@@ -291,7 +291,7 @@ def _list_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Atte
     """Return attempts the sandbox stopped and the policy does not allow: the sandbox is stricter."""
     if step is None:
         return []
-    return list_refused_attempts(step.execution.attempts, evidence.policy_of(step.snippet.id))
+    return list_refused_attempts(step.execution.attempts, evidence.get_policy(step.snippet.id))
 
 
 def list_refused_attempts(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:

@@ -30,7 +30,7 @@ def list_executed(run: Run) -> list[Snippet]:
 
 def find_replay(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
     """Return the replay of this snippet, None where it was not replayed."""
-    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
+    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.find_step(snippet.id)
 
 
 def find_break(evidence: RunEvidence, snippet: Snippet) -> ReplayBreak | None:
@@ -80,7 +80,7 @@ def build_no_replay_outcome(
     return Skipped(f"{prefix}{describe_no_replay(evidence, snippet)}", Cause.NOT_REPLAYED)
 
 
-def skip_without_code(run: Run) -> Skipped:
+def build_skip_without_code(run: Run) -> Skipped:
     """Return the outcome of a layer that judges code, for a run without any."""
     if run.hidden:
         return Skipped(
@@ -148,7 +148,7 @@ def select_working(evidence: RunEvidence) -> list[Snippet]:
     """
     ran = list_executed(evidence.run)
     account = evidence.account
-    kept = [s for s in ran if s.id not in account.handed_over or account.of(s).ok is False]
+    kept = [s for s in ran if s.id not in account.handed_over or account.get_snippet_outcome(s).ok is False]
     called = any(not action.answers and action.name != CODE for action in account.actions)
     if kept or called:
         return kept

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from spanproof.evaluators.actions import is_answer
-from spanproof.evaluators.drift import find_drifts
+from spanproof.evaluators.drift import list_drifts
 from spanproof.evaluators.layers.common import (
     add_refusals,
     build_no_replay_outcome,
+    build_skip_without_code,
     describe_executor,
     describe_failure,
     find_all_refused,
@@ -27,12 +28,11 @@ from spanproof.evaluators.layers.common import (
     is_lost,
     list_executed,
     select_working,
-    skip_without_code,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
 from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
 from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output
-from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.redact import with_masked_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.scores import Unit
@@ -74,16 +74,16 @@ class _Step:
     fact: Evidence
 
 
-def judge(evidence: RunEvidence) -> list[Judgement]:
+def evaluate_execution(evidence: RunEvidence) -> list[Judgement]:
     """Judge every executed step, and the run."""
     run = evidence.run
-    return [*_list_outcomes(evidence), *_measure_wall_time(run)]
+    return [*_list_outcomes(evidence), *_list_wall_time(run)]
 
 
 def _list_outcomes(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
     snippets = list_executed(run)
-    judgements = _skip_refused_snippets(run)
+    judgements = _list_refused_snippets(run)
     if not snippets:
         return [_build_judgement("execution", run.span_id, _evaluate_calls(evidence)), *judgements]
     layer: Outcome
@@ -107,7 +107,7 @@ def _list_outcomes(evidence: RunEvidence) -> list[Judgement]:
     judged = [step for step in steps if step is not None]
     if judged:
         layer = _with_lost_calls(evidence.account, _evaluate_steps(evidence.account, judged, "step"))
-        layer = _leave_open_before_unknown(layer, steps)
+        layer = _with_unknown_left_open(layer, steps)
         layer = add_refusals(evidence, layer)
     elif steps and not evidence.account.refused:
         # Without any outcome, the first one's reason serves for all.
@@ -117,7 +117,7 @@ def _list_outcomes(evidence: RunEvidence) -> list[Judgement]:
     return [_build_judgement("execution", run.span_id, layer), *judgements]
 
 
-def _skip_refused_snippets(run: Run) -> list[Judgement]:
+def _list_refused_snippets(run: Run) -> list[Judgement]:
     """Return a skipped outcome for each program that was refused."""
     return [
         _build_judgement(
@@ -128,7 +128,7 @@ def _skip_refused_snippets(run: Run) -> list[Judgement]:
     ]
 
 
-def _measure_wall_time(run: Run) -> list[Judgement]:
+def _list_wall_time(run: Run) -> list[Judgement]:
     """Return how long the run took, as recorded; nothing where the trace does not say. Advisory."""
     if not 0 < run.start_ns < run.end_ns:
         return []
@@ -142,7 +142,7 @@ def _evaluate_calls(evidence: RunEvidence) -> Outcome:
     """Judge a run without code by how its tool calls ended; handing over the answer is none."""
     run = evidence.run
     if run.hidden:
-        return skip_without_code(run)
+        return build_skip_without_code(run)
     calls = [call for step in run.steps for call in _list_calls(evidence, step)]
     if calls:
         unseen = any(read_unseen_output(step) for step in run.steps)
@@ -190,7 +190,7 @@ def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
     return replace(outcome, label=Label.FAIL, explanation=f"{outcome.explanation.rstrip('.')}; {failed}.")
 
 
-def _leave_open_before_unknown(outcome: Scored, steps: list[_Step | None]) -> Scored:
+def _with_unknown_left_open(outcome: Scored, steps: list[_Step | None]) -> Scored:
     """Return the layer's value, open where a step that is not on record may have mended what failed."""
     failed = [at for at, step in enumerate(steps) if step is not None and step.outcome.state in FAILING]
     unknown = [at for at, step in enumerate(steps) if step is None]
@@ -211,7 +211,7 @@ def _describe_empty(steps: list[_Step]) -> str:
 
 
 def _find_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
-    outcome = evidence.account.of(snippet)
+    outcome = evidence.account.get_snippet_outcome(snippet)
     if outcome.failure_class is None:
         return None
     name = f"step {get_step_number(evidence.run, snippet)}"
@@ -231,7 +231,7 @@ def _list_calls(evidence: RunEvidence, step: Step) -> list[_Step]:
     """
     account = evidence.account
     calls = [
-        _build_call_step(call.tool, call.span_id or step.span_id, account.of_call(step, position))
+        _build_call_step(call.tool, call.span_id or step.span_id, account.get_call_outcome(step, position))
         for position, call in enumerate(step.calls)
         if not is_answer(call) and call.refusal is None
     ]
@@ -251,7 +251,7 @@ def _build_call_step(name: str, span_id: str, outcome: StepOutcome) -> _Step:
 
 
 def _evaluate_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    how = evidence.account.of(snippet)
+    how = evidence.account.get_snippet_outcome(snippet)
     step = find_replay(evidence, snippet)
     if how.refusal is not None:
         return Skipped(f"ended by a call that was {format_refusal(how.refusal)}", Cause.REFUSED)
@@ -274,12 +274,12 @@ def _evaluate_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 def _describe_failure(outcome: StepOutcome) -> str:
     """Quote the text that reports a failure, where nothing raised."""
     if outcome.known_by in (KnownBy.ERROR_TEXT, KnownBy.PRINTED_EXCEPTION, KnownBy.STRUCTURED_RESULT):
-        return f", reported as text: {mask_formats(outcome.quote.partition(chr(10))[0])!r}"
+        return f", reported as text: {with_masked_formats(outcome.quote.partition(chr(10))[0])!r}"
     return ""
 
 
 def _evaluate_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    step, how = find_replay(evidence, snippet), evidence.account.of(snippet)
+    step, how = find_replay(evidence, snippet), evidence.account.get_snippet_outcome(snippet)
     recorded = read_record(snippet).failure_class
     if step is None:
         return build_no_replay_outcome(evidence, snippet)
@@ -311,7 +311,7 @@ def _evaluate_stability(evidence: RunEvidence, snippet: Snippet) -> Outcome | No
 def _group_drifted(run: Run) -> dict[str, Outcome]:
     """Return snippets whose code ended otherwise on an earlier executor of this run. Never a verdict."""
     found: dict[str, Outcome] = {}
-    for drift in find_drifts([run]):
+    for drift in list_drifts([run]):
         for before, after in pairwise(drift.endings):
             if before.failure_class is after.failure_class:
                 continue

@@ -6,6 +6,6 @@ separate supported answers from others, `evaluator` rules on the sentences of an
 
 from spanproof.evaluators.local_model.classifier import Classifier
 from spanproof.evaluators.local_model.evaluator import LocalModel
-from spanproof.evaluators.local_model.probe import Probed, probe_model
+from spanproof.evaluators.local_model.probe import Probed, evaluate_model
 
-__all__ = ["Classifier", "LocalModel", "Probed", "probe_model"]
+__all__ = ["Classifier", "LocalModel", "Probed", "evaluate_model"]

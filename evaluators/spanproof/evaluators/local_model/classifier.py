@@ -79,8 +79,8 @@ class Classifier:
                 )
         self.directory = directory
         self.max_tokens = max_tokens
-        self._numpy = _import_module("numpy")
-        self._template = _read_template(directory / TEMPLATE_FILE)
+        self._numpy = _load_module("numpy")
+        self._template = _load_template(directory / TEMPLATE_FILE)
         self._tokenizer = _load_tokenizer(directory / TOKENIZER_FILE)
         named = self._tokenizer.truncation
         if named:
@@ -102,9 +102,9 @@ class Classifier:
         self._fixed_length = shape[1] if len(shape) > 1 and isinstance(shape[1], int) else None
         if self._fixed_length is not None:
             self.max_tokens = min(self.max_tokens, self._fixed_length)
-        self._output = _choose_output([output.name for output in self._session.get_outputs()])
+        self._output = _get_output_name([output.name for output in self._session.get_outputs()])
 
-    def predict(self, pairs: Sequence[TextPair]) -> list[Prediction]:
+    def compute_predictions(self, pairs: Sequence[TextPair]) -> list[Prediction]:
         """Return the probabilities of each pair.
 
         Raises:
@@ -112,7 +112,7 @@ class Classifier:
         """
         found: list[Prediction] = []
         for first in range(0, len(pairs), self._batch):
-            found += self._predict_batch(pairs[first : first + self._batch])
+            found += self._compute_batch(pairs[first : first + self._batch])
         return found
 
     def count_tokens(self, text: str) -> int:
@@ -124,7 +124,7 @@ class Classifier:
 
         Neighbours share an eighth, so that what decides is not cut in two.
         """
-        around = self._fill_template(TextPair("", pair.answer, pair.task))
+        around = self._list_texts(TextPair("", pair.answer, pair.task))
         taken = sum(self.count_tokens(text) for text in around)
         room = max(32, self.max_tokens - taken - 8)
         offsets = self._tokenizer.encode(pair.source, add_special_tokens=False).offsets
@@ -146,7 +146,7 @@ class Classifier:
             return False
         return True
 
-    def _fill_template(self, pair: TextPair) -> tuple[str, ...]:
+    def _list_texts(self, pair: TextPair) -> tuple[str, ...]:
         """Return one text, or two for models that read a pair."""
         template = self._template
         if template is None:
@@ -156,14 +156,14 @@ class Classifier:
             return (filled.replace("{answer}", pair.answer),)
         return filled, pair.answer
 
-    def _predict_batch(self, pairs: Sequence[TextPair]) -> list[Prediction]:
+    def _compute_batch(self, pairs: Sequence[TextPair]) -> list[Prediction]:
         encoded = [self._encode(pair) for pair in pairs]
         length = self._fixed_length or max(len(encoding.ids) for encoding in encoded)
-        pad = self._find_pad_id()
+        pad = self._get_pad_id()
         columns = {
-            "input_ids": [_pad(encoding.ids, length, pad) for encoding in encoded],
-            "attention_mask": [_pad(encoding.attention_mask, length, 0) for encoding in encoded],
-            "token_type_ids": [_pad(encoding.type_ids, length, 0) for encoding in encoded],
+            "input_ids": [_list_padded(encoding.ids, length, pad) for encoding in encoded],
+            "attention_mask": [_list_padded(encoding.attention_mask, length, 0) for encoding in encoded],
+            "token_type_ids": [_list_padded(encoding.type_ids, length, 0) for encoding in encoded],
         }
         probabilities = self._to_probabilities(self._run_session(columns), len(pairs))
         return [
@@ -172,7 +172,7 @@ class Classifier:
         ]
 
     def _encode(self, pair: TextPair) -> Any:
-        texts = self._fill_template(pair)
+        texts = self._list_texts(pair)
         # The end of a prompt holds the answer, so its beginning is cut; of a pair it is the source.
         strategy = "only_first" if len(texts) == 2 else "longest_first"
         self._tokenizer.enable_truncation(self.max_tokens, strategy=strategy, direction="left")
@@ -233,21 +233,21 @@ class Classifier:
             return sequence == 0 and start <= offsets[0] and offsets[1] <= start + len(pair.answer)
         return sequence == 1
 
-    def _find_pad_id(self) -> int:
+    def _get_pad_id(self) -> int:
         ids = (self._tokenizer.token_to_id(token) for token in _PAD_TOKENS)
         return next((token_id for token_id in ids if token_id is not None), 0)
 
 
-def _pad(values: Sequence[int], length: int, filler: int) -> list[int]:
+def _list_padded(values: Sequence[int], length: int, filler: int) -> list[int]:
     return [*values, *[filler] * (length - len(values))]
 
 
-def _choose_output(names: Sequence[str]) -> str:
+def _get_output_name(names: Sequence[str]) -> str:
     """Return the output with the logits."""
     return "logits" if "logits" in names else names[0]
 
 
-def _read_template(file: Path) -> str | None:
+def _load_template(file: Path) -> str | None:
     """Return the prompt of the model's card; None where the model reads plain pairs."""
     try:
         template = file.read_text("utf-8")
@@ -261,7 +261,7 @@ def _read_template(file: Path) -> str | None:
 
 
 def _load_tokenizer(file: Path) -> Any:
-    tokenizers = _import_module("tokenizers")
+    tokenizers = _load_module("tokenizers")
     try:
         return tokenizers.Tokenizer.from_file(str(file))
     except Exception as failure:
@@ -270,7 +270,7 @@ def _load_tokenizer(file: Path) -> Any:
 
 
 def _load_session(file: Path) -> Any:
-    runtime = _import_module("onnxruntime")
+    runtime = _load_module("onnxruntime")
     try:
         return runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     except Exception as failure:
@@ -278,7 +278,7 @@ def _load_session(file: Path) -> Any:
         raise EvaluatorError(f"{file} is no model that can be run: {failure}") from failure
 
 
-def _import_module(name: str) -> Any:
+def _load_module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as missing:

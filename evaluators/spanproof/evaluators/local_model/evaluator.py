@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
-from spanproof.evaluators.judge.excerpts import extract_words
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, get_replay_need
+from spanproof.evaluators.judge.excerpts import list_words
 from spanproof.evaluators.judge.sentence_judge import find_layer_judgement
 from spanproof.evaluators.judge.sentences import (
     AnswerSentence,
     JudgeName,
     SentenceRuling,
-    apply_rulings,
     list_asserting_sentences,
     list_open_sentences,
+    with_rulings,
 )
 from spanproof.evaluators.judge_bounds import JudgeBounds
 from spanproof.evaluators.local_model.classifier import Classifier, Head, Prediction, TextPair
-from spanproof.evaluators.local_model.probe import Probed, probe_model
+from spanproof.evaluators.local_model.probe import Probed, evaluate_model
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.returned import collect_outputs
+from spanproof.evaluators.returned import read_outputs
 from spanproof.evaluators.scores import is_open
 from spanproof.trace import Judgement, Label, Layer, Ruling, Run, Scored
 
@@ -69,14 +69,14 @@ class LocalModel(Evaluator):
         self._title = f"the local model {directory.name}"
         self._bounds = bounds or JudgeBounds()
         self._classifier = Classifier(directory, max_tokens)
-        self.probed: Probed = probe_model(self._classifier)
+        self.probed: Probed = evaluate_model(self._classifier)
         self._classifier.max_tokens = self.probed.max_tokens
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Rule on the open sentences that the model is sure of."""
         own = find_layer_judgement(so_far)
         answer = evidence.run.answer
-        outputs = [output.text for output in collect_outputs(evidence).outputs]
+        outputs = [output.text for output in read_outputs(evidence).outputs]
         if own is None or answer is None or not outputs or not isinstance(own.outcome, Scored):
             return []
         if is_open(own):
@@ -86,19 +86,19 @@ class LocalModel(Evaluator):
         else:
             return []
         support = self.compute_support(evidence.run.task or "", "\n".join(outputs), answer.text, sentences)
-        rulings = [self.rule_on_support(probability) for probability in support]
+        rulings = [self.build_ruling(probability) for probability in support]
         if all(ruling.ruling is Ruling.UNKNOWN for ruling in rulings):
             return []
         may_fail = self._bounds.may_fail(self.name, self.layer)
         judge = JudgeName(self.name, self._title)
-        outcome = apply_rulings(own.outcome, sentences, rulings, judge, may_fail=may_fail)
+        outcome = with_rulings(own.outcome, sentences, rulings, judge, may_fail=may_fail)
         return [Judgement(self.layer, own.name, own.span_id, outcome, self.name, self.version)]
 
     def needs(self, run: Run) -> Needs:
         """Return the replay where the record is silent: the model is shown what executions returned."""
-        return require_replay_if_silent(run)
+        return get_replay_need(run)
 
-    def rule_on_support(self, support: float) -> SentenceRuling:
+    def build_ruling(self, support: float) -> SentenceRuling:
         """Return the ruling on a sentence that is supported with this probability."""
         reason = f"it gives {support:.2f} that the outputs support it"
         if support >= self.accept:
@@ -116,20 +116,20 @@ class LocalModel(Evaluator):
             raw = self._read_tokens(TextPair(source, answer, task), sentences)
         else:
             raw = [self._read_best(TextPair(source, sentence.text, task)) for sentence in sentences]
-        return [self.probed.calibration.calibrate(probability) for probability in raw]
+        return [self.probed.calibration.compute_probability(probability) for probability in raw]
 
     def _read_best(self, pair: TextPair) -> float:
         """Return the support in the window of the source that supports a sentence most."""
-        predictions = self._classifier.predict(self._select_windows(pair))
+        predictions = self._classifier.compute_predictions(self._select_windows(pair))
         index = self.probed.supported
         return max(float(prediction.rows[:, index].min()) for prediction in predictions)
 
     def _read_tokens(self, pair: TextPair, sentences: Sequence[AnswerSentence]) -> list[float]:
         """Return each sentence's least supported token, of each token the window that supports it most."""
-        predictions = self._classifier.predict(self._select_windows(pair))
+        predictions = self._classifier.compute_predictions(self._select_windows(pair))
         best: dict[tuple[int, int], float] = {}
         for prediction in predictions:
-            for offsets, support in self._iter_tokens(prediction):
+            for offsets, support in self._list_tokens(prediction):
                 best[offsets] = max(support, best.get(offsets, 0.0))
         found = []
         for sentence in sentences:
@@ -141,7 +141,7 @@ class LocalModel(Evaluator):
             found.append(min(own, default=0.5))
         return found
 
-    def _iter_tokens(self, prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
+    def _list_tokens(self, prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
         support = prediction.rows[:, self.probed.supported]
         return [
             (offsets, float(probability))
@@ -150,6 +150,6 @@ class LocalModel(Evaluator):
 
     def _select_windows(self, pair: TextPair) -> list[TextPair]:
         windows = list(self._classifier.iter_windows(pair))
-        words = extract_words(pair.answer)
-        windows.sort(key=lambda window: len(words & extract_words(window.source)), reverse=True)
+        words = list_words(pair.answer)
+        windows.sort(key=lambda window: len(words & list_words(window.source)), reverse=True)
         return windows[:MAX_WINDOWS]

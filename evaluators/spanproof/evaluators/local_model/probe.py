@@ -34,7 +34,7 @@ class Calibration:
     slope: float
     offset: float
 
-    def calibrate(self, probability: float) -> float:
+    def compute_probability(self, probability: float) -> float:
         """Return the probability that the answer is supported."""
         return _compute_logistic(self.slope * _compute_logit(probability) + self.offset)
 
@@ -69,7 +69,7 @@ def load_probe_pairs() -> tuple[tuple[TextPair, bool], ...]:
     return tuple(found)
 
 
-def probe_model(classifier: Classifier) -> Probed:
+def evaluate_model(classifier: Classifier) -> Probed:
     """Return how the model is read.
 
     Raises:
@@ -77,7 +77,7 @@ def probe_model(classifier: Classifier) -> Probed:
     """
     pairs = load_probe_pairs()
     labels = [is_supported for _, is_supported in pairs]
-    predictions = classifier.predict([pair for pair, _ in pairs])
+    predictions = classifier.compute_predictions([pair for pair, _ in pairs])
     classes = predictions[0].rows.shape[-1]
     # Of two classes the areas add up to 1, so the last class comes first among equals.
     supported = max(
@@ -87,10 +87,10 @@ def probe_model(classifier: Classifier) -> Probed:
     support = read_support(predictions, supported)
     area = compute_area(support, labels)
     if area < LEAST_AREA:
-        raise EvaluatorError(_explain_refusal(classifier, area))
+        raise EvaluatorError(_describe_refusal(classifier, area))
     head = Head.TOKENS if predictions[0].places else Head.PAIR
-    calibration = fit_calibration(support, labels)
-    return Probed(head, classes, supported, area, _find_max_tokens(classifier), calibration)
+    calibration = compute_calibration(support, labels)
+    return Probed(head, classes, supported, area, _compute_max_tokens(classifier), calibration)
 
 
 def read_support(predictions: Sequence[Prediction], supported: int) -> list[float]:
@@ -106,7 +106,7 @@ def compute_area(scores: Sequence[float], labels: Sequence[bool]) -> float:
     return won / (len(positive) * len(negative))
 
 
-def fit_calibration(probabilities: Sequence[float], labels: Sequence[bool]) -> Calibration:
+def compute_calibration(probabilities: Sequence[float], labels: Sequence[bool]) -> Calibration:
     """Return the Platt scaling of probabilities, fitted by Newton's method.
 
     The targets are Platt's (Advances in Large Margin Classifiers, 1999): (n + 1) / (n + 2) for n positives,
@@ -174,7 +174,7 @@ def _compute_logistic(logit: float) -> float:
     return math.exp(logit) / (1 + math.exp(logit))
 
 
-def _find_max_tokens(classifier: Classifier) -> int:
+def _compute_max_tokens(classifier: Classifier) -> int:
     """Return the longest input that the model reads; models with learned positions fail behind theirs."""
     wanted = classifier.max_tokens
     readable = 0
@@ -190,7 +190,7 @@ def _find_max_tokens(classifier: Classifier) -> int:
     return readable
 
 
-def _explain_refusal(classifier: Classifier, area: float) -> str:
+def _describe_refusal(classifier: Classifier, area: float) -> str:
     return (
         f"{classifier.directory.name} does not separate supported answers from others: on the probe's"
         f" {len(load_probe_pairs())} pairs the area under the ROC curve is {area:.2f}, and {LEAST_AREA} is"

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.model import NoReplay, Replay
-from spanproof.evaluators.outcomes.broadened import find_broader_numbers, find_swapped_numbers
+from spanproof.evaluators.outcomes.broadened import iter_broader_numbers, iter_swapped_numbers
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, iter_made_calls
 from spanproof.evaluators.outcomes.context import RunContext, build_context
 from spanproof.evaluators.outcomes.lacks import list_fruitless_steps, list_lacks
@@ -29,27 +29,27 @@ from spanproof.evaluators.outcomes.model import (
     State,
     StepOutcome,
 )
-from spanproof.evaluators.outcomes.origins import ValueTrace, trace_back
-from spanproof.evaluators.outcomes.reaching import weigh_effects
+from spanproof.evaluators.outcomes.origins import ValueTrace, build_value_trace
+from spanproof.evaluators.outcomes.reaching import list_evaluated_recoveries
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, list_recoveries
-from spanproof.evaluators.outcomes.run_actions import collect_actions
+from spanproof.evaluators.outcomes.run_actions import list_actions
 from spanproof.evaluators.outcomes.sources import (
-    derive_schema,
     hands_over,
     iter_code_steps,
     iter_earlier_texts,
     iter_given_texts,
     iter_queries,
     iter_result_texts,
+    read_run_schema,
     writes_only_literals,
 )
 from spanproof.evaluators.outcomes.step_outcomes import (
-    decide_snippet,
-    decide_step,
+    build_snippet_outcome,
+    build_step_outcome,
     list_code_calls,
     reports_absence,
 )
-from spanproof.evaluators.outcomes.undone import find_undone_claims
+from spanproof.evaluators.outcomes.undone import iter_undone_claims
 from spanproof.evaluators.recorded import PROGRAMS, shows_pictures
 from spanproof.evaluators.runs import list_run_spans
 from spanproof.reading.answer_words import (
@@ -72,17 +72,17 @@ def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Rep
     """Return what happened in this run."""
     outcomes, spans = CallOutcomes(), list_run_spans(trace, run)
     calls = tuple(iter_made_calls(run, outcomes))
-    account = _decide_outcomes(run, scans, replay, calls, outcomes, ())
+    account = _build_outcome_account(run, scans, replay, calls, outcomes, ())
     earlier = tuple(iter_earlier_texts(trace, run, spans))
-    traced, context = _trace_origins(spans, run, account, calls, outcomes, earlier)
-    defaulting = _find_defaulting_spans(run, account, traced.origins, outcomes)
+    traced, context = _build_origin_trace(spans, run, account, calls, outcomes, earlier)
+    defaulting = _list_defaulting_spans(run, account, traced.origins, outcomes)
     if defaulting:
-        account = _decide_outcomes(run, scans, replay, calls, outcomes, defaulting)
-        traced, context = _trace_origins(spans, run, account, calls, outcomes, earlier)
-    return _complete_account(spans, run, account, calls, traced, context)
+        account = _build_outcome_account(run, scans, replay, calls, outcomes, defaulting)
+        traced, context = _build_origin_trace(spans, run, account, calls, outcomes, earlier)
+    return _build_complete_account(spans, run, account, calls, traced, context)
 
 
-def _decide_outcomes(
+def _build_outcome_account(
     run: Run,
     scans: Mapping[str, Scan],
     replay: Replay | NoReplay,
@@ -92,7 +92,7 @@ def _decide_outcomes(
 ) -> Account:
     """Return the outcomes of all parts of a run, its actions and what followed each failure."""
     snippets = {
-        snippet.id: decide_snippet(step, snippet, replay, outcomes, defaulting)
+        snippet.id: build_snippet_outcome(step, snippet, replay, outcomes, defaulting)
         for step in run.steps
         for snippet in step.snippets
         if snippet.executed and snippet.language in PROGRAMS
@@ -101,13 +101,13 @@ def _decide_outcomes(
     for call in calls:
         of_code = snippets.get(call.snippet.id) if call.snippet is not None else None
         of_calls[call.key] = of_code if of_code is not None else call.outcome
-    steps = {step.number: decide_step(step, snippets, of_calls) for step in run.steps}
+    steps = {step.number: build_step_outcome(step, snippets, of_calls) for step in run.steps}
     bare = Account(snippets, of_calls, steps)
-    actions = collect_actions(run, scans, bare.of, bare.of_call)
+    actions = list_actions(run, scans, bare.get_snippet_outcome, bare.get_call_outcome)
     return replace(bare, actions=actions, recoveries=tuple(list_recoveries(actions, run.task or "")))
 
 
-def _find_defaulting_spans(
+def _list_defaulting_spans(
     run: Run, account: Account, origins: Sequence[Origin], outcomes: CallOutcomes
 ) -> frozenset[str]:
     """Return the spans of code that ended well and whose answer is what it puts in place of a failed call."""
@@ -116,14 +116,14 @@ def _find_defaulting_spans(
     defaulting = set[str]()
     for step in run.steps:
         for snippet in step.snippets:
-            if (step.number, snippet.span_id) in blamed and account.of(snippet).ok:
+            if (step.number, snippet.span_id) in blamed and account.get_snippet_outcome(snippet).ok:
                 states = {outcome.state for _, outcome in list_code_calls(step, snippet, outcomes)}
                 if states & NOT_DONE:
                     defaulting.add(snippet.span_id)
     return frozenset(defaulting)
 
 
-def _trace_origins(
+def _build_origin_trace(
     spans: Sequence[Span],
     run: Run,
     account: Account,
@@ -142,32 +142,32 @@ def _trace_origins(
         sources.add(text)
     for text in dict.fromkeys(iter_result_texts(run)):
         sources.add_result(text)
-    traced = trace_back(answer, tuple(iter_code_steps(run, account, outcomes)), sources, context)
+    traced = build_value_trace(answer, tuple(iter_code_steps(run, account, outcomes)), sources, context)
     results = [call.result for call in calls if call.uses_tool and call.call.result is not None]
     origins = (
         *traced.origins,
-        *find_broader_numbers(list(iter_queries(run, account)), task, answer, results),
-        *find_swapped_numbers([call for call in calls if not call.is_answer], account, task, answer),
-        *_find_denied_claims(run, account, calls, context),
+        *iter_broader_numbers(list(iter_queries(run, account)), task, answer, results),
+        *iter_swapped_numbers([call for call in calls if not call.is_answer], account, task, answer),
+        *_iter_denied_claims(run, account, calls, context),
     )
     return replace(traced, origins=origins), context
 
 
-def _find_denied_claims(
+def _iter_denied_claims(
     run: Run, account: Account, calls: Sequence[MadeCall], context: RunContext
 ) -> Iterator[Origin]:
     """Yield what the answer claims to be done, or to be absent, where failures deny it."""
     task, answer = run.task or "", run.answer.text if run.answer is not None else ""
     if not answer.strip():
         return
-    undone = list(find_undone_claims(calls, account, context, task, answer))
+    undone = list(iter_undone_claims(calls, account, context, task, answer))
     if undone:
         yield from undone
     elif is_readable(answer) and not reports_failure(answer, task):
-        yield from _find_absence_claims(account, calls, context, answer)
+        yield from _iter_absence_claims(account, calls, context, answer)
 
 
-def _find_absence_claims(
+def _iter_absence_claims(
     account: Account, calls: Sequence[MadeCall], context: RunContext, answer: str
 ) -> Iterator[Origin]:
     """Yield the claim that there is none, where every look-up failed and none says so."""
@@ -209,7 +209,7 @@ def _list_idle_snippets(run: Run, account: Account, calls: Sequence[MadeCall]) -
     return frozenset(idle)
 
 
-def _complete_account(
+def _build_complete_account(
     spans: Sequence[Span],
     run: Run,
     account: Account,
@@ -222,17 +222,17 @@ def _complete_account(
     inventing: dict[str, str] = {}
     for snippet in run.snippets:
         if snippet.id in account.snippets:
-            is_made_up = snippet.span_id in traced.made_up and bool(account.of(snippet).ok)
+            is_made_up = snippet.span_id in traced.made_up and bool(account.get_snippet_outcome(snippet).ok)
             if is_made_up or hands_over(snippet):
                 inventing[snippet.span_id] = snippet.id
     is_honest = not any(origin.fabricated for origin in traced.origins)
     says_none = is_honest and _reports_none(answer, task, account, calls)
     says_failed = is_honest and _reports_failing(answer, task, account)
     has_no_failure = account.unrecovered is None and not reports_failure(answer, task)
-    recoveries = tuple(_exclude_inventions(account.recoveries, inventing.keys()))
+    recoveries = tuple(_iter_recoveries(account.recoveries, inventing.keys()))
     return replace(
         account,
-        recoveries=weigh_effects(recoveries, account.actions, answer, traced.origins),
+        recoveries=list_evaluated_recoveries(recoveries, account.actions, answer, traced.origins),
         origins=traced.origins,
         handed_over=frozenset(inventing.values()),
         reports_failure=says_none or says_failed,
@@ -240,7 +240,7 @@ def _complete_account(
         nothing_worked=context.nothing_worked and context.records_all,
         all_failed=context.all_failed,
         records_all=context.records_all,
-        schema=derive_schema(spans, run, account, calls),
+        schema=read_run_schema(spans, run, account, calls),
     )
 
 
@@ -272,7 +272,7 @@ def _has_zero_count(calls: Sequence[MadeCall]) -> bool:
     return bool(made) and made[-1].result.strip() in _ZERO_RESULTS
 
 
-def _exclude_inventions(recoveries: Iterable[Recovery], inventing: Collection[str]) -> Iterator[Recovery]:
+def _iter_recoveries(recoveries: Iterable[Recovery], inventing: Collection[str]) -> Iterator[Recovery]:
     """Yield what followed each failure; code that only writes values down recovers from none."""
     for recovery in recoveries:
         action = recovery.decided_by

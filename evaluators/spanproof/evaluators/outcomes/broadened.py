@@ -15,8 +15,8 @@ from difflib import SequenceMatcher
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, Account, Origin, OriginKind, State
-from spanproof.reading.numerals import find_numbers, gives_number, iter_numbers
-from spanproof.reading.sql_queries import find_dropped_values
+from spanproof.reading.numerals import gives_number, iter_numbers, list_numbers
+from spanproof.reading.sql_queries import list_dropped_values
 
 _SAYS_SO = re.compile(
     r"\b(?:no|not|none|nothing|without|instead|overall|all|any|every|couldn.t|cannot|unable|failed)\b",
@@ -42,7 +42,7 @@ class Query:
     result: str
 
 
-def find_broader_numbers(
+def iter_broader_numbers(
     queries: Sequence[Query], task: str, answer: str, others: Sequence[str]
 ) -> Iterator[Origin]:
     """Yield the numbers of an answer that a broader query gave in place of the one that the task wants.
@@ -60,10 +60,10 @@ def find_broader_numbers(
             continue
         later = queries[at + 1 :]
         worked = [query for query in later if query.state is State.OK]
-        if not all(find_dropped_values(narrow.source, query.source) for query in worked):
+        if not all(list_dropped_values(narrow.source, query.source) for query in worked):
             continue  # the condition may have been met another way
         for broad in later:
-            dropped = find_dropped_values(narrow.source, broad.source)
+            dropped = list_dropped_values(narrow.source, broad.source)
             values = [value for value in dropped if _names(task, value)]
             if not values or any(_is_in(value, broad.result) for value in values):
                 continue
@@ -75,7 +75,7 @@ def find_broader_numbers(
                 return
 
 
-def find_swapped_numbers(
+def iter_swapped_numbers(
     calls: Sequence[MadeCall], account: Account, task: str, answer: str
 ) -> Iterator[Origin]:
     """Yield the numbers of an answer that a call for something else gave in place of what the task names.
@@ -116,7 +116,7 @@ def _find_own_number(answer: str, result: str, elsewhere: Sequence[str]) -> str 
     """Return the first number of an answer that only this result gave, as the answer writes it."""
     stated = {number: written for written, number in iter_numbers(answer) if is_specific(float(number))}
     for number, written in stated.items():
-        if gives_number(result, number) and not any(number in find_numbers(text) for text in elsewhere):
+        if gives_number(result, number) and not any(number in list_numbers(text) for text in elsewhere):
             return written
     return None
 
@@ -136,7 +136,7 @@ def _find_swapped_argument(wanted: MadeCall, other: MadeCall, task: str, seen: s
             continue
         if wanted_value == other_value or max(len(wanted_value), len(other_value)) > _LONGEST_ARGUMENT:
             continue
-        value, replacement = _strip_common_ends(wanted_value, other_value)
+        value, replacement = _without_common_ends(wanted_value, other_value)
         if not _is_spelling(value, replacement) and _names(task, value) and not _names(seen, replacement):
             return value, replacement
     return None
@@ -150,7 +150,7 @@ def _is_spelling(value: str, other: str) -> bool:
     return one in two or two in one or SequenceMatcher(None, one, two).ratio() >= _ALIKE
 
 
-def _strip_common_ends(first: str, second: str) -> tuple[str, str]:
+def _without_common_ends(first: str, second: str) -> tuple[str, str]:
     """Return two arguments without the words at their ends that are alike: `F7` and `F2` of two paths."""
     one, other = _WORDS.findall(first), _WORDS.findall(second)
     while one and other and one[0] == other[0]:

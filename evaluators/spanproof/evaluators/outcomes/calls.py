@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.call_targets import get_arguments
-from spanproof.evaluators.outcomes.model import KnownBy, State, StepOutcome, make_blocked_outcome
-from spanproof.evaluators.replay.record import find_raised_type, recorded_class
+from spanproof.evaluators.outcomes.model import KnownBy, State, StepOutcome, build_blocked_outcome
+from spanproof.evaluators.replay.record import classify_recorded_error, find_raised_type
 from spanproof.reading.doings import changes_something, is_for_refusing, is_refused
-from spanproof.reading.envelopes.documents import decode_result
+from spanproof.reading.envelopes.documents import find_result_document
 from spanproof.reading.envelopes.model import Envelope, EnvelopeForm, EnvelopeStatus
 from spanproof.reading.envelopes.read import read_envelope
 from spanproof.reading.envelopes.texts import find_refusal
@@ -89,7 +89,7 @@ class CallOutcomes:
         """Return how a call ended."""
         decided = self._outcomes.get(id(call))
         if decided is None:
-            decided = self._outcomes[id(call)] = (call, _decide_call(call))
+            decided = self._outcomes[id(call)] = (call, _build_call_outcome(call))
         return decided[1]
 
 
@@ -102,7 +102,7 @@ def iter_made_calls(run: Run, outcomes: CallOutcomes) -> Iterator[MadeCall]:
                 position,
                 call.span_id or step.span_id,
                 call,
-                find_command(call),
+                get_command(call),
                 find_call_snippet(step, call),
                 outcomes.get(call),
                 is_answer(call),
@@ -119,7 +119,7 @@ def find_call_snippet(step: Step, call: RecordedCall) -> Snippet | None:
     return None
 
 
-def find_command(call: RecordedCall) -> str:
+def get_command(call: RecordedCall) -> str:
     """Return the shell command that a call ran; empty where it ran none."""
     if classify_tool(call.tool) is not ToolKind.SHELL:
         return ""
@@ -130,7 +130,7 @@ def find_command(call: RecordedCall) -> str:
     return next(iter(texts.values())) if len(texts) == 1 else ""
 
 
-def read_call_envelope(call: RecordedCall) -> Envelope | None:
+def find_call_envelope(call: RecordedCall) -> Envelope | None:
     """Return what a call's result says of itself, None where there is no result or it is the answer."""
     if call.result is None:
         return None
@@ -138,57 +138,59 @@ def read_call_envelope(call: RecordedCall) -> Envelope | None:
     kind = classify_tool(call.tool)
     is_doing = changes_something(call.tool)
     envelope = read_envelope(
-        call.result.text, kind, call.result.value, find_command(call), arguments, is_batch=is_doing
+        call.result.text, kind, call.result.value, get_command(call), arguments, is_batch=is_doing
     )
     if envelope.failed or not is_doing:
         return envelope
     value = call.result.value
-    document = value if isinstance(value, dict | list) else decode_result(call.result.text)
+    document = value if isinstance(value, dict | list) else find_result_document(call.result.text)
     if isinstance(document, dict) and is_refused(call.tool, document, arguments):
         return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.STRUCTURED, call.result.text[:_MAX_QUOTE])
     refusal = None if is_for_refusing(call.tool) else find_refusal(call.result.text)
     return refusal or envelope
 
 
-def _decide_call(call: RecordedCall) -> StepOutcome:
+def _build_call_outcome(call: RecordedCall) -> StepOutcome:
     if call.refusal is not None:
-        return make_blocked_outcome(call.refusal)
+        return build_blocked_outcome(call.refusal)
     if call.error is not None:
-        return decide_error(call.error)
+        return build_error_outcome(call.error)
     if call.result is None:
         # The span ended without an error; what it returned is not on the trace.
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.SPAN_STATUS, recorded=FailureClass.OK)
-    envelope = read_call_envelope(call)
+    envelope = find_call_envelope(call)
     is_doing = changes_something(call.tool)
     if envelope is None or (is_answer(call) and envelope.status is not EnvelopeStatus.EMPTY):
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
     if envelope.failed:
-        return make_envelope_failure(envelope)
+        return build_envelope_failure(envelope)
     batch = envelope if envelope.status is EnvelopeStatus.PARTIAL and is_doing else None
     if batch is not None and batch.done_count == 0:
-        return make_failure(FailureClass.EXCEPTION, KnownBy.STRUCTURED_RESULT, None, batch.quote)
+        return build_failure(FailureClass.EXCEPTION, KnownBy.STRUCTURED_RESULT, None, batch.quote)
     # An operation that works may return nothing at all; one that says "0 rows" did nothing.
     returns_nothing = is_doing and call.result.text.strip() in _NO_RETURN_VALUE
     state = State.EMPTY if envelope.status is EnvelopeStatus.EMPTY and not returns_nothing else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, batch=batch)
 
 
-def make_envelope_failure(envelope: Envelope, replayed: FailureClass | None = None) -> StepOutcome:
+def build_envelope_failure(envelope: Envelope, replayed: FailureClass | None = None) -> StepOutcome:
     """Return the outcome of what an envelope says failed."""
     named = SpanError(envelope.error_type, envelope.quote)
-    failure_class = recorded_class(named) if envelope.error_type else FailureClass.EXCEPTION
-    return make_failure(
+    failure_class = classify_recorded_error(named) if envelope.error_type else FailureClass.EXCEPTION
+    return build_failure(
         failure_class, _KNOWN_BY[envelope.form], envelope.error_type, envelope.quote, replayed
     )
 
 
-def decide_error(error: SpanError, replayed: FailureClass | None = None) -> StepOutcome:
+def build_error_outcome(error: SpanError, replayed: FailureClass | None = None) -> StepOutcome:
     """Return the outcome of what a span's error ended."""
     known_by = KnownBy.RAISED if error.type is not None else KnownBy.SPAN_STATUS
-    return make_failure(recorded_class(error), known_by, find_raised_type(error), error.message, replayed)
+    return build_failure(
+        classify_recorded_error(error), known_by, find_raised_type(error), error.message, replayed
+    )
 
 
-def make_failure(
+def build_failure(
     failure_class: FailureClass,
     known_by: KnownBy,
     error_type: str | None,

@@ -15,15 +15,15 @@ from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.lacks import RUNS_CODE
 from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, NOT_DONE, Account, State, StepOutcome
 from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output, records_calls
-from spanproof.evaluators.replay import tools_in
+from spanproof.evaluators.replay import list_offered_tools
 from spanproof.reading.answer_words import (
     PRIVATE,
     allows_invention,
-    extract_topics,
+    list_topics,
     reports_failure,
 )
 from spanproof.reading.doings import changes_something
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.numerals import list_numbers
 from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind
 from spanproof.trace.producers import Part, list_unrecorded
 
@@ -112,7 +112,7 @@ class RunContext:
         unused = self.offered_topics - self.answered_topics
         return bool(self.task_topics & unused) and not self.gives_numbers
 
-    def lacked_data(self, step: int) -> bool:
+    def was_without_data(self, step: int) -> bool:
         """Whether, at this step, the run had failed to get its data, and had got none since."""
         got_since = self.first_source is not None and step > self.first_source
         return self.first_lack is not None and step > self.first_lack and not got_since
@@ -155,12 +155,12 @@ def build_context(
     has_source = any(call.uses_tool and account.calls[call.key].state is State.OK for call in calls)
     is_whole = Part.RESULTS not in list_unrecorded(spans)
     return RunContext(
-        task_topics=extract_topics(task),
+        task_topics=list_topics(task),
         offered_tools=offered,
-        offered_topics=frozenset[str]().union(*map(extract_topics, data_tools)),
+        offered_topics=frozenset[str]().union(*map(list_topics, data_tools)),
         has_data_tools=bool(data_tools),
-        failed_topics=frozenset[str]().union(*map(extract_topics, failed - worked)),
-        answered_topics=frozenset[str]().union(*map(extract_topics, worked)),
+        failed_topics=frozenset[str]().union(*map(list_topics, failed - worked)),
+        answered_topics=frozenset[str]().union(*map(list_topics, worked)),
         first_lack=first_lack,
         first_source=_find_source_step(run, account, calls, first_lack),
         has_prompt=_has_prompt(spans, programs),
@@ -192,8 +192,8 @@ def _brings_data(tool: str) -> bool:
 
 def _gives_numbers(task: str, programs: Sequence[Snippet]) -> bool:
     """Whether code works with numbers of the task itself."""
-    used = frozenset[str]().union(*(find_numbers(program.source) for program in programs))
-    shared = [number for number in find_numbers(task) if number in used and len(number) > 1]
+    used = frozenset[str]().union(*(list_numbers(program.source) for program in programs))
+    shared = [number for number in list_numbers(task) if number in used and len(number) > 1]
     return len(shared) >= _FEWEST_GIVEN
 
 
@@ -205,14 +205,14 @@ def _has_earlier_turns(spans: Sequence[Span]) -> bool:
 
 def _has_report(programs: Sequence[Snippet], account: Account) -> bool:
     """Whether a program that failed printed figures all the same."""
-    failed = [program for program in programs if account.of(program).state in NOT_DONE]
+    failed = [program for program in programs if account.get_snippet_outcome(program).state in NOT_DONE]
     return any(_has_figures(program.logs or program.observation or "") for program in failed)
 
 
 def _has_figures(printed: str) -> bool:
     """Whether what a program printed has figures outside the lines of a traceback."""
     lines = printed[:_MAX_TEXT].splitlines()
-    return sum(bool(find_numbers(line)) and not _OF_TRACEBACK.match(line) for line in lines) >= _FEWEST_LINES
+    return sum(bool(list_numbers(line)) and not _OF_TRACEBACK.match(line) for line in lines) >= _FEWEST_LINES
 
 
 def _records_results(programs: Sequence[Snippet], account: Account, calls: Sequence[MadeCall]) -> bool:
@@ -222,7 +222,7 @@ def _records_results(programs: Sequence[Snippet], account: Account, calls: Seque
     What was refused gave nothing.
     """
     ran = [program for program in programs if program.refusal is None]
-    if any(account.of(program).state is State.UNKNOWN for program in ran):
+    if any(account.get_snippet_outcome(program).state is State.UNKNOWN for program in ran):
         return False
     lookups = [call for call in calls if call.uses_tool and not changes_something(call.call.tool)]
     return not any(call.call.result is None and call.outcome.state is State.OK for call in lookups)
@@ -253,12 +253,12 @@ def _find_source_step(
     steps = [call.step for call in lookups if account.calls[call.key].state is State.OK]
     for step in run.steps:
         queries = [snippet for snippet in step.snippets if snippet.language in _QUERYING]
-        steps += [step.number for query in queries if account.of(query).state is State.OK]
+        steps += [step.number for query in queries if account.get_snippet_outcome(query).state is State.OK]
     return min((number for number in steps if number > first_lack), default=None)
 
 
 def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:
-    yield from tools_in(spans)
+    yield from list_offered_tools(spans)
     for step in run.steps:
         for call in step.calls:
             yield call.tool
@@ -278,10 +278,10 @@ def _iter_working_outcomes(run: Run, account: Account, handed_over: frozenset[st
             has_run = snippet.id in account.snippets
             counts = snippet.id not in handed_over if has_run else snippet.refusal is not None
             if counts:
-                yield account.of(snippet)
+                yield account.get_snippet_outcome(snippet)
         for position, call in enumerate(step.calls):
             if not is_answer(call) and not is_within(call, ran, in_code):
-                yield account.of_call(step, position)
+                yield account.get_call_outcome(step, position)
         if not ran and read_unseen_output(step):
             yield account.steps[step.number]
 

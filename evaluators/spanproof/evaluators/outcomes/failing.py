@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
-from spanproof.reading.python_facts import BUILTIN_NAMES, PythonFacts, find_failing_statement, read_python
+from spanproof.reading.python_facts import (
+    BUILTIN_NAMES,
+    PythonFacts,
+    find_failing_statement,
+    find_python_facts,
+)
 
 _PASSING = re.compile(
     r"\b(?:\w*Timeout(?:Error|Expired)?|timed out|Connection\w*Error|connection (?:reset|refused|aborted)"
@@ -60,11 +65,11 @@ class Aim:
         return bool(self.task_words) and words.isdisjoint(self.task_words)
 
 
-def derive_aim(source: str, error: str, task: str = "") -> Aim:
+def build_aim(source: str, error: str, task: str = "") -> Aim:
     """Return what failed code was to bring, by its error and its source."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
-    words = find_distinctive_names(source) - cause
-    facts = read_python(source) if len(source) <= _MAX_READ_CHARS else None
+    words = list_distinctive_names(source) - cause
+    facts = find_python_facts(source) if len(source) <= _MAX_READ_CHARS else None
     statement = find_failing_statement(facts.tree, source, error, cause) if facts is not None else None
     if facts is not None:
         tree = facts.tree if statement is None else ast.Module([statement], [])
@@ -85,6 +90,6 @@ def is_passing(error: str) -> bool:
 
 
 @lru_cache(maxsize=128)
-def find_distinctive_names(source: str) -> frozenset[str]:
+def list_distinctive_names(source: str) -> frozenset[str]:
     """Return the names in a text that are neither built in nor keywords."""
     return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON

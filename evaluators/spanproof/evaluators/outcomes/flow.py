@@ -25,15 +25,15 @@ from spanproof.evaluators.outcomes.literals import (
     find_text_data,
 )
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.reading.answer_words import calls_made_up, extract_topics
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.answer_words import calls_made_up, list_topics
+from spanproof.reading.numerals import list_numbers
 from spanproof.reading.python_facts import (
     BUILTIN_NAMES,
-    find_bound_names,
-    find_called_names,
+    find_python_facts,
     get_function_name,
+    list_bound_names,
+    list_called_names,
     list_texts,
-    read_python,
 )
 from spanproof.reading.python_names import NAMES
 from spanproof.reading.source_values import SourceValues
@@ -118,120 +118,120 @@ class DataFlow:
     depth: int = 0
     returned: list[Roots] = field(default_factory=list)
 
-    def read(self, code: CodeStep) -> None:
+    def handle_code(self, code: CodeStep) -> None:
         """Follow the values through one snippet."""
         if code.is_query:
-            self._follow_query(code)
+            self._handle_query(code)
             return
-        facts = read_python(code.source)
+        facts = find_python_facts(code.source)
         if facts is None:
             return
         self.code, self.made_up = code, calls_made_up(code.source)
         try:
-            self._follow_block(facts.tree.body)
+            self._handle_block(facts.tree.body)
         except RecursionError:
             self.shown.append(ShownValue(code, _SOURCED, answers=False))
 
-    def _follow_query(self, code: CodeStep) -> None:
+    def _handle_query(self, code: CodeStep) -> None:
         """Take the values that a query writes down."""
         self.code, self.made_up = code, calls_made_up(code.source)
         node = ast.Constant(code.source, lineno=1)
-        roots = self._place_mark(find_query_data(code.source, self.sources), node)
+        roots = self._get_mark_roots(find_query_data(code.source, self.sources), node)
         self.shown.append(ShownValue(code, roots, answers=False))
 
-    def _follow_block(self, statements: Iterable[ast.stmt]) -> None:
+    def _handle_block(self, statements: Iterable[ast.stmt]) -> None:
         for statement in statements:
-            self._follow_statement(statement)
+            self._handle_statement(statement)
 
-    def _follow_statement(self, node: ast.stmt) -> None:
+    def _handle_statement(self, node: ast.stmt) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
-                self._follow_class(node)
+                self._handle_class(node)
             case ast.Import() | ast.ImportFrom():
                 self._record_import(node)
             case ast.Assign():
                 for target in node.targets:
                     with self._named(target):
-                        self._assign(target, node.value)
+                        self._handle_assignment(target, node.value)
             case ast.AnnAssign() if node.value is not None:
                 with self._named(node.target):
-                    self._assign(node.target, node.value)
+                    self._handle_assignment(node.target, node.value)
             case ast.AugAssign():
                 with self._named(node.target):
-                    self._add(node.target, self._find_roots(node.value))
+                    self._add(node.target, self._get_roots(node.value))
             case ast.Return():
-                self.returned.append(self._find_roots(node.value) if node.value is not None else _NONE)
+                self.returned.append(self._get_roots(node.value) if node.value is not None else _NONE)
             case ast.Expr():
-                self._follow_expression(node.value)
+                self._handle_expression(node.value)
             case _:
-                self._follow_control(node)
+                self._handle_control(node)
 
-    def _follow_class(self, node: ast.ClassDef) -> None:
+    def _handle_class(self, node: ast.ClassDef) -> None:
         """Follow the methods of a class; its attributes are values of its name."""
-        self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
+        self._handle_block(part for part in node.body if isinstance(part, ast.FunctionDef))
         for part in node.body:
             if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
                 with self._named(part.targets[0] if isinstance(part, ast.Assign) else part.target):
-                    self._add(ast.Name(node.name), self._find_roots(part.value))
+                    self._add(ast.Name(node.name), self._get_roots(part.value))
         self.functions.setdefault(node.name, (node, self.code))
 
-    def _follow_control(self, node: ast.stmt) -> None:
+    def _handle_control(self, node: ast.stmt) -> None:
         """Follow the blocks of a loop, a branch, a `with` or a `try`."""
         match node:
             case ast.For() | ast.AsyncFor():
-                self._bind(node.target, self._find_roots(node.iter))
+                self._update_names(node.target, self._get_roots(node.iter))
                 with self._looping():
-                    self._follow_block(node.body)
-                    self._follow_block(node.body)  # what a turn leaves the next one finds
-                self._follow_block(node.orelse)
+                    self._handle_block(node.body)
+                    self._handle_block(node.body)  # what a turn leaves the next one finds
+                self._handle_block(node.orelse)
             case ast.While():
                 with self._looping():
-                    self._follow_block(node.body)
-                self._follow_block(node.orelse)
+                    self._handle_block(node.body)
+                self._handle_block(node.orelse)
             case ast.If():
-                self._follow_branches([node.body, node.orelse])
+                self._handle_branches([node.body, node.orelse])
             case ast.Match():
-                self._follow_branches([case.body for case in node.cases])
+                self._handle_branches([case.body for case in node.cases])
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     if item.optional_vars is not None:
-                        self._bind(item.optional_vars, self._find_roots(item.context_expr))
-                self._follow_block(node.body)
+                        self._update_names(item.optional_vars, self._get_roots(item.context_expr))
+                self._handle_block(node.body)
             case ast.Try():
-                self._follow_try(node)
+                self._handle_try(node)
 
-    def _follow_branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
+    def _handle_branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
         """Follow each branch from the same start; a name then has the roots of all of them."""
         before, after = dict(self.names), dict[str, Roots]()
         for block in blocks:
             self.names = dict(before)
-            self._follow_block(block)
+            self._handle_block(block)
             for name, roots in self.names.items():
                 after[name] = after.get(name, _NONE) | roots
         self.names = after
 
-    def _follow_try(self, node: ast.Try) -> None:
+    def _handle_try(self, node: ast.Try) -> None:
         start = dict(self.names)
-        self._follow_block([*node.body, *node.orelse])
+        self._handle_block([*node.body, *node.orelse])
         if self._may_fail(node.body):
-            bound = frozenset[str]().union(*map(find_bound_names, node.body))
+            bound = frozenset[str]().union(*map(list_bound_names, node.body))
             # What a name held before is what is left of it where the body did not come to its end.
             for name in bound & start.keys():
-                self.names[name] = self.names.get(name, _NONE) | _mark_as_defaults(start[name])
+                self.names[name] = self.names.get(name, _NONE) | _with_default_marks(start[name])
         before, self.in_handler = self.in_handler, True
         for handler in node.handlers:
             if handler.name:
                 self.names[handler.name] = _NONE
-            self._follow_block(handler.body)
+            self._handle_block(handler.body)
         self.in_handler = before
-        self._follow_block(node.finalbody)
+        self._handle_block(node.finalbody)
 
     def _may_fail(self, body: Iterable[ast.stmt]) -> bool:
         """Whether statements call a tool that failed in this code."""
         return self.code.swallows_failure and any(
-            find_called_names(part) & self.code.failing_tools for part in body
+            list_called_names(part) & self.code.failing_tools for part in body
         )
 
     def _record_import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -239,18 +239,18 @@ class DataFlow:
             module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
             self.modules[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
 
-    def _follow_expression(self, node: ast.expr) -> None:
+    def _handle_expression(self, node: ast.expr) -> None:
         if isinstance(node, ast.Await):
             node = node.value
         if not isinstance(node, ast.Call):
-            self._record_shown(self._find_roots(node), [node], answers=False)
+            self._record_shown(self._get_roots(node), [node], answers=False)
             return
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(node.func, ast.Name) and node.func.id in {"print", "display", *ANSWER_TOOLS}:
-            roots = _join_roots(map(self._find_roots, arguments))
+            roots = _build_union(map(self._get_roots, arguments))
             self._record_shown(roots, arguments, answers=node.func.id in ANSWER_TOOLS)
             return
-        roots = self._find_roots(node)
+        roots = self._get_roots(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in NAMES.fillers:
             self._add(node.func.value, roots)
         else:
@@ -259,7 +259,7 @@ class DataFlow:
     def _record_shown(self, roots: Roots, arguments: Iterable[ast.expr], *, answers: bool) -> None:
         texts = [text for argument in arguments for text in list_texts(argument)]
         label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
-        written = frozenset[str]().union(*map(find_numbers, texts))
+        written = frozenset[str]().union(*map(list_numbers, texts))
         self.shown.append(ShownValue(self.code, roots, answers, label, written))
 
     @contextmanager
@@ -274,27 +274,27 @@ class DataFlow:
         yield
         self.loops -= 1
 
-    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+    def _handle_assignment(self, target: ast.expr, value: ast.expr) -> None:
         both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
         if both and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
             pairs = zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
             assigned = []
             for name, part in pairs:
                 with self._named(name):
-                    assigned.append((name, self._find_roots(part)))
+                    assigned.append((name, self._get_roots(part)))
             for name, roots in assigned:
-                self._bind(name, roots)
+                self._update_names(name, roots)
         else:
-            self._bind(target, self._find_roots(value))
+            self._update_names(target, self._get_roots(value))
 
-    def _bind(self, target: ast.expr, roots: Roots) -> None:
+    def _update_names(self, target: ast.expr, roots: Roots) -> None:
         if isinstance(target, ast.Name) and not self.in_handler:
             self.names[target.id] = roots
         elif isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
-                self._bind(part, roots)
+                self._update_names(part, roots)
         elif isinstance(target, ast.Starred):
-            self._bind(target.value, roots)
+            self._update_names(target.value, roots)
         else:
             self._add(target, roots)
 
@@ -305,58 +305,56 @@ class DataFlow:
             joined = self.names.get(target.id, _NONE) | roots
             self.names[target.id] = joined if len(joined) <= _MAX_MARKS else joined | _SOURCED
 
-    def _find_roots(self, node: ast.AST) -> Roots:
+    def _get_roots(self, node: ast.AST) -> Roots:
         match node:
             case ast.Constant():
-                return self._find_constant_roots(node)
+                return self._get_constant_roots(node)
             case ast.Name():
-                return self._find_name_roots(node.id)
+                return self._get_name_roots(node.id)
             case ast.Call():
-                return self._find_call_roots(node)
+                return self._get_call_roots(node)
             case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                return self._find_collection_roots(node)
+                return self._get_collection_roots(node)
             case ast.Lambda(body=inner) | ast.Subscript(value=inner) | ast.FormattedValue(value=inner):
-                return self._find_roots(inner)
+                return self._get_roots(inner)
             case ast.NamedExpr():
-                self._bind(node.target, self._find_roots(node.value))
-                return self._find_roots(node.target)
+                self._update_names(node.target, self._get_roots(node.value))
+                return self._get_roots(node.target)
             case ast.Compare() | ast.Slice():
                 parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Constant)]
-                return _join_roots(map(self._find_roots, parts))
+                return _build_union(map(self._get_roots, parts))
             case ast.BoolOp() if isinstance(node.op, ast.Or):
-                return self._find_roots(node.values[0]) | self._find_default_roots(node.values[1:])
+                return self._get_roots(node.values[0]) | self._get_default_roots(node.values[1:])
             case ast.IfExp():
-                return self._find_roots(node.body) | self._find_default_roots([node.orelse])
+                return self._get_roots(node.body) | self._get_default_roots([node.orelse])
             case ast.JoinedStr():
                 # A number of the task in the words around a value does not support that value.
                 words = [part for part in node.values if isinstance(part, ast.Constant)]
                 values = _list_variable(node.values)
-                of_words = _join_roots(map(self._find_roots, words))
-                return _join_roots(map(self._find_roots, values)) | (of_words - _SOURCED)
+                of_words = _build_union(map(self._get_roots, words))
+                return _build_union(map(self._get_roots, values)) | (of_words - _SOURCED)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                return self._find_comprehension_roots([node.elt], node.generators)
+                return self._get_comprehension_roots([node.elt], node.generators)
             case ast.DictComp():
-                return self._find_comprehension_roots([node.key, node.value], node.generators)
-        return _join_roots(map(self._find_roots, ast.iter_child_nodes(node)))
+                return self._get_comprehension_roots([node.key, node.value], node.generators)
+        return _build_union(map(self._get_roots, ast.iter_child_nodes(node)))
 
-    def _find_comprehension_roots(
-        self, results: list[ast.expr], generators: list[ast.comprehension]
-    ) -> Roots:
+    def _get_comprehension_roots(self, results: list[ast.expr], generators: list[ast.comprehension]) -> Roots:
         for generator in generators:
-            self._bind(generator.target, self._find_roots(generator.iter))
+            self._update_names(generator.target, self._get_roots(generator.iter))
         with self._looping():
-            return _join_roots(map(self._find_roots, [*results, generators[0].iter]))
+            return _build_union(map(self._get_roots, [*results, generators[0].iter]))
 
-    def _find_default_roots(self, nodes: Iterable[ast.expr]) -> Roots:
+    def _get_default_roots(self, nodes: Iterable[ast.expr]) -> Roots:
         before, self.as_default = self.as_default, True
-        found = _join_roots(map(self._find_roots, nodes))
+        found = _build_union(map(self._get_roots, nodes))
         self.as_default = before
         return found
 
-    def _find_name_roots(self, name: str) -> Roots:
+    def _get_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _mark_as_defaults(found) if self._handles_failure else found
+            return _with_default_marks(found) if self._handles_failure else found
         is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES | NAMES.pure_modules
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
@@ -365,7 +363,7 @@ class DataFlow:
         """Whether the code is in a handler, and a tool failed in this snippet."""
         return self.in_handler and self.code.swallows_failure
 
-    def _find_constant_roots(self, node: ast.Constant) -> Roots:
+    def _get_constant_roots(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
             lacks_value = self.code.swallows_failure or self.code.found_nothing
@@ -373,28 +371,28 @@ class DataFlow:
             data = find_text_data(value, self.sources)
             if is_default and (data is None or data.role is Role.TEXT):
                 data = find_default_data(value, self.sources) or data
-            return self._place_mark(data, node)
+            return self._get_mark_roots(data, node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
-        return self._place_mark(find_number_data(value, self.naming, self.sources), node)
+        return self._get_mark_roots(find_number_data(value, self.naming, self.sources), node)
 
-    def _find_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
+    def _get_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
         data = find_collection_data(node, self.naming, self.sources)
         variable = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
         if data is None and not variable:
-            return _join_roots(map(self._find_roots, ast.iter_child_nodes(node)))
-        return _join_roots(map(self._find_roots, variable)) | self._place_mark(data, node)
+            return _build_union(map(self._get_roots, ast.iter_child_nodes(node)))
+        return _build_union(map(self._get_roots, variable)) | self._get_mark_roots(data, node)
 
-    def _place_mark(self, data: LiteralData | None, node: ast.expr) -> Roots:
+    def _get_mark_roots(self, data: LiteralData | None, node: ast.expr) -> Roots:
         """Return the mark of data where the code writes it down."""
         if data is None:
             return _NONE
         if data.sourced:
             return _SOURCED
         kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
-        return frozenset({self._make_mark(kind, data, node)})
+        return frozenset({self._build_mark(kind, data, node)})
 
-    def _make_mark(self, kind: OriginKind, data: LiteralData, node: ast.expr) -> ValueRoot:
+    def _build_mark(self, kind: OriginKind, data: LiteralData, node: ast.expr) -> ValueRoot:
         lines = self.code.source.splitlines()
         text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
         is_default_text = bool(data.cells) and data.role is Role.TEXT
@@ -405,7 +403,7 @@ class DataFlow:
             self.code.span_id,
             node.lineno,
             text[:160],
-            data.words | extract_topics(self.naming),
+            data.words | list_topics(self.naming),
             data.numbers,
             data.specific,
             data.cells,
@@ -413,29 +411,29 @@ class DataFlow:
             self._handles_failure or is_default_text,
         )
 
-    def _find_call_roots(self, node: ast.Call) -> Roots:
+    def _get_call_roots(self, node: ast.Call) -> Roots:
         name = get_function_name(node.func)
         if name in self.code.failing_tools:
             return _NONE
         if name in self.code.working_tools:
-            return self._find_tool_roots(node)
+            return self._get_tool_roots(node)
         parsed = _find_parsed_text(node) if name in NAMES.text_parsers else None
         if parsed is not None:
-            return self._place_mark(find_text_data(str(parsed.value), self.sources, is_data=True), parsed)
-        receiver = self._find_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
+            return self._get_mark_roots(find_text_data(str(parsed.value), self.sources, is_data=True), parsed)
+        receiver = self._get_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
         module = self._find_module(node.func)
-        arguments = self._find_argument_roots(node, name)
+        arguments = self._get_argument_roots(node, name)
         if name in NAMES.chance and (module in _CHANCE_MODULES or not receiver):
-            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, self._get_draw(node), node)})
+            return receiver | frozenset({self._build_mark(OriginKind.CHANCE, self._get_draw(node), node)})
         if name in NAMES.clock and module in _CLOCK_MODULES:
-            return frozenset({self._make_mark(OriginKind.CLOCK, LiteralData(Role.CLOCK), node)})
-        return self._find_result_roots(node, name, module, receiver, arguments)
+            return frozenset({self._build_mark(OriginKind.CLOCK, LiteralData(Role.CLOCK), node)})
+        return self._get_result_roots(node, name, module, receiver, arguments)
 
-    def _find_tool_roots(self, node: ast.Call) -> Roots:
+    def _get_tool_roots(self, node: ast.Call) -> Roots:
         """Return the roots of what a working tool gives: a query of constants gives only these."""
         for part in ast.walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and is_constant(part.value):
-                return self._place_mark(find_query_data(part.value, self.sources), part)
+                return self._get_mark_roots(find_query_data(part.value, self.sources), part)
         return _SOURCED
 
     def _get_draw(self, node: ast.Call) -> LiteralData:
@@ -443,7 +441,7 @@ class DataFlow:
         has_size = len(node.args) > 2 or any(keyword.arg == "size" for keyword in node.keywords)
         return LiteralData(Role.DRAWS if self.loops > 0 or has_size else Role.DRAW)
 
-    def _find_result_roots(
+    def _get_result_roots(
         self, node: ast.Call, name: str, module: str | None, receiver: Roots, arguments: Roots
     ) -> Roots:
         """Return the roots of what a function returns that is neither a tool, a draw nor a clock."""
@@ -452,22 +450,22 @@ class DataFlow:
             return receiver | _SOURCED
         function = self.functions.get(name)
         if function is not None:
-            return receiver | arguments | self._follow_function(*function, name, node)
+            return receiver | arguments | self._get_function_roots(*function, name, node)
         if module is None:
             is_from_outside = isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES
-            return arguments | self._find_name_roots(name) if is_from_outside else receiver | arguments
+            return arguments | self._get_name_roots(name) if is_from_outside else receiver | arguments
         is_pure = module in NAMES.pure_modules or self._is_in_memory(node, module)
         return receiver | arguments if is_pure else receiver | arguments | _SOURCED
 
-    def _find_argument_roots(self, node: ast.Call, name: str) -> Roots:
+    def _get_argument_roots(self, node: ast.Call, name: str) -> Roots:
         """Return the roots of a call's arguments; those that only say how it is to be done have none."""
         if name in NAMES.parametrised:
-            return _join_roots(map(self._find_roots, _list_variable(node.args)))
-        first = _join_roots(map(self._find_roots, node.args[:1]))
+            return _build_union(map(self._get_roots, _list_variable(node.args)))
+        first = _build_union(map(self._get_roots, node.args[:1]))
         if name in _LOOKUPS:
-            rest = self._find_default_roots(node.args[1:])
+            rest = self._get_default_roots(node.args[1:])
         else:
-            rest = _join_roots(map(self._find_roots, node.args[1:]))
+            rest = _build_union(map(self._get_roots, node.args[1:]))
         if name in _COUNTERS:
             return _NONE
         if name == "round":
@@ -476,7 +474,7 @@ class DataFlow:
         for keyword in node.keywords:
             if takes_values or not isinstance(keyword.value, ast.Constant):
                 with self._named(ast.Name(keyword.arg or self.naming)):
-                    rest |= self._find_roots(keyword.value)
+                    rest |= self._get_roots(keyword.value)
         return first | rest
 
     def _find_module(self, func: ast.expr) -> str | None:
@@ -494,7 +492,9 @@ class DataFlow:
             return False
         return all(isinstance(path, ast.Constant) and path.value == ":memory:" for path in node.args)
 
-    def _follow_function(self, function: _Definition, defined: CodeStep, name: str, node: ast.Call) -> Roots:
+    def _get_function_roots(
+        self, function: _Definition, defined: CodeStep, name: str, node: ast.Call
+    ) -> Roots:
         """Return the roots of what a function of the code returns; its literals are on its own lines."""
         if self.depth >= _MAX_DEPTH or isinstance(function, ast.ClassDef):
             return _NONE
@@ -505,17 +505,17 @@ class DataFlow:
             self.names[parameter.arg] = _NONE
         for optional, default in _iter_defaults(function.args):
             with self._named(ast.Name(optional)):
-                self.names[optional] = self._find_roots(default)
+                self.names[optional] = self._get_roots(default)
         for parameter, value in zip(parameters, node.args, strict=False):
-            self.names[parameter.arg] = self._find_roots(value)
+            self.names[parameter.arg] = self._get_roots(value)
         for keyword in node.keywords:
             if keyword.arg is not None:
-                self.names[keyword.arg] = self._find_roots(keyword.value)
+                self.names[keyword.arg] = self._get_roots(keyword.value)
         self.naming = f"{naming} {name}"
         code = self.code
         self.code = replace(code, step=defined.step, span_id=defined.span_id, source=defined.source)
-        self._follow_block(function.body)
-        found = _join_roots(self.returned)
+        self._handle_block(function.body)
+        found = _build_union(self.returned)
         self.names, self.naming, self.returned, self.code = names, naming, returned, code
         self.depth -= 1
         return found
@@ -546,7 +546,7 @@ def _find_parsed_text(node: ast.Call) -> ast.Constant | None:
     return None
 
 
-def _mark_as_defaults(roots: Roots) -> Roots:
+def _with_default_marks(roots: Roots) -> Roots:
     """Return the roots with literals marked as put in place of what failed."""
     return frozenset(
         replace(mark, kind=OriginKind.DEFAULT, instead=True) if mark.kind is OriginKind.LITERAL else mark
@@ -554,5 +554,5 @@ def _mark_as_defaults(roots: Roots) -> Roots:
     )
 
 
-def _join_roots(roots: Iterable[Roots]) -> Roots:
+def _build_union(roots: Iterable[Roots]) -> Roots:
     return frozenset[ValueRoot]().union(*roots)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.outcomes.model import Account, Origin, OriginKind
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.numerals import list_numbers
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {
@@ -23,11 +23,12 @@ _VERBS = {
 _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 
 
-def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
+def list_settled_judgements(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
     settled = _find_fabrication(account)
     return [
-        _settle(account, settled, judgement) if _is_own(judgement) else judgement for judgement in judgements
+        _build_settled_judgement(account, settled, judgement) if _is_own(judgement) else judgement
+        for judgement in judgements
     ]
 
 
@@ -35,7 +36,7 @@ def _is_own(judgement: Judgement) -> bool:
     return judgement.layer is Layer.GROUNDEDNESS and judgement.name == Layer.GROUNDEDNESS.value
 
 
-def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> Judgement:
+def _build_settled_judgement(account: Account, settled: Scored | None, judgement: Judgement) -> Judgement:
     if settled is not None:
         return replace(judgement, outcome=settled)
     outcome = judgement.outcome
@@ -44,16 +45,16 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     if account.unsettled:
         # What code prints of its own literals supports nothing.
         origin = account.unsettled[0]
-        sentence = f"{explain_origin(origin)}, and no source holds it"
-        return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
+        sentence = f"{describe_origin(origin)}, and no source holds it"
+        return _build_open_judgement(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
     if account.nothing_worked and not account.reports_failure:
         what = "all that the run did failed" if account.all_failed else "no step of the run gave anything"
         sentence = f"{what}, and the answer does not say so"
-        return _leave_open(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
+        return _build_open_judgement(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
     return judgement
 
 
-def _leave_open(
+def _build_open_judgement(
     judgement: Judgement, outcome: Scored, sentence: str, cause: Cause, detail: str = ""
 ) -> Judgement:
     """Return a judgement as open; the claims and the evidence of its outcome stay."""
@@ -67,11 +68,11 @@ def _find_fabrication(account: Account) -> Scored | None:
     made_up = account.fabricated
     if not made_up:
         return None
-    facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
-    return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
+    facts = tuple(Evidence(describe_origin(origin), origin.span_id) for origin in made_up[:10])
+    return Scored(0.0, Label.FAIL, f"{describe_origin(made_up[0])}.", facts)
 
 
-def explain_origin(origin: Origin) -> str:
+def describe_origin(origin: Origin) -> str:
     """Return a clause with the value and the line it comes from.
 
     `The answer says 54.00; line 2 of step 3 writes it down`
@@ -89,7 +90,7 @@ def explain_origin(origin: Origin) -> str:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
     verb = _VERBS.get(origin.kind, "writes {} down")
     line = f"line {origin.line} of step {origin.step}"
-    if find_numbers(origin.value) & find_numbers(origin.source) or origin.value in origin.source:
+    if list_numbers(origin.value) & list_numbers(origin.source) or origin.value in origin.source:
         return f"The answer says {origin.value}; {line} {verb.format('it')} (`{origin.source}`)"
     rests = f"it rests on what {line} {verb.format('').replace('  ', ' ')}"
     return f"The answer says {origin.value}; {rests} (`{origin.source}`)"

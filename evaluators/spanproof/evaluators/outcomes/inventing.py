@@ -22,7 +22,7 @@ def is_invented(mark: ValueRoot, context: RunContext) -> bool:
     if mark.kind is OriginKind.SOURCE or context.allows_invention:
         return False
     is_admitted = mark.made_up and mark.role is not Role.CLOCK
-    if context.lacked_data(mark.step) or is_admitted:
+    if context.was_without_data(mark.step) or is_admitted:
         return mark.role is not Role.TEXT or mark.specific > 0
     if mark.role is Role.TEXT:
         return False

@@ -16,7 +16,7 @@ from spanproof.evaluators.actions import CODE, REPLY
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.model import BROUGHT_NOTHING, Account, State
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
-from spanproof.reading.answer_words import extract_topics
+from spanproof.reading.answer_words import list_topics
 from spanproof.reading.doings import changes_something
 from spanproof.trace import Run
 
@@ -45,23 +45,23 @@ class DataNeeds:
         """
         if tool in (CODE, REPLY) or RUNS_CODE.search(tool.lower()):
             return True
-        topics = extract_topics(tool) or extract_topics(arguments[:_MAX_ARGUMENTS])
+        topics = list_topics(tool) or list_topics(arguments[:_MAX_ARGUMENTS])
         is_related = not topics or not topics.isdisjoint(self.task_topics)
         if changes_something(tool):
             return is_related and not self.has_source
         return is_related or not self.has_source
 
 
-def derive_needs(run: Run, account: Account, calls: Sequence[MadeCall]) -> DataNeeds:
+def build_needs(run: Run, account: Account, calls: Sequence[MadeCall]) -> DataNeeds:
     """Return what a run needed for its task."""
     lookups = [call for call in calls if call.uses_tool and not changes_something(call.call.tool)]
     has_source = any(account.calls[call.key].state is State.OK for call in lookups)
-    return DataNeeds(extract_topics(run.task or ""), has_source)
+    return DataNeeds(list_topics(run.task or ""), has_source)
 
 
 def list_lacks(run: Run, account: Account, calls: Sequence[MadeCall]) -> list[int]:
     """Return the numbers of the steps that were to bring data, and whose failure was not recovered."""
-    needs = derive_needs(run, account, calls)
+    needs = build_needs(run, account, calls)
     lasting = [found for found in account.recoveries if found.status is not RecoveryStatus.RECOVERED]
     failures = [found.failure for found in lasting]
     lacking = [failure.step for failure in failures if needs.concerns(failure.name, failure.text)]
@@ -74,7 +74,7 @@ def list_lacks(run: Run, account: Account, calls: Sequence[MadeCall]) -> list[in
 
 def list_fruitless_steps(run: Run, account: Account, calls: Sequence[MadeCall]) -> list[int]:
     """Return the numbers of the steps that were to bring data and brought none, recovered or not."""
-    needs = derive_needs(run, account, calls)
+    needs = build_needs(run, account, calls)
     fruitless = []
     for step in run.steps:
         if account.steps[step.number].state in BROUGHT_NOTHING:

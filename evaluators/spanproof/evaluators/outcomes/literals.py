@@ -18,11 +18,11 @@ from enum import StrEnum
 from typing import TypeGuard
 
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.reading.answer_words import extract_topics, reports_failure
-from spanproof.reading.numerals import find_numbers, iter_numbers, normalise_number
+from spanproof.reading.answer_words import list_topics, reports_failure
+from spanproof.reading.numerals import iter_numbers, list_numbers, normalise_number
 from spanproof.reading.python_names import NAMES
 from spanproof.reading.source_values import SourceValues
-from spanproof.reading.sql_queries import find_aliases
+from spanproof.reading.sql_queries import iter_aliases
 
 SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""
@@ -155,7 +155,7 @@ def find_collection_data(node: ast.expr, name: str, sources: SourceValues) -> Li
     is_table = bool(keys) or bool(texts and values)
     if not is_table and len(values) < _FEWEST_OF_A_SERIES:
         return None
-    return _build_data(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), sources)
+    return _find_data(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), sources)
 
 
 def _list_keys(node: ast.expr) -> list[str]:
@@ -176,12 +176,12 @@ def find_text_data(text: str, sources: SourceValues, *, is_data: bool = False) -
     With `is_data`, code makes data of it: `float("45.75")`.
     """
     # Cells between commas are read apart as well: `9,45.75`.
-    numbers = sorted(map(float, find_numbers(text)))
+    numbers = sorted(map(float, list_numbers(text)))
     if not numbers:
         return None
     is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
-    return _build_data(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, sources)
+    return _find_data(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, sources)
 
 
 def find_default_data(text: str, sources: SourceValues) -> LiteralData | None:
@@ -197,7 +197,7 @@ def find_default_data(text: str, sources: SourceValues) -> LiteralData | None:
 def find_query_data(query: str, sources: SourceValues) -> LiteralData | None:
     """Return the values that a query writes down."""
     numbers = [float(number) for _, number in iter_numbers(query)]
-    return _build_data(Role.TABLE, numbers, (), " ".join(find_aliases(query)), sources)
+    return _find_data(Role.TABLE, numbers, (), " ".join(iter_aliases(query)), sources)
 
 
 def find_number_data(value: float, name: str, sources: SourceValues) -> LiteralData | None:
@@ -207,10 +207,10 @@ def find_number_data(value: float, name: str, sources: SourceValues) -> LiteralD
     number = normalise_number(abs(value))
     if sources.holds(number):
         return LiteralData(Role.SCALAR, sourced=True)
-    return LiteralData(Role.SCALAR, extract_topics(name), (number,), 1)
+    return LiteralData(Role.SCALAR, list_topics(name), (number,), 1)
 
 
-def _build_data(
+def _find_data(
     role: Role, values: Sequence[float], texts: Sequence[str], words: str, sources: SourceValues
 ) -> LiteralData | None:
     large = [abs(value) for value in values if abs(value) > SMALL or value % 1]
@@ -220,9 +220,7 @@ def _build_data(
     if len(own) * 2 < len(numbers) or (not numbers and not cells):
         return LiteralData(role, sourced=True) if numbers or texts else None
     specific = sum(is_specific(float(number)) for number in own)
-    return LiteralData(
-        role, extract_topics(words), tuple(own[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT])
-    )
+    return LiteralData(role, list_topics(words), tuple(own[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT]))
 
 
 def _is_name(text: str) -> bool:

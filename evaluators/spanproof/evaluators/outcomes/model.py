@@ -104,7 +104,7 @@ class StepOutcome:
 UNKNOWN = StepOutcome(State.UNKNOWN, None, KnownBy.NOTHING)
 
 
-def make_blocked_outcome(refusal: Refusal) -> StepOutcome:
+def build_blocked_outcome(refusal: Refusal) -> StepOutcome:
     """Return the outcome of what was refused."""
     return StepOutcome(State.BLOCKED, None, KnownBy.REFUSAL, quote=format_refusal(refusal), refusal=refusal)
 
@@ -187,13 +187,13 @@ class Account:
     records_all: bool = True
     schema: Schema = field(default_factory=Schema)
 
-    def of(self, snippet: Snippet) -> StepOutcome:
+    def get_snippet_outcome(self, snippet: Snippet) -> StepOutcome:
         """Return the outcome of a snippet; unknown where it was only proposed."""
         if snippet.refusal is not None and not snippet.executed:
-            return make_blocked_outcome(snippet.refusal)
+            return build_blocked_outcome(snippet.refusal)
         return self.snippets.get(snippet.id, UNKNOWN)
 
-    def of_call(self, step: Step, position: int) -> StepOutcome:
+    def get_call_outcome(self, step: Step, position: int) -> StepOutcome:
         """Return the outcome of a step's call."""
         return self.calls.get((step.number, position), UNKNOWN)
 

@@ -22,11 +22,11 @@ from spanproof.evaluators.outcomes.model import Origin, OriginKind
 from spanproof.reading.answer_words import (
     QUOTED,
     discloses,
-    extract_topics,
     is_readable,
+    list_topics,
     reports_nothing,
 )
-from spanproof.reading.numerals import find_numbers, gives_number, iter_numbers, rounds_to
+from spanproof.reading.numerals import gives_number, iter_numbers, list_numbers, rounds_to
 from spanproof.reading.source_values import SourceValues
 
 _MAX_ANSWER = 20_000
@@ -52,7 +52,7 @@ class ValueTrace:
     made_up: frozenset[str] = frozenset()
 
 
-def trace_back(
+def build_value_trace(
     answer: str, steps: Sequence[CodeStep], sources: SourceValues, context: RunContext
 ) -> ValueTrace:
     """Return where each value of the answer comes from, and which code shows nothing but inventions.
@@ -64,14 +64,14 @@ def trace_back(
         context: what the run was to do and had for it.
     """
     tracer = _Tracer(answer, steps, DataFlow(sources), context)
-    tracer.follow()
+    tracer.handle_steps()
     if not answer.strip() or discloses(answer):
         return ValueTrace((), frozenset(tracer.made_up))
-    found = [*tracer.numbers(), *tracer.names(), *tracer.defaults()]
+    found = [*tracer.iter_number_origins(), *tracer.iter_name_origins(), *tracer.iter_default_origins()]
     if not any(origin.fabricated for origin in found):
-        found += tracer.counts()
+        found += tracer.iter_count_origins()
     if not is_readable(answer):
-        found = [_leave_open(origin) for origin in found]
+        found = [_build_open_origin(origin) for origin in found]
     return ValueTrace(tuple(sorted(found, key=lambda origin: origin.fabricated)), frozenset(tracer.made_up))
 
 
@@ -87,11 +87,11 @@ class _Tracer:
     made_up: set[str] = field(default_factory=set)
     by_rates: dict[str, ValueRoot] = field(default_factory=dict)
 
-    def follow(self) -> None:
+    def handle_steps(self) -> None:
         """Follow the values through all code, in order."""
         for code in self.steps:
             before = len(self.flow.shown)
-            self.flow.read(code)
+            self.flow.handle_code(code)
             own = self.flow.shown[before:]
             self.by_span.setdefault(code.span_id, []).extend(own)
             rooted = [shown for shown in own if shown.roots]
@@ -99,28 +99,28 @@ class _Tracer:
             if rooted and all(self._is_made_up(shown.roots) for shown in rooted):
                 self.made_up.add(code.span_id)
             elif not (code.is_stopped or code.hands_over or is_doubtful):
-                self.by_rates.update(self._find_rated_numbers(code))
+                self.by_rates.update(self._iter_rated_numbers(code))
                 self.flow.sources.add_result(code.printed)
 
-    def numbers(self) -> Iterator[Origin]:
+    def iter_number_origins(self) -> Iterator[Origin]:
         """Yield the origins of the numbers that the answer states."""
-        for number, written in _find_stated_numbers(self.answer).items():
-            yield self._find_origin(number, written)
+        for number, written in _get_stated_numbers(self.answer).items():
+            yield self._get_origin(number, written)
         if self.context.nothing_worked and not self.context.allows_invention:
-            yield from self._find_small_counts()
+            yield from self._iter_small_counts()
 
-    def _find_small_counts(self) -> Iterator[Origin]:
+    def _iter_small_counts(self) -> Iterator[Origin]:
         """Yield small counts of what the task is about ("6 microscopes"), where nothing done gave any."""
         if self.context.answer_reports_failure or reports_nothing(self.answer, self.flow.sources.task):
             return
         for found in _COUNTED.finditer(self.answer[:_MAX_ANSWER]):
             number = found["number"]
-            about = extract_topics(found["things"]) & self.context.task_topics
+            about = list_topics(found["things"]) & self.context.task_topics
             if about and 0 < int(number) <= SMALL and not self.flow.sources.holds(number):
                 nothing = Origin(number, OriginKind.NOTHING, fabricated=True)
                 yield self._find_in_line(number, number) or nothing
 
-    def names(self) -> Iterator[Origin]:
+    def iter_name_origins(self) -> Iterator[Origin]:
         """Yield the origins of texts of invented tables that the answer repeats."""
         lowered = self.answer[:_MAX_ANSWER].casefold()
         for mark in self._list_shown_marks():
@@ -128,10 +128,10 @@ class _Tracer:
             if is_own_table and is_invented(mark, self.context):
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold())}(?!\w)", lowered):
-                        yield _make_fabricated(cell, mark)
+                        yield _build_fabricated_origin(cell, mark)
                         break
 
-    def defaults(self) -> Iterator[Origin]:
+    def iter_default_origins(self) -> Iterator[Origin]:
         """Yield the origin of the first text put in place of what failed that the answer repeats."""
         if self.context.answer_reports_failure or self.context.allows_invention:
             return
@@ -140,10 +140,10 @@ class _Tracer:
             if mark.kind is OriginKind.DEFAULT and mark.role is Role.TEXT and mark.instead:
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold().rstrip('.'))}(?!\w)", lowered):
-                        yield _make_fabricated(cell, mark)
+                        yield _build_fabricated_origin(cell, mark)
                         return
 
-    def counts(self) -> Iterator[Origin]:
+    def iter_count_origins(self) -> Iterator[Origin]:
         """Yield small counts, where all the run showed is invented and they are all that was printed."""
         printing = [
             code
@@ -155,26 +155,26 @@ class _Tracer:
             return
         for written, number in iter_numbers(self.answer[:_MAX_ANSWER]):
             for code in printing:
-                if number in find_numbers(code.printed) and not self.flow.sources.holds(number):
-                    mark = self._choose_blamed_mark(self._get_shown_values(code))
+                if number in list_numbers(code.printed) and not self.flow.sources.holds(number):
+                    mark = self._find_blamed_mark(self._get_shown_values(code))
                     if mark is not None and mark.role is Role.TABLE:
-                        yield _make_fabricated(written, mark)
+                        yield _build_fabricated_origin(written, mark)
                         return
 
-    def _find_origin(self, number: str, written: str) -> Origin:
+    def _get_origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
         if self.flow.sources.holds(number):
             origin = self._find_rated_origin(number, written) or self._find_drawn_origin(number, written)
             return origin or sourced
         default = self._find_default(number)
         if default is not None:
-            return _make_fabricated(written, default)
+            return _build_fabricated_origin(written, default)
         printed = self._find_printed_origin(number, written)
         if printed is not None:
             return printed
         handed_over = [shown for shown in self.flow.shown if shown.answers and number not in shown.written]
         if any(shown.roots for shown in handed_over):
-            return self._decide_origin(written, handed_over)
+            return self._build_origin(written, handed_over)
         return self._find_written_origin(number, written) or sourced
 
     def _find_printed_origin(self, number: str, written: str) -> Origin | None:
@@ -184,7 +184,7 @@ class _Tracer:
                 values = self._select_giving_values(code, number)
                 giving = [shown for shown in values if number not in shown.written]
                 if giving:
-                    return self._decide_origin(written, giving)
+                    return self._build_origin(written, giving)
                 if code.is_stopped:
                     return Origin(
                         written, OriginKind.PARTIAL, fabricated=True, step=code.step, span_id=code.span_id
@@ -195,20 +195,20 @@ class _Tracer:
         """Return the rate, held by no source, by which code works a number out of a source."""
         for rated, mark in self.by_rates.items():
             if rounds_to(rated, number):
-                return _leave_open(_make_fabricated(written, mark))
+                return _build_open_origin(_build_fabricated_origin(written, mark))
         return None
 
     def _find_drawn_origin(self, number: str, written: str) -> Origin | None:
         """Return the random draw of a number that the task or a prompt happens to hold, and no tool gave."""
-        if self.flow.sources.gave(number) or self.context.allows_invention:
+        if self.flow.sources.has_given(number) or self.context.allows_invention:
             return None
-        giving = [shown for code in self.steps for shown in self._select_computed_values(code, number)]
+        giving = [shown for code in self.steps for shown in self._iter_computed_values(code, number)]
         if not giving or not all(_is_chance(shown.roots) for shown in giving):
             return None
-        mark = self._choose_blamed_mark(giving)
-        return _make_fabricated(written, mark) if mark is not None else None
+        mark = self._find_blamed_mark(giving)
+        return _build_fabricated_origin(written, mark) if mark is not None else None
 
-    def _select_computed_values(self, code: CodeStep, number: str) -> Iterator[ShownValue]:
+    def _iter_computed_values(self, code: CodeStep, number: str) -> Iterator[ShownValue]:
         """Yield the computed values of a snippet that may have printed a number, or handed it over."""
         if gives_number(code.printed, number):
             for shown in self._select_giving_values(code, number):
@@ -223,29 +223,29 @@ class _Tracer:
                 return mark
         return None
 
-    def _decide_origin(self, written: str, values: Sequence[ShownValue]) -> Origin:
+    def _build_origin(self, written: str, values: Sequence[ShownValue]) -> Origin:
         """Decide the origin of a number that these values gave: fabricated where all are invented."""
         rooted = [shown.roots for shown in values if shown.roots]
         if rooted and all(map(self._is_made_up, rooted)):
-            mark = self._choose_blamed_mark(values)
+            mark = self._find_blamed_mark(values)
             if mark is not None:
-                return _make_fabricated(written, mark)
+                return _build_fabricated_origin(written, mark)
         by_heart = self._find_code_only_mark(rooted) or self._find_rate(rooted)
         if by_heart is not None:
-            return _leave_open(_make_fabricated(written, by_heart))
+            return _build_open_origin(_build_fabricated_origin(written, by_heart))
         return Origin(written, OriginKind.SOURCE, fabricated=False)
 
     def _find_code_only_mark(self, rooted: Sequence[Roots]) -> ValueRoot | None:
         """Return the data that these values rest on if only code holds it; None if one has a source."""
-        marks = _sort_marks(frozenset[ValueRoot]().union(*rooted))
+        marks = _list_sorted_marks(frozenset[ValueRoot]().union(*rooted))
         if self.context.allows_invention or FROM_SOURCE in marks:
             return None
         return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
-    def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, ValueRoot]]:
+    def _iter_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, ValueRoot]]:
         """Yield numbers that code prints and no source holds, with the rate of its own that gave each."""
         if any(self._find_rate([shown.roots]) is not None for shown in self._get_shown_values(code)):
-            for number in sorted(find_numbers(code.printed)):
+            for number in sorted(list_numbers(code.printed)):
                 giving = [shown.roots for shown in self._select_giving_values(code, number) if shown.roots]
                 rate = self._find_rate(giving)
                 if rate is not None and not self.flow.sources.holds(number):
@@ -255,7 +255,7 @@ class _Tracer:
         """Return the number, held by no source, by which code works these values out of a source."""
         if self.context.allows_invention:
             return None
-        rates = [next(iter(_sort_marks(_select_rates(roots))), None) for roots in rooted]
+        rates = [next(iter(_list_sorted_marks(_iter_rates(roots))), None) for roots in rooted]
         return rates[0] if rates and None not in rates else None
 
     def _fills_in(self, roots: Roots) -> bool:
@@ -267,28 +267,28 @@ class _Tracer:
         if self.context.has_source or of.allows_invention or of.answer_reports_failure:
             return False
         about = QUOTED | of.failed_topics
-        return any(of.lacked_data(mark.step) and mark.words & about for mark in _select_rates(roots))
+        return any(of.was_without_data(mark.step) and mark.words & about for mark in _iter_rates(roots))
 
     def _find_written_origin(self, number: str, written: str) -> Origin | None:
         """Return the origin of a number that nothing computed: the line that writes it down, or nothing."""
         marks = [mark for mark in self._list_shown_marks() if number in mark.numbers]
         invented = next(filter(self._is_computed_invention, marks), None)
         if invented is not None:
-            return _make_fabricated(written, invented)
+            return _build_fabricated_origin(written, invented)
         skipped_look_up = self.context.did_nothing and self.context.should_look_up
         if self.context.nothing_worked or skipped_look_up:
-            origin = _make_fabricated(written, marks[0]) if marks else self._find_in_line(number, written)
+            origin = (
+                _build_fabricated_origin(written, marks[0]) if marks else self._find_in_line(number, written)
+            )
             if origin is None and self.context.has_report:
                 return None  # It may follow from the report: "over 90 % pass" where 44 of 48 do.
             return origin or Origin(written, OriginKind.NOTHING, fabricated=True)
         if self._has_brought_nothing():
             return Origin(written, OriginKind.NOTHING, fabricated=True, step=self.context.first_lack)
         if not self.context.has_source:
-            blamed = self._choose_blamed_mark(
-                chain.from_iterable(map(self.by_span.__getitem__, self.made_up))
-            )
+            blamed = self._find_blamed_mark(chain.from_iterable(map(self.by_span.__getitem__, self.made_up)))
             if blamed is not None:
-                return _make_fabricated(written, blamed)
+                return _build_fabricated_origin(written, blamed)
         return None
 
     def _is_computed_invention(self, mark: ValueRoot) -> bool:
@@ -300,16 +300,16 @@ class _Tracer:
         of = self.context
         if of.first_lack is None or of.allows_invention or self.flow.sources.gave_values:
             return False
-        return len(find_numbers(self.flow.sources.task)) < _ENOUGH_TO_RECKON
+        return len(list_numbers(self.flow.sources.task)) < _ENOUGH_TO_RECKON
 
     def _find_in_line(self, number: str, written: str) -> Origin | None:
         for code in self.steps:
             for at, line in enumerate(code.source.splitlines(), 1):
-                if number in find_numbers(line):
+                if number in list_numbers(line):
                     mark = ValueRoot(
                         OriginKind.LITERAL, Role.TEXT, code.step, code.span_id, at, line.strip()[:160]
                     )
-                    return _make_fabricated(written, mark)
+                    return _build_fabricated_origin(written, mark)
         return None
 
     def _select_giving_values(self, code: CodeStep, number: str) -> Sequence[ShownValue]:
@@ -327,7 +327,9 @@ class _Tracer:
 
     def _list_shown_marks(self) -> Sequence[ValueRoot]:
         """Return the marks that something shown rests on, in order."""
-        return list(dict.fromkeys(mark for shown in self.flow.shown for mark in _sort_marks(shown.roots)))
+        return list(
+            dict.fromkeys(mark for shown in self.flow.shown for mark in _list_sorted_marks(shown.roots))
+        )
 
     def _is_made_up(self, roots: Roots) -> bool:
         return is_made_up(roots, self.context) or self._fills_in(roots)
@@ -335,27 +337,27 @@ class _Tracer:
     def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
         """Whether a value is invented, a default, or only written down: its output supports nothing."""
         defaults = [mark for mark in roots if mark.kind is OriginKind.DEFAULT]
-        if any(number in find_numbers(code.printed) for mark in defaults for number in mark.numbers):
+        if any(number in list_numbers(code.printed) for mark in defaults for number in mark.numbers):
             return True
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
         return texts or self._is_made_up(roots) or self._find_code_only_mark([roots]) is not None
 
-    def _choose_blamed_mark(self, values: Iterable[ShownValue]) -> ValueRoot | None:
+    def _find_blamed_mark(self, values: Iterable[ShownValue]) -> ValueRoot | None:
         """Return the mark to name: one that spoils, else the first that is invented."""
-        marks = _sort_marks(frozenset[ValueRoot]().union(*(shown.roots for shown in values)))
+        marks = _list_sorted_marks(frozenset[ValueRoot]().union(*(shown.roots for shown in values)))
         marks = [mark for mark in marks if mark.kind is not OriginKind.SOURCE]
         spoiling = [mark for mark in marks if replaces_source(mark, self.context)]
         return next(iter(spoiling or [mark for mark in marks if is_invented(mark, self.context)]), None)
 
 
-def _sort_marks(marks: Iterable[ValueRoot]) -> list[ValueRoot]:
+def _list_sorted_marks(marks: Iterable[ValueRoot]) -> list[ValueRoot]:
     """Return marks by their place; those of one place in an order that does not depend on the process."""
     return sorted(
         marks, key=lambda mark: (mark.step, mark.line, mark.kind, mark.role, mark.numbers, mark.cells)
     )
 
 
-def _make_fabricated(written: str, mark: ValueRoot) -> Origin:
+def _build_fabricated_origin(written: str, mark: ValueRoot) -> Origin:
     return Origin(
         written,
         mark.kind,
@@ -371,7 +373,7 @@ def _is_chance(roots: Roots) -> bool:
     return FROM_SOURCE not in roots and any(mark.kind is OriginKind.CHANCE for mark in roots)
 
 
-def _select_rates(roots: Iterable[ValueRoot]) -> Iterator[ValueRoot]:
+def _iter_rates(roots: Iterable[ValueRoot]) -> Iterator[ValueRoot]:
     """Yield the single numbers of its own by which code changes a value that has a source."""
     marks = list(roots)
     if FROM_SOURCE in marks:
@@ -381,11 +383,11 @@ def _select_rates(roots: Iterable[ValueRoot]) -> Iterator[ValueRoot]:
                 yield mark
 
 
-def _leave_open(origin: Origin) -> Origin:
+def _build_open_origin(origin: Origin) -> Origin:
     return replace(origin, fabricated=False, unsettled=origin.fabricated or origin.unsettled)
 
 
-def _find_stated_numbers(answer: str) -> dict[str, str]:
+def _get_stated_numbers(answer: str) -> dict[str, str]:
     """Return the numbers an answer states, as written, by their plain form, but small counts and years."""
     found: dict[str, str] = {}
     for written, number in iter_numbers(answer[:_MAX_ANSWER]):

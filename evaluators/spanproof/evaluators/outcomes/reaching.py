@@ -14,26 +14,26 @@ from spanproof.evaluators.actions import Action
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
-from spanproof.reading.numerals import find_numbers, rounds_to
+from spanproof.reading.numerals import list_numbers, rounds_to
 
 _MAX_RESULT = 20_000
 _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 
 
-def weigh_effects(
+def list_evaluated_recoveries(
     recoveries: Sequence[Recovery], actions: Sequence[Action], answer: str, origins: Sequence[Origin]
 ) -> tuple[Recovery, ...]:
     """Return what followed each failure; a success that does not reach the answer mended nothing."""
     made_up = [origin for origin in origins if origin.fabricated]
     denied = {origin.span_id for origin in made_up if origin.kind in _CLAIMS}
     others = {origin.step for origin in made_up if origin.kind is OriginKind.BROADER}
-    stated = [number for number in find_numbers(answer) if is_specific(float(number))]
+    stated = [number for number in list_numbers(answer) if is_specific(float(number))]
     return tuple(
-        _weigh_effect(recovery, actions, stated, bool(made_up), denied, others) for recovery in recoveries
+        _evaluate_effect(recovery, actions, stated, bool(made_up), denied, others) for recovery in recoveries
     )
 
 
-def _weigh_effect(
+def _evaluate_effect(
     recovery: Recovery,
     actions: Sequence[Action],
     stated: Sequence[str],
@@ -45,14 +45,14 @@ def _weigh_effect(
     if recovery.status is RecoveryStatus.UNRECOVERED or decided_by is None:
         return recovery
     if recovery.failure.span_id in denied:
-        return _mark_unrecovered(recovery, "the answer claims what only this step could bear out")
+        return _build_unrecovered(recovery, "the answer claims what only this step could bear out")
     if decided_by.step in others:
-        return _mark_unrecovered(recovery, f"step {decided_by.step} was for something else")
+        return _build_unrecovered(recovery, f"step {decided_by.step} was for something else")
     if decided_by.step <= recovery.failure.step or _reaches_answer(decided_by.step, actions, stated):
         return recovery
     why = f"nothing of what step {decided_by.step} gave reaches the answer"
     if is_made_up:
-        return _mark_unrecovered(recovery, why)
+        return _build_unrecovered(recovery, why)
     if recovery.status is RecoveryStatus.OPEN:
         return recovery
     return replace(
@@ -68,11 +68,11 @@ def _reaches_answer(step: int, actions: Sequence[Action], stated: Sequence[str])
     if not stated:
         return True
     later = [action for action in actions if action.step >= step and action.succeeded]
-    numbers = frozenset[str]().union(*(find_numbers(action.result[:_MAX_RESULT]) for action in later))
+    numbers = frozenset[str]().union(*(list_numbers(action.result[:_MAX_RESULT]) for action in later))
     if not any(is_specific(float(number)) for number in numbers):
         return True
     return any(rounds_to(number, written) for number in numbers for written in stated)
 
 
-def _mark_unrecovered(recovery: Recovery, why: str) -> Recovery:
+def _build_unrecovered(recovery: Recovery, why: str) -> Recovery:
     return replace(recovery, status=RecoveryStatus.UNRECOVERED, explanation=why, is_likely=False)

@@ -15,10 +15,10 @@ from enum import IntEnum
 
 from spanproof.evaluators.actions import CODE, LITERAL, REPLY, Action, select_allowed
 from spanproof.evaluators.call_targets import shares_target
-from spanproof.evaluators.outcomes.dodges import explain_dodge
-from spanproof.evaluators.outcomes.failing import COMMON, Aim, derive_aim, find_distinctive_names
+from spanproof.evaluators.outcomes.dodges import find_dodge
+from spanproof.evaluators.outcomes.failing import COMMON, Aim, build_aim, list_distinctive_names
 from spanproof.reading.doings import changes_something
-from spanproof.reading.python_facts import read_python
+from spanproof.reading.python_facts import find_python_facts
 
 LIKE_NAMES = 0.7
 """Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
@@ -77,11 +77,11 @@ def list_recoveries(actions: Sequence[Action], task: str = "") -> list[Recovery]
     actions = select_allowed(actions)
     found: list[Recovery] = []
     for failure in reversed(select_failures(actions)[-MAX_FAILURES:]):
-        found.insert(0, _decide_recovery(failure, actions, found, task))
+        found.insert(0, _build_recovery(failure, actions, found, task))
     return found
 
 
-def has_recovered(actions: Sequence[Action], task: str = "") -> bool | None:
+def evaluate_recovery(actions: Sequence[Action], task: str = "") -> bool | None:
     """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
     recoveries = list_recoveries(actions, task)
     if not recoveries:
@@ -99,26 +99,26 @@ def compute_recovered_share(recoveries: Sequence[Recovery]) -> float:
     return sum(_WORTH[recovery.status] for recovery in recoveries) / len(recoveries)
 
 
-def _decide_recovery(
+def _build_recovery(
     failure: Action, actions: Sequence[Action], recoveries: Sequence[Recovery], task: str
 ) -> Recovery:
     """Decide what became of a failure; a later failure that takes it up passes its own recovery on."""
     shown = [action for action in actions if action.error is None and action.result]
     seen = {(action.exact, action.outcome) for action in shown if action.step < failure.step}
     later = [action for action in actions if action.step > failure.step][:MAX_LATER]
-    aim = derive_aim(failure.text, failure.error_text, task)
+    aim = build_aim(failure.text, failure.error_text, task)
     best: Recovery | None = None
     for action in later:
         if action.answers or (action.exact, action.outcome) in seen:
             continue
         if action.error is None:
-            found = _weigh_success(failure, aim, action, later, shown, task)
+            found = _evaluate_success(failure, aim, action, later, shown, task)
         else:
             if action.exact == failure.exact:
                 best = None  # it failed once more: what came in between was no mend
             found = _find_passed_recovery(failure, aim, action, recoveries, task)
         # Of two that are worth the same, the earlier one decides.
-        best = max(filter(None, (best, found)), key=_rank_recovery, default=None)
+        best = max(filter(None, (best, found)), key=_get_recovery_rank, default=None)
         if best is not None and best.status is RecoveryStatus.RECOVERED:
             return best
     if best is not None:
@@ -128,7 +128,7 @@ def _decide_recovery(
     return Recovery(failure, RecoveryStatus.UNRECOVERED, why)
 
 
-def _rank_recovery(recovery: Recovery) -> tuple[RecoveryStatus, bool]:
+def _get_recovery_rank(recovery: Recovery) -> tuple[RecoveryStatus, bool]:
     return recovery.status, recovery.is_likely
 
 
@@ -142,7 +142,7 @@ def _find_passed_recovery(
     return replace(recovery, failure=failure)
 
 
-def _weigh_success(
+def _evaluate_success(
     failure: Action, aim: Aim, action: Action, later: Sequence[Action], shown: Sequence[Action], task: str
 ) -> Recovery | None:
     """Decide what one later success is to a failure; None where it has nothing to do with it.
@@ -156,42 +156,42 @@ def _weigh_success(
         task: of the run.
     """
     if failure.name == REPLY:
-        return _mark_recovered(failure, action, "succeeded with a changed approach")
+        return _build_recovered(failure, action, "succeeded with a changed approach")
     if action.exact == failure.exact:
         between = any(other.succeeded and failure.step < other.step < action.step for other in later)
-        return _weigh_repeat(failure, aim, action, changed_between=between)
+        return _evaluate_repeat(failure, aim, action, changed_between=between)
     if failure.name != CODE:
-        return _weigh_other_call(failure, action, task)
+        return _evaluate_other_call(failure, action, task)
     if action.name != CODE:
         related = action.name in aim.words or bool(aim.words & action.words)
         why = "went on with a tool; whether it got what the code was after is open"
-        return _leave_open(failure, action, why, likely=related)
+        return _build_open(failure, action, why, likely=related)
     results = [other.result[:KNOWN_CHARS] for other in shown if other.step < action.step]
-    return _weigh_other_code(failure, aim, action, [task, *results[-KNOWN_RESULTS:]])
+    return _evaluate_other_code(failure, aim, action, [task, *results[-KNOWN_RESULTS:]])
 
 
-def _weigh_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Recovery:
+def _evaluate_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Recovery:
     if aim.passing or changed_between:
         why = "an error that passes by itself" if aim.passing else "what was set right in between"
-        return _mark_recovered(failure, action, f"succeeded with the same action again, after {why}")
-    return _leave_open(
+        return _build_recovered(failure, action, f"succeeded with the same action again, after {why}")
+    return _build_open(
         failure, action, "succeeded with the same action again, and nothing says why", likely=True
     )
 
 
-def _weigh_other_call(failure: Action, action: Action, task: str) -> Recovery | None:
+def _evaluate_other_call(failure: Action, action: Action, task: str) -> Recovery | None:
     """Decide on a success after a failed call; None where it was for another target."""
     if action.name == failure.name and not _has_same_target(failure, action, task):
         return None
     if action.name == failure.name or (action.name == CODE and failure.name in action.words):
         change = f"other arguments for {failure.name}"
-        return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
+        return _build_recovered(failure, action, f"succeeded with a changed approach: {change}")
     alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
-    names = find_distinctive_names(failure.text)
-    if alike and (not names or names & find_distinctive_names(action.text)):
+    names = list_distinctive_names(failure.text)
+    if alike and (not names or names & list_distinctive_names(action.text)):
         change = f"{action.name} in place of {failure.name}"
-        return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
-    return _leave_open(
+        return _build_recovered(failure, action, f"succeeded with a changed approach: {change}")
+    return _build_open(
         failure, action, f"did something else ({action.name}) that may or may not have got it", likely=True
     )
 
@@ -204,35 +204,37 @@ def _has_same_target(failure: Action, action: Action, task: str) -> bool:
     return shares_target(failure.arguments, action.arguments, task, is_doing=is_doing)
 
 
-def _weigh_other_code(failure: Action, aim: Aim, action: Action, texts: Sequence[str]) -> Recovery:
+def _evaluate_other_code(failure: Action, aim: Aim, action: Action, texts: Sequence[str]) -> Recovery:
     if not aim.names and not aim.words and not aim.cause:
         why = "succeeded, and the failed code names nothing to know it by"
-        return _leave_open(failure, action, why, likely=True)
-    dodged = explain_dodge(failure, aim, action, texts)
+        return _build_open(failure, action, why, likely=True)
+    dodged = find_dodge(failure, aim, action, texts)
     if dodged is not None:
         return Recovery(failure, RecoveryStatus.UNRECOVERED, f"step {action.step} {dodged}", action)
-    swallowed = _weigh_catch(failure, aim, action)
-    return swallowed or _weigh_same_aim(failure, aim, action) or _weigh_detour(failure, aim, action)
+    swallowed = _evaluate_catch(failure, aim, action)
+    return swallowed or _evaluate_same_aim(failure, aim, action) or _evaluate_detour(failure, aim, action)
 
 
-def _weigh_same_aim(failure: Action, aim: Aim, action: Action) -> Recovery | None:
+def _evaluate_same_aim(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that does what the failed code was to do; None where it does something else."""
     if aim.names & action.words:
         got = ", ".join(sorted(aim.names & action.words)[:3])
         change = f"{got}{_describe_change(failure, action)}"
-        return _mark_recovered(failure, action, f"succeeded with a changed approach to {change}")
+        return _build_recovered(failure, action, f"succeeded with a changed approach to {change}")
     if not aim.names and aim.words and aim.words <= action.words:
         change = f"the same{_describe_change(failure, action)}"
-        return _mark_recovered(failure, action, f"succeeded with a changed approach to {change}")
+        return _build_recovered(failure, action, f"succeeded with a changed approach to {change}")
     return None
 
 
-def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
+def _evaluate_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
     """Decide on code that does without what the failed code was after, or went another way."""
     number, names = action.step, ", ".join(sorted(aim.names)[:3])
-    new = find_distinctive_names(action.text) - find_distinctive_names(failure.text)
+    new = list_distinctive_names(action.text) - list_distinctive_names(failure.text)
     if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
-        return _mark_recovered(failure, action, f"succeeded without {names}, which the task does not require")
+        return _build_recovered(
+            failure, action, f"succeeded without {names}, which the task does not require"
+        )
     if aim.names and not new:
         return Recovery(
             failure, RecoveryStatus.UNRECOVERED, f"step {number} leaves out what failed ({names})", action
@@ -241,14 +243,14 @@ def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
     why = "went another way with what the failed code used" if related else "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
     likely = likely or _calls_in_place(failure, aim, action)
-    return _leave_open(
+    return _build_open(
         failure, action, f"{why}; whether it got what the failed code was after is open", likely=likely
     )
 
 
-def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
+def _evaluate_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that now catches the failure; None where it does not, or did before."""
-    facts, before = read_python(action.text), read_python(failure.text)
+    facts, before = find_python_facts(action.text), find_python_facts(failure.text)
     guarded = [block for block in facts.guarded if block.names & aim.names] if facts is not None else []
     if not guarded or (before is not None and any(block.names & aim.names for block in before.guarded)):
         return None
@@ -258,25 +260,25 @@ def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
         why = f"step {action.step} catches the error and goes on without the value"
         return Recovery(failure, RecoveryStatus.UNRECOVERED, why, action)
     tries_another_way = any(handler.continues or handler.calls - COMMON for handler in handlers)
-    return _leave_open(
+    return _build_open(
         failure, action, "catches errors, and whether one occurred is open", likely=tries_another_way
     )
 
 
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     """Whether the failed code called what is not there, and this calls something else."""
-    before, after = read_python(failure.text), read_python(action.text)
+    before, after = find_python_facts(failure.text), find_python_facts(action.text)
     missing = aim.cause & before.called_names if before is not None else frozenset()
     if not missing or after is None:
         return False
-    return bool(after.called_names & find_distinctive_names(action.text))
+    return bool(after.called_names & list_distinctive_names(action.text))
 
 
-def _mark_recovered(failure: Action, action: Action, explanation: str) -> Recovery:
+def _build_recovered(failure: Action, action: Action, explanation: str) -> Recovery:
     return Recovery(failure, RecoveryStatus.RECOVERED, f"step {action.step} {explanation}", action)
 
 
-def _leave_open(failure: Action, action: Action, why: str, *, likely: bool) -> Recovery:
+def _build_open(failure: Action, action: Action, why: str, *, likely: bool) -> Recovery:
     return Recovery(failure, RecoveryStatus.OPEN, f"step {action.step} {why}", action, likely)
 
 
@@ -292,7 +294,7 @@ def _takes_up(failure: Action, aim: Aim, action: Action, task: str) -> bool:
 
 def _describe_change(failure: Action, action: Action) -> str:
     """Describe what changed between two pieces of code, by their names."""
-    before, after = (find_distinctive_names(LITERAL.sub("", code.text)) for code in (failure, action))
+    before, after = (list_distinctive_names(LITERAL.sub("", code.text)) for code in (failure, action))
     gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
     sentence = [f"without {', '.join(gone)}"] if gone else []
     sentence += [f"with {', '.join(new)}"] if new else []

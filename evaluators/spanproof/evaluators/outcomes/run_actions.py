@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from spanproof.evaluators.actions import (
     CODE,
     Action,
-    extract_thought,
-    make_call_action,
-    make_code_action,
-    make_refused_action,
-    make_reply_action,
+    build_call_action,
+    build_code_action,
+    build_refused_action,
+    build_reply_action,
+    find_thought,
 )
 from spanproof.evaluators.outcomes.context import is_within, list_code_spans
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
@@ -27,30 +27,30 @@ OfCall = Callable[[Step, int], StepOutcome]
 OfSnippet = Callable[[Snippet], StepOutcome]
 
 
-def collect_actions(
+def list_actions(
     run: Run, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> tuple[Action, ...]:
     """Return the actions of a run, in order."""
     return tuple(
-        action for step in run.steps for action in _collect_step_actions(step, scans, of_snippet, of_call)
+        action for step in run.steps for action in _iter_step_actions(step, scans, of_snippet, of_call)
     )
 
 
-def _collect_step_actions(
+def _iter_step_actions(
     step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> Iterator[Action]:
     executed = [snippet for snippet in step.snippets if snippet.executed or snippet.refusal is not None]
     in_code = list_code_spans(executed)
     for snippet in executed:
         outcome = of_snippet(snippet)
-        action = make_code_action(
+        action = build_code_action(
             step.number,
             snippet.span_id,
             snippet.source,
-            error=format_error(outcome, snippet.error or _find_own_error(step, snippet)),
+            error=find_error_text(outcome, snippet.error or _find_own_error(step, snippet)),
             observation=snippet.observation or snippet.logs or step.observation,
             scan=scans.get(snippet.id),
-            thought=extract_thought(step.text, snippet.source),
+            thought=find_thought(step.text, snippet.source),
         )
         yield _with_refusal(action, outcome.refusal)
     outer = [
@@ -59,18 +59,18 @@ def _collect_step_actions(
         if not executed or not is_within(call, executed, in_code)
     ]
     for position, call in outer:
-        yield _convert_call(step, call, of_call(step, position))
+        yield _build_call_action(step, call, of_call(step, position))
     if not executed:
-        yield from _collect_unseen_code(step)
+        yield from _iter_unseen_code(step)
     if not executed and not outer:
-        yield from _collect_unrun_calls(step)
+        yield from _iter_unrun_calls(step)
 
 
 def _with_refusal(action: Action, refusal: Refusal | None) -> Action:
-    return make_refused_action(action, refusal) if refusal is not None else action
+    return build_refused_action(action, refusal) if refusal is not None else action
 
 
-def format_error(outcome: StepOutcome, error: SpanError | None) -> str | None:
+def find_error_text(outcome: StepOutcome, error: SpanError | None) -> str | None:
     """Return a failed part's error as `Type: message`, None where it did not fail."""
     if outcome.state not in FAILING:
         return None
@@ -86,7 +86,7 @@ def _find_own_error(step: Step, snippet: Snippet) -> SpanError | None:
     return None if shown else step.error
 
 
-def _collect_unseen_code(step: Step) -> Iterator[Action]:
+def _iter_unseen_code(step: Step) -> Iterator[Action]:
     """Code that is not on the trace but whose printed output is."""
     printed = read_unseen_output(step)
     if printed:
@@ -96,38 +96,38 @@ def _collect_unseen_code(step: Step) -> Iterator[Action]:
         )
 
 
-def _convert_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
+def _build_call_action(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
     arguments: dict[str, JsonValue] = dict(call.kwargs)
     if call.args:
         arguments["args"] = list(call.args)
-    action = make_call_action(
+    action = build_call_action(
         step.number,
         call.span_id or step.span_id,
         call.tool,
         arguments,
-        error=format_error(outcome, call.error),
+        error=find_error_text(outcome, call.error),
         result=call.result.text if call.result else None,
-        thought=extract_thought(step.text),
+        thought=find_thought(step.text),
     )
     return _with_refusal(action, outcome.refusal)
 
 
-def _collect_unrun_calls(step: Step) -> Iterator[Action]:
+def _iter_unrun_calls(step: Step) -> Iterator[Action]:
     """Yield calls the model requested that never ran: they failed where the step did."""
     error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
     unrun = [
-        make_call_action(
+        build_call_action(
             step.number,
             step.span_id,
             call.name,
             call.arguments,
             error=error,
             result=step.observation,
-            thought=extract_thought(step.text),
+            thought=find_thought(step.text),
         )
         for call in step.requested
     ]
     if not unrun and step.error is not None:
-        unrun = [make_reply_action(step.number, step.span_id, step.text, error=error)]
+        unrun = [build_reply_action(step.number, step.span_id, step.text, error=error)]
     for action in unrun:
         yield _with_refusal(action, step.refusal)

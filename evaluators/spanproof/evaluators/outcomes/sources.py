@@ -15,7 +15,7 @@ from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, find_cal
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.model import NOT_DONE, WORKED, Account, KnownBy, State
 from spanproof.reading.described_tables import Result
-from spanproof.reading.python_facts import has_only_literals, read_python
+from spanproof.reading.python_facts import find_python_facts, has_only_literals
 from spanproof.reading.sql_queries import is_constant
 from spanproof.reading.sql_schema import Schema, build_schema
 from spanproof.trace import Language, Run, Snippet, Span, SpanKind, Trace
@@ -84,7 +84,7 @@ def iter_code_steps(run: Run, account: Account, outcomes: CallOutcomes) -> Itera
             states = [(call.tool, outcomes.get(call).state) for call in made]
             working = frozenset(tool for tool, state in states if state is State.OK)
             failed = frozenset(tool for tool, state in states if state in NOT_DONE)
-            outcome = account.of(snippet)
+            outcome = account.get_snippet_outcome(snippet)
             went_on = outcome.ok is True or outcome.known_by is KnownBy.SWALLOWED
             yield CodeStep(
                 step.number,
@@ -107,15 +107,21 @@ def iter_queries(run: Run, account: Account) -> Iterator[Query]:
         for snippet in step.snippets:
             if snippet.language is Language.SQL and (snippet.executed or snippet.refusal is not None):
                 result = snippet.observation or snippet.logs or ""
-                yield Query(step.number, snippet.span_id, snippet.source, account.of(snippet).state, result)
+                yield Query(
+                    step.number,
+                    snippet.span_id,
+                    snippet.source,
+                    account.get_snippet_outcome(snippet).state,
+                    result,
+                )
 
 
-def derive_schema(spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall]) -> Schema:
+def read_run_schema(spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall]) -> Schema:
     """Return the tables that the run was shown; none where it has no SQL, or SQL that changes tables."""
     queries = [snippet for snippet in run.snippets if snippet.language is Language.SQL]
     if not queries or any(_ALTERS_TABLES.search(query.source) for query in queries):
         return Schema()
-    worked = [query.source for query in queries if account.of(query).state in WORKED]
+    worked = [query.source for query in queries if account.get_snippet_outcome(query).state in WORKED]
     texts = (*iter_given_texts(spans, run, account), *iter_result_texts(run))
     return build_schema(texts, _iter_results(run, account, calls), worked)
 
@@ -131,7 +137,7 @@ def _iter_results(run: Run, account: Account, calls: Sequence[MadeCall]) -> Iter
             yield Result(result.text, source, made.call.tool, texts, result.value)
     for snippet in run.snippets:
         shown = snippet.observation or snippet.logs or ""
-        if account.of(snippet).state is State.OK and shown:
+        if account.get_snippet_outcome(snippet).state is State.OK and shown:
             yield Result(shown, snippet.source)
 
 
@@ -141,7 +147,7 @@ def hands_over(snippet: Snippet) -> bool:
         return False
     if is_answer_only(snippet.source):
         return True
-    facts = read_python(snippet.source)
+    facts = find_python_facts(snippet.source)
     return (
         facts is not None
         and bool(facts.called_names & ANSWER_TOOLS)
@@ -151,7 +157,7 @@ def hands_over(snippet: Snippet) -> bool:
 
 def writes_only_literals(snippet: Snippet) -> bool:
     """Whether code only binds and prints values written down in it."""
-    facts = read_python(snippet.source) if snippet.language is Language.PYTHON else None
+    facts = find_python_facts(snippet.source) if snippet.language is Language.PYTHON else None
     return facts is not None and bool(facts.tree.body) and has_only_literals(facts.tree, _PRINTERS)
 
 

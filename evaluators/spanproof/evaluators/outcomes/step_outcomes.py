@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
-from spanproof.evaluators.detect.observation import split_observation
+from spanproof.evaluators.detect.observation import parse_observation
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.calls import (
     CallOutcomes,
-    decide_error,
-    make_envelope_failure,
-    make_failure,
-    read_call_envelope,
+    build_envelope_failure,
+    build_error_outcome,
+    build_failure,
+    find_call_envelope,
 )
 from spanproof.evaluators.outcomes.failing import COMMON
 from spanproof.evaluators.outcomes.model import (
@@ -31,7 +31,7 @@ from spanproof.evaluators.outcomes.model import (
     KnownBy,
     State,
     StepOutcome,
-    make_blocked_outcome,
+    build_blocked_outcome,
 )
 from spanproof.evaluators.recorded import read_unseen_output, shows_outcome
 from spanproof.evaluators.replay.record import Record, classify_execution, read_record
@@ -39,7 +39,7 @@ from spanproof.reading.doings import changes_something
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.model import Envelope
 from spanproof.reading.envelopes.read import find_failure
-from spanproof.reading.python_facts import PythonFacts, read_python
+from spanproof.reading.python_facts import PythonFacts, find_python_facts
 from spanproof.reading.shell_commands import read_command
 from spanproof.reading.tool_kinds import ToolKind, classify_tool
 from spanproof.sandbox import FailureClass
@@ -65,7 +65,7 @@ _READERS = frozenset(
 )
 
 
-def decide_snippet(
+def build_snippet_outcome(
     step: Step,
     snippet: Snippet,
     replay: Replay | NoReplay,
@@ -82,26 +82,26 @@ def decide_snippet(
         defaulting: span ids of code that put a default in place of a call that failed.
     """
     if snippet.refusal is not None:
-        return make_blocked_outcome(snippet.refusal)
+        return build_blocked_outcome(snippet.refusal)
     record = read_record(snippet)
-    again = replay.step(snippet.id) if isinstance(replay, Replay) else None
+    again = replay.find_step(snippet.id) if isinstance(replay, Replay) else None
     replayed = classify_execution(record, again.execution) if again is not None else None
     error = snippet.error or _find_step_error(step, snippet)
     if error is not None:
-        return decide_error(error, replayed)
+        return build_error_outcome(error, replayed)
     if record.failure_class is None:
-        return _decide_by_replay(again, replayed)
+        return _build_replay_outcome(again, replayed)
     failed = _find_printed_failure(step, snippet, record, replayed)
     if failed is not None:
         return failed
     if record.failure_class is not FailureClass.OK:
-        return make_failure(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
+        return build_failure(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
     state = State.EMPTY if _is_output_missing(step, snippet, record) else State.OK
     ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
     calls = list_code_calls(step, snippet, outcomes)
     if snippet.span_id in defaulting:
         failed_call = next(outcome for _, outcome in calls if outcome.state in NOT_DONE)
-        return _make_swallowed_outcome(failed_call, ended)
+        return _build_swallowed_outcome(failed_call, ended)
     return _find_swallowed_failure(snippet.source, calls, ended) or ended
 
 
@@ -117,18 +117,18 @@ def _find_printed_failure(
 ) -> StepOutcome | None:
     """Return the failure that code prints: an exception it caught, or what its output reports."""
     printed = _get_printed_text(record)
-    facts = read_python(snippet.source) if snippet.language is Language.PYTHON else None
+    facts = find_python_facts(snippet.source) if snippet.language is Language.PYTHON else None
     caught = facts.find_printed_exception(printed) if facts is not None else None
     if caught is not None:
-        by_text = make_failure(FailureClass.EXCEPTION, KnownBy.PRINTED_EXCEPTION, None, caught, replayed)
+        by_text = build_failure(FailureClass.EXCEPTION, KnownBy.PRINTED_EXCEPTION, None, caught, replayed)
     else:
         reported = _find_reported_failure(step, snippet, record, printed)
         if reported is None:
             return None
-        by_text = make_envelope_failure(reported, replayed)
+        by_text = build_envelope_failure(reported, replayed)
     if record.failure_class is None or record.failure_class is FailureClass.OK:
         return by_text
-    return make_failure(record.failure_class, by_text.known_by, by_text.error_type, by_text.quote, replayed)
+    return build_failure(record.failure_class, by_text.known_by, by_text.error_type, by_text.quote, replayed)
 
 
 def _is_error_of_a_call(step: Step, snippet: Snippet) -> bool:
@@ -139,7 +139,7 @@ def _is_error_of_a_call(step: Step, snippet: Snippet) -> bool:
 
 def list_code_calls(step: Step, snippet: Snippet, outcomes: CallOutcomes) -> list[tuple[str, StepOutcome]]:
     """Return the calls that code made, without those that hand over an answer, and how each ended."""
-    facts = read_python(snippet.source) if snippet.language is Language.PYTHON else None
+    facts = find_python_facts(snippet.source) if snippet.language is Language.PYTHON else None
     if facts is None:
         return []
     made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
@@ -148,7 +148,7 @@ def list_code_calls(step: Step, snippet: Snippet, outcomes: CallOutcomes) -> lis
     ]
 
 
-def _decide_by_replay(again: ReplayedStep | None, replayed: FailureClass | None) -> StepOutcome:
+def _build_replay_outcome(again: ReplayedStep | None, replayed: FailureClass | None) -> StepOutcome:
     """Return the outcome of code of which the record shows nothing."""
     if again is None or replayed is None or again.flaky:
         return UNKNOWN  # another seed or time, another outcome: there is none to give
@@ -156,7 +156,7 @@ def _decide_by_replay(again: ReplayedStep | None, replayed: FailureClass | None)
         return StepOutcome(State.OK, replayed, KnownBy.REPLAY, replayed=replayed)
     raised = again.execution.raised
     name, message = (raised.type, raised.message) if raised is not None else (None, "")
-    return replace(make_failure(replayed, KnownBy.REPLAY, name, message, replayed), recorded=None)
+    return replace(build_failure(replayed, KnownBy.REPLAY, name, message, replayed), recorded=None)
 
 
 def _get_printed_text(record: Record) -> str:
@@ -181,7 +181,7 @@ def _find_relayed_failure(step: Step, snippet: Snippet, text: str) -> Envelope |
     for call in snippet.tape or step.calls:
         if call.result is None or is_answer(call):
             continue
-        found = read_call_envelope(call)
+        found = find_call_envelope(call)
         if found is not None and found.failed and lines and call.result.text.strip().endswith(lines[-1]):
             return found
     return find_failure(text, ToolKind.PYTHON) if "Traceback (most recent call last)" in text else None
@@ -194,13 +194,13 @@ def _is_output_missing(step: Step, snippet: Snippet, record: Record) -> bool:
         return False
     shown = record.stdout if record.stdout is not None else record.shown
     if shown is None:
-        shown = split_observation(step.observation).logs
+        shown = parse_observation(step.observation).logs
     value = record.output.value if record.output is not None else None
     has_value = value not in (None, "", "None", [], {})
     return shown is not None and not has_value and is_empty(shown, kind=classify_tool("", snippet.language))
 
 
-def decide_step(
+def build_step_outcome(
     step: Step, snippets: Mapping[str, StepOutcome], calls: Mapping[tuple[int, int], StepOutcome]
 ) -> StepOutcome:
     """Return the last outcome of a step's code, else of the first call that failed, else of its calls.
@@ -208,7 +208,7 @@ def decide_step(
     A refused call counts only where nothing else was done.
     """
     if step.refusal is not None:
-        return make_blocked_outcome(step.refusal)
+        return build_blocked_outcome(step.refusal)
     of_code = [snippets[snippet.id] for snippet in step.snippets if snippet.id in snippets]
     decided = [outcome for outcome in of_code if outcome.state is not State.UNKNOWN]
     if decided:
@@ -220,7 +220,7 @@ def decide_step(
         return failed
     # A refused call may have left its error on the step.
     if step.error is not None and not any(call.refusal for call in step.calls):
-        return decide_error(step.error)
+        return build_error_outcome(step.error)
     if made:
         return _find_outcome(made, _NOT_EMPTY) or made[-1]
     if read_unseen_output(step):
@@ -257,7 +257,7 @@ def _find_swallowed_failure(
     tools, outcomes = zip(*calls, strict=True)
     if any(outcome.state not in BROUGHT_NOTHING for outcome in outcomes):
         return None
-    facts = read_python(source)
+    facts = find_python_facts(source)
     if facts is None or _brings_data(facts, tools):
         return None
     failed = [outcome for outcome in outcomes if outcome.state in NOT_DONE]
@@ -271,10 +271,10 @@ def _find_swallowed_failure(
         return StepOutcome(
             State.EMPTY, ended.failure_class, KnownBy.SWALLOWED, None, last.quote, ended.recorded
         )
-    return _make_swallowed_outcome(last, ended)
+    return _build_swallowed_outcome(last, ended)
 
 
-def _make_swallowed_outcome(failure: StepOutcome, ended: StepOutcome) -> StepOutcome:
+def _build_swallowed_outcome(failure: StepOutcome, ended: StepOutcome) -> StepOutcome:
     """Return the outcome of code that swallowed this failure, or this refusal."""
     return replace(
         failure, known_by=KnownBy.SWALLOWED, recorded=failure.failure_class, replayed=ended.replayed

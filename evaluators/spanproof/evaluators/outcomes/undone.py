@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.call_targets import find_target, is_other_choice, shares_target
+from spanproof.evaluators.call_targets import get_target, is_other_choice, shares_target
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.context import RunContext
 from spanproof.evaluators.outcomes.model import (
@@ -63,7 +63,7 @@ class UndoneItem:
     error: str = ""
 
 
-def find_undone_claims(
+def iter_undone_claims(
     calls: Sequence[MadeCall], account: Account, context: RunContext, task: str, answer: str
 ) -> Iterator[Origin]:
     """Yield the first claim of an answer that something was done which was not."""
@@ -89,13 +89,13 @@ def find_undone_claims(
                     source=item.clause,
                 )
                 return
-    yield from _find_claims_without_call(calls, context, task, answer)
+    yield from _iter_claims_without_call(calls, context, task, answer)
 
 
 # What was not done.
 
 
-def _get_verbs(call: MadeCall) -> frozenset[str] | None:
+def _find_verbs(call: MadeCall) -> frozenset[str] | None:
     """Return the verbs of a call that was to change something, None for a look-up."""
     if call.command:
         return frozenset() if read_command(call.command).does else None
@@ -107,7 +107,7 @@ def _iter_failed_items(
 ) -> Iterator[UndoneItem]:
     """Yield what calls were to do and did not, and what of a batch was not done."""
     for at, call in enumerate(calls):
-        verbs = _get_verbs(call)
+        verbs = _find_verbs(call)
         # What one command failed to do another may do, or an editor: it counts where nothing else went well.
         may_be_done_otherwise = bool(call.command) and not context.nothing_worked
         if call.is_answer or verbs is None or may_be_done_otherwise:
@@ -118,7 +118,7 @@ def _iter_failed_items(
         if outcome.batch is not None:
             yield from _iter_batch_items(call, outcome, verbs, later, done)
         elif outcome.state in BROUGHT_NOTHING and not _find_retry(call, outcome, later, task):
-            yield _make_failed_item(call, outcome, verbs, done, task)
+            yield _build_failed_item(call, outcome, verbs, done, task)
 
 
 def _list_done(calls: Sequence[MadeCall], verbs: frozenset[str], account: Account) -> list[MadeCall]:
@@ -126,7 +126,7 @@ def _list_done(calls: Sequence[MadeCall], verbs: frozenset[str], account: Accoun
     lexicon = load_lexicon()
     done = []
     for call in calls:
-        other = _get_verbs(call)
+        other = _find_verbs(call)
         if other is None or call.is_answer or account.calls[call.key].state is not State.OK:
             continue
         if not verbs or any(lexicon.are_related(verb, other) for verb in verbs):
@@ -145,11 +145,11 @@ def _find_retry(
     return None
 
 
-def _make_failed_item(
+def _build_failed_item(
     call: MadeCall, outcome: StepOutcome, verbs: frozenset[str], done: Sequence[MadeCall], task: str
 ) -> UndoneItem:
-    names = frozenset[str]().union(*find_target(call.arguments).values()) if not call.command else frozenset()
-    done_names = _collect_names(done)
+    names = frozenset[str]().union(*get_target(call.arguments).values()) if not call.command else frozenset()
+    done_names = _list_names(done)
     own = names - done_names or names
     what = "changed nothing" if outcome.state is State.EMPTY else f"failed ({outcome.cause})"
     return UndoneItem(
@@ -165,8 +165,8 @@ def _make_failed_item(
     )
 
 
-def _collect_names(calls: Sequence[MadeCall]) -> frozenset[str]:
-    targets = [find_target(call.arguments) for call in calls]
+def _list_names(calls: Sequence[MadeCall]) -> frozenset[str]:
+    targets = [get_target(call.arguments) for call in calls]
     return frozenset[str]().union(*(values for target in targets for values in target.values()))
 
 
@@ -192,7 +192,7 @@ def _iter_batch_items(
     done_count = own_count + sum(map(_count_done, done))
     done_names = frozenset(item.name.casefold() for item in batch.items if item.done)
     failed = [item for item in batch.items if not item.done]
-    later_names = _collect_names(later)
+    later_names = _list_names(later)
     for item in failed:
         name = item.name.casefold()
         if name not in later_names:
@@ -213,10 +213,10 @@ def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) 
     if not groups:
         return
     tried = "\n".join(f"{call.call.args} {call.call.kwargs}".casefold() for call in calls)
-    for verbs in dict.fromkeys(filter(None, map(_get_verbs, calls))):
-        same = [call for call in calls if _get_verbs(call) == verbs]
+    for verbs in dict.fromkeys(filter(None, map(_find_verbs, calls))):
+        same = [call for call in calls if _find_verbs(call) == verbs]
         done = [call for call in same if account.calls[call.key].state is State.OK]
-        done_names = _collect_names(done)
+        done_names = _list_names(done)
         for group in groups:
             handled = [name for name in group if name in done_names]
             untried = [name for name in group if not names_value(tried, name)]
@@ -266,7 +266,7 @@ def _is_earlier_state(
     if claim.is_earlier or reports_already_done(item.error, item.verbs):
         return True
     for call in calls:
-        verbs = _get_verbs(call)
+        verbs = _find_verbs(call)
         is_same_doing = verbs is not None and load_lexicon().are_related(claim.verb, verbs)
         # What code prints and the answer itself are the agent's own words.
         is_own = call.is_answer or call.snippet is not None
@@ -279,7 +279,7 @@ def _is_earlier_state(
     return False
 
 
-def _find_claims_without_call(
+def _iter_claims_without_call(
     calls: Sequence[MadeCall], context: RunContext, task: str, answer: str
 ) -> Iterator[Origin]:
     """Yield the claim of an agent to have done what it had a tool for, where it called none for it."""
@@ -287,7 +287,7 @@ def _find_claims_without_call(
     offered = frozenset[str]().union(*map(list_tool_verbs, context.offered_tools))
     if not (offered and context.records_calls) or context.runs_programs or context.continues_talk:
         return
-    made = frozenset[str]().union(*filter(None, map(_get_verbs, calls)))
+    made = frozenset[str]().union(*filter(None, map(_find_verbs, calls)))
     claimed = [verb for verb in list_possible_verbs(answer) if lexicon.are_related(verb, offered)]
     # The lexicon takes no verbs at all for any: without calls nothing was done.
     missing = {verb for verb in claimed if not made or not lexicon.are_related(verb, made)} - lexicon.general

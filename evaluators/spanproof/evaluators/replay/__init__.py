@@ -8,10 +8,10 @@ from spanproof.evaluators.replay.fixtures import (
     load_fixtures,
     parse_fixtures,
 )
-from spanproof.evaluators.replay.record import recorded_class
+from spanproof.evaluators.replay.record import classify_recorded_error
 from spanproof.evaluators.replay.session import replay_run
-from spanproof.evaluators.replay.signatures import parameters_in, tools_in
-from spanproof.evaluators.replay.sources import ReplayedSource, replay_sources
+from spanproof.evaluators.replay.signatures import list_offered_tools, read_parameters
+from spanproof.evaluators.replay.sources import ReplayedSource, run_sources
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.evaluators.replay.trace_environments import TraceEnvironments
 
@@ -23,11 +23,11 @@ __all__ = [
     "ReplayedSource",
     "Tape",
     "TraceEnvironments",
+    "classify_recorded_error",
+    "list_offered_tools",
     "load_fixtures",
-    "parameters_in",
     "parse_fixtures",
-    "recorded_class",
+    "read_parameters",
     "replay_run",
-    "replay_sources",
-    "tools_in",
+    "run_sources",
 ]

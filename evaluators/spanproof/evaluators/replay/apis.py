@@ -15,7 +15,7 @@ from threading import Lock
 
 from spanproof.evaluators.model import ApiReport, MissingName
 from spanproof.evaluators.replay.types import Typed
-from spanproof.evaluators.replay.uses import Use, find_uses
+from spanproof.evaluators.replay.uses import Use, read_uses
 from spanproof.sandbox import (
     Ecosystem,
     FailureClass,
@@ -102,7 +102,7 @@ class ApiIndex:
     _known: dict[tuple[PackageSet | None, str], str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def report(self, run: Run, packages: PackageSet | None = None) -> Mapping[str, ApiReport]:
+    def get_reports(self, run: Run, packages: PackageSet | None = None) -> Mapping[str, ApiReport]:
         """Return one report per Python snippet of the run that parses, by snippet id.
 
         Args:
@@ -113,11 +113,11 @@ class ApiIndex:
             SandboxUnavailable: the backend cannot run here.
             SandboxBroken: the look-up failed.
         """
-        uses = _collect_uses(run)
-        statuses = self._resolve({use.name for found in uses.values() for use in found}, packages)
+        uses = _get_uses(run)
+        statuses = self._get_statuses({use.name for found in uses.values() for use in found}, packages)
         return {snippet_id: _build_report(found, statuses) for snippet_id, found in uses.items()}
 
-    def _resolve(self, names: Iterable[str], packages: PackageSet | None) -> Mapping[str, str]:
+    def _get_statuses(self, names: Iterable[str], packages: PackageSet | None) -> Mapping[str, str]:
         if packages is not None and packages.ecosystem is not Ecosystem.PIP:
             packages = None
         wanted = set(names)
@@ -126,7 +126,7 @@ class ApiIndex:
         new = sorted(wanted - found.keys())
         if new and Language.PYTHON.value in self.sandbox.languages:
             # Not under the lock: two threads may ask for one name, and get the same answer.
-            answers = self._look_up(new, packages)
+            answers = self._load_statuses(new, packages)
             found.update(answers)
             with self._lock:
                 if len(self._known) > _MAX_NAMES:
@@ -135,7 +135,7 @@ class ApiIndex:
                 self._known.update({(packages, name): answer for name, answer in answers.items()})
         return dict.fromkeys(wanted, _UNKNOWN) | found
 
-    def _look_up(self, names: list[str], packages: PackageSet | None) -> dict[str, str]:
+    def _load_statuses(self, names: list[str], packages: PackageSet | None) -> dict[str, str]:
         source = _LOOK_UP % json.dumps(names)
         limits = Limits(wall_s=20.0, cpu_s=20.0)
         execution = self.sandbox.run(
@@ -147,14 +147,14 @@ class ApiIndex:
         return {name: str(found.get(name, _UNKNOWN)) for name in names}
 
 
-def _collect_uses(run: Run) -> dict[str, list[Use]]:
+def _get_uses(run: Run) -> dict[str, list[Use]]:
     aliases: dict[str, str] = {}
     uses: dict[str, list[Use]] = {}
     typed = Typed()
     for snippet in run.snippets:
         if snippet.language is Language.PYTHON and not snippet.truncated:
-            found, aliases = find_uses(snippet.source, aliases)
-            uses[snippet.id] = found + typed.uses_in(snippet.source, aliases)
+            found, aliases = read_uses(snippet.source, aliases)
+            uses[snippet.id] = found + typed.list_uses(snippet.source, aliases)
     return uses
 
 

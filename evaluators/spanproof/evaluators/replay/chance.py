@@ -83,7 +83,7 @@ class Chance:
     _seeded: set[str] = field(default_factory=set)
     makes_sets: bool = False
 
-    def follow(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
+    def handle_snippet(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
         """Return why the next snippet's output may differ from the record; None where nothing is seen."""
         self.makes_sets = self.makes_sets or makes_sets(source)
         uses = list(uses)
@@ -97,7 +97,7 @@ class Chance:
         self._tainted.update(dict.fromkeys(names.assigned, found))
         return found
 
-    def lose(self, names: Iterable[str], why: str) -> None:
+    def record_tainted(self, names: Iterable[str], why: str) -> None:
         """Record that these variables differ from the recorded ones from here on."""
         self._tainted.update(dict.fromkeys(names, why))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.redact import with_masked_formats
 from spanproof.evaluators.replay.limits import format_remedy
 from spanproof.evaluators.replay.record import Record, classify_execution
 from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
@@ -79,10 +79,10 @@ def compare_execution(
     if record.failure_class is None:
         return Agreement(None)
     if record.failure_class is not classify_execution(record, execution):
-        return _judge_class_difference(record, execution, excuse)
+        return _evaluate_class_difference(record, execution, excuse)
     difference = _find_output_difference(record, execution, output)
     if difference is None:
-        return Agreement(_has_comparable_output(record, execution, output))
+        return Agreement(_evaluate_comparability(record, execution, output))
     recorded, replayed = _split_recorded_words(record), _split_replayed_words(execution, output)
     if excuse is None and sets and sorted(recorded) == sorted(replayed):
         excuse = "the order of a set"
@@ -140,7 +140,7 @@ def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> b
         written = (_LONE_SURROGATE.sub(form, replayed) for form in _SURROGATE_FORMS)
         return any(is_same_text(recorded, text, replay_cut=replay_cut) for text in written)
     pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
-    one, other = _split_ends(_CUT.split(recorded)), _split_ends(pieces)
+    one, other = _build_ends(_CUT.split(recorded)), _build_ends(pieces)
     longest = max(one.size, other.size)
     if not (one.cut or other.cut):
         return _are_same_tokens(one.head, other.head)
@@ -165,12 +165,12 @@ class _Ends(NamedTuple):
         return len(self.head) + len(self.tail) if self.cut else len(self.head)
 
 
-def _split_ends(pieces: list[str]) -> _Ends:
-    first = _tokenise_text(pieces[0])
+def _build_ends(pieces: list[str]) -> _Ends:
+    first = _parse_tokens(pieces[0])
     if len(pieces) == 1:
         return _Ends(first, first, cut=False)
     # The words at the cut may be parts of words.
-    return _Ends(first[:-1], _tokenise_text(pieces[-1])[1:], cut=True)
+    return _Ends(first[:-1], _parse_tokens(pieces[-1])[1:], cut=True)
 
 
 def describe_difference(
@@ -181,8 +181,8 @@ def describe_difference(
     for number, (one, other) in enumerate(zip_longest(left_lines, right_lines, fillvalue=""), 1):
         if not is_same_text(one, other):
             line = f" line {number}" if max(len(left_lines), len(right_lines)) > 1 else ""
-            return f"{what}{line} {sides[0]} {_quote_text(one)!r}, {sides[1]} {_quote_text(other)!r}"
-    return f"{what} {sides[0]} {_quote_text(left)!r}, {sides[1]} {_quote_text(right)!r}"
+            return f"{what}{line} {sides[0]} {_format_quote(one)!r}, {sides[1]} {_format_quote(other)!r}"
+    return f"{what} {sides[0]} {_format_quote(left)!r}, {sides[1]} {_format_quote(right)!r}"
 
 
 def is_same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
@@ -202,7 +202,7 @@ def is_same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
     return recorded == replayed
 
 
-def _judge_class_difference(record: Record, execution: Execution, excuse: str | None) -> Agreement:
+def _evaluate_class_difference(record: Record, execution: Execution, excuse: str | None) -> Agreement:
     difference = f"recorded {record.failure_class}, replayed {execution.failure_class}"
     if record.refused_by_executor:
         return Agreement(
@@ -228,10 +228,10 @@ def _judge_class_difference(record: Record, execution: Execution, excuse: str | 
 def _format_raised(execution: Execution) -> str:
     if execution.raised is None:
         return ""
-    return f" ({execution.raised.type}: {_quote_text(execution.raised.message)})"
+    return f" ({execution.raised.type}: {_format_quote(execution.raised.message)})"
 
 
-def _has_comparable_output(record: Record, execution: Execution, output: Replayed) -> bool | None:
+def _evaluate_comparability(record: Record, execution: Execution, output: Replayed) -> bool | None:
     """Whether any output was compared: a tool's wording of code that gave nothing, `done` say, is none."""
     failed = record.failure_class is not FailureClass.OK
     printed = record.stdout is not None or record.output is not None
@@ -309,12 +309,12 @@ def _is_within(part: str, whole: str) -> bool:
     return " ".join(part.split()) in " ".join(whole.split())
 
 
-def _quote_text(text: str) -> str:
-    text = mask_formats(" ".join(text.split()))
+def _format_quote(text: str) -> str:
+    text = with_masked_formats(" ".join(text.split()))
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
 
 
-def _tokenise_text(text: str) -> _Tokens:
+def _parse_tokens(text: str) -> _Tokens:
     plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", _OBJECT.sub("<object>", text)))
     tokens: _Tokens = []
     at = 0

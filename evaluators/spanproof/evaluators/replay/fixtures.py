@@ -82,16 +82,16 @@ class FixtureBook:
     origin: str = ""
     seed: int = 0
 
-    def of(self, cohort: Cohort) -> FixtureSet:
+    def get_fixture_set(self, cohort: Cohort) -> FixtureSet:
         """Return the set of a run, with a seed: the one its `fixture_set` names, else the first that fits.
 
         Raises:
             BadFixture: the run names a set that is not in the book.
         """
-        found = self._find(cohort)
+        found = self._get_set(cohort)
         return found if found.fixes_seed else replace(found, seed=self.seed)
 
-    def _find(self, cohort: Cohort) -> FixtureSet:
+    def _get_set(self, cohort: Cohort) -> FixtureSet:
         if not self.sets:
             return NO_FIXTURES
         named = cohort.fixture_set
@@ -135,7 +135,7 @@ def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
     ):
         raise BadFixture(f"{path}: must be `sets:` and a list of sets of fixtures below it")
     found = [
-        _Reader(path, f"sets[{at}]", _require_mapping(path, f"sets[{at}]", entry)).set()
+        _Reader(path, f"sets[{at}]", _get_mapping(path, f"sets[{at}]", entry)).read_set()
         for at, entry in enumerate(document["sets"])
     ]
     names = [fixtures.name for fixtures in found]
@@ -145,7 +145,7 @@ def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
     return FixtureBook(tuple(found), str(path))
 
 
-def _require_mapping(path: Path, where: str, entry: object) -> Mapping[str, Any]:
+def _get_mapping(path: Path, where: str, entry: object) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
         raise BadFixture(f"{path}: {where} must be keys and values")
     return entry
@@ -159,41 +159,41 @@ class _Reader:
         self._place = where
         self._entry = entry
 
-    def set(self) -> FixtureSet:
+    def read_set(self) -> FixtureSet:
         """Return the set, with the content of all files it names."""
         unknown = sorted(self._entry.keys() - set(_KEYS))
         if unknown:
-            raise self._make_error(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
+            raise self._build_error(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
         name = self._entry.get("name")
         if not isinstance(name, str) or not name:
-            raise self._make_error("name", "must be a text: runs name their set by it")
+            raise self._build_error("name", "must be a text: runs name their set by it")
         files = self._read_files()
         return FixtureSet(
             name=name,
             cohort=self._read_cohort(),
-            database=self._read_database(files),  # adds its file
+            database=self._find_database(files),  # adds its file
             files=files,
-            http=self._read_optional("http", self._read_http) or (),
-            packages=self._read_packages(),
+            http=self._find_value("http", self._read_http) or (),
+            packages=self._find_packages(),
             seed=self._read_seed(),
             fixes_seed="seed" in self._entry,
-            clock_s=self._read_clock(),
+            clock_s=self._find_clock(),
         )
 
-    def _make_error(self, key: str, what: str) -> BadFixture:
+    def _build_error(self, key: str, what: str) -> BadFixture:
         return BadFixture(f"{self._path}: {self._place}.{key} {what}")
 
-    def _read_optional(self, key: str, read: Callable[[Any], _T]) -> _T | None:
+    def _find_value(self, key: str, read: Callable[[Any], _T]) -> _T | None:
         value = self._entry.get(key)
         return None if value is None else read(value)
 
     def _read_cohort(self) -> Mapping[str, str]:
         cohort = self._entry.get("cohort") or {}
         if not isinstance(cohort, Mapping) or not all(isinstance(value, str) for value in cohort.values()):
-            raise self._make_error("cohort", "must be texts by dimension, as `agent: pricing`")
+            raise self._build_error("cohort", "must be texts by dimension, as `agent: pricing`")
         unknown = sorted(str(key) for key in cohort if key not in _DIMENSIONS)
         if unknown:
-            raise self._make_error(
+            raise self._build_error(
                 f"cohort.{unknown[0]}", f"is no dimension of a cohort; known: {', '.join(_DIMENSIONS)}"
             )
         return dict(cohort)
@@ -201,29 +201,29 @@ class _Reader:
     def _read_files(self) -> dict[str, bytes]:
         entry = self._entry.get("files") or {}
         if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
-            raise self._make_error("files", "must be files by their path in the work directory")
+            raise self._build_error("files", "must be files by their path in the work directory")
         try:
             check_files(entry)
         except ValueError as problem:
-            raise self._make_error("files", str(problem)) from problem
+            raise self._build_error("files", str(problem)) from problem
         return {name: self._read_content(at, f"files.{name}") for name, at in entry.items()}
 
     def _read_http(self, named: object) -> tuple[Exchange, ...]:
         return parse_har(self._read_content(named, "http"), str(self._path.parent / str(named)))
 
-    def _read_database(self, files: dict[str, bytes]) -> Database | None:
+    def _find_database(self, files: dict[str, bytes]) -> Database | None:
         entry = self._entry.get("database")
         if entry is None:
             return None
         if not isinstance(entry, Mapping) or not set(entry) <= {"engine", "file", "writable"}:
-            raise self._make_error("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
+            raise self._build_error("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
         try:
             engine = DatabaseEngine(entry.get("engine", "sqlite"))
         except ValueError as problem:
-            raise self._make_error("database.engine", "must be sqlite or duckdb") from problem
+            raise self._build_error("database.engine", "must be sqlite or duckdb") from problem
         writable = entry.get("writable", False)
         if not isinstance(writable, bool):
-            raise self._make_error("database.writable", "must be true or false")
+            raise self._build_error("database.writable", "must be true or false")
         if entry.get("file") is None:
             return Database(engine)
         content = self._read_content(entry["file"], "database.file")
@@ -231,7 +231,7 @@ class _Reader:
         files[name] = content
         return Database(engine, name, writable)
 
-    def _read_packages(self) -> PackageSet | None:
+    def _find_packages(self) -> PackageSet | None:
         entry = self._entry.get("packages")
         if entry is None:
             return None
@@ -241,15 +241,15 @@ class _Reader:
         try:
             return parse_packages(content, self._path.parent / entry).packages
         except EnvironmentUnavailable as problem:
-            raise self._make_error("packages", f"names no pinned packages: {problem}") from problem
+            raise self._build_error("packages", f"names no pinned packages: {problem}") from problem
 
     def _read_seed(self) -> int:
         seed = self._entry.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed not in _SEEDS:
-            raise self._make_error("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
+            raise self._build_error("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
         return seed
 
-    def _read_clock(self) -> float | None:
+    def _find_clock(self) -> float | None:
         clock = self._entry.get("clock")
         if isinstance(clock, str):
             try:
@@ -259,7 +259,7 @@ class _Reader:
         if clock is None:
             return None
         if not isinstance(clock, datetime.datetime) or clock.tzinfo is None:
-            raise self._make_error("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
+            raise self._build_error("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
         return clock.timestamp()
 
     def _read_content(self, entry: object, key: str, max_bytes: int = _FILE_BYTES) -> bytes:
@@ -268,14 +268,14 @@ class _Reader:
         try:
             return read_beneath(self._path.parent, name, max_bytes)
         except UnsafeFileError as problem:
-            raise self._make_error(key, f"cannot be used: {problem}") from problem
+            raise self._build_error(key, f"cannot be used: {problem}") from problem
         except OSError as problem:
             shown = self._path.parent / name
-            raise self._make_error(
+            raise self._build_error(
                 key, f"names {shown}, which cannot be read: {problem.strerror}"
             ) from problem
 
     def _read_name(self, entry: object, key: str) -> str:
         if not isinstance(entry, str) or not entry:
-            raise self._make_error(key, "must be the path of a file")
+            raise self._build_error(key, "must be the path of a file")
         return entry

@@ -13,18 +13,18 @@ from spanproof.evaluators.model import Replay, ReplayedStep
 from spanproof.evaluators.replay.compare import describe_difference, is_same_text
 
 
-def mark_flaky_steps(replay: Replay, again: Replay) -> Replay:
+def with_flaky_steps(replay: Replay, again: Replay) -> Replay:
     """Return the replay, with its flaky steps marked.
 
     Args:
         replay: the one that counts.
         again: of the same run, under another seed and clock.
     """
-    steps = tuple(_mark_flaky_step(step, again.step(step.snippet.id)) for step in replay.steps)
+    steps = tuple(_with_flakiness(step, again.find_step(step.snippet.id)) for step in replay.steps)
     return replace(replay, steps=steps, repeated=True)
 
 
-def _mark_flaky_step(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
+def _with_flakiness(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
     difference = _find_difference(step, again) if again is not None else None
     if difference is None:
         return step

@@ -85,7 +85,7 @@ class Interpreter:
         # are known after `close`.
         self.amended: dict[int, Execution] = {}
 
-    def execute(self, source: str) -> Execution:
+    def run_step(self, source: str) -> Execution:
         """Run the next step.
 
         Raises:
@@ -109,7 +109,7 @@ class Interpreter:
             self._done.append((self.executed - 1, self._at_work))
         return execution
 
-    def final_answer(self) -> Execution | None:
+    def find_final_answer(self) -> Execution | None:
         """Return the argument of the last `final_answer` as a result, None where there was none."""
         if self._session is None or self._run(self._session, WAS_GIVEN).result is not True:
             return None
@@ -133,13 +133,13 @@ class Interpreter:
 
     def _open_session(self) -> Session:
         if self._session is None:
-            self._session = self._sandbox.session(self._spec, self._answer_request)
+            self._session = self._sandbox.session(self._spec, self._handle_request)
             self._numbers = []
             self._run(self._session, self._prelude)
-            self._rebuild_state(self._session)
+            self._run_done_steps(self._session)
         return self._session
 
-    def _rebuild_state(self, session: Session) -> None:
+    def _run_done_steps(self, session: Session) -> None:
         for step, done in self._done:
             self._again = list(done.answers)
             try:
@@ -153,11 +153,11 @@ class Interpreter:
                 self.close()
                 raise NotRebuilt(f"an earlier step ended in {execution.failure_class} when run again")
 
-    def _answer_request(self, request: ToolRequest) -> ToolAnswer:
+    def _handle_request(self, request: ToolRequest) -> ToolAnswer:
         if self._again is not None:
             if not self._again:
                 return ToolAnswer(error_type="ReplayDivergence", error_message="not called the first time")
             return self._again.pop(0)
-        answer = self._tape.answer(request)
+        answer = self._tape.handle_request(request)
         self._at_work.answers.append(answer)
         return answer

@@ -30,7 +30,7 @@ class ReplayLimits:
     base: Limits = field(default_factory=Limits)
     step_s: float | None = None
 
-    def choose(self, run: Run) -> Limits:
+    def build_limits(self, run: Run) -> Limits:
         """Return the limits of one run: an interpreter of its own may have run it at another pace."""
         seconds = self.step_s
         if seconds is None:

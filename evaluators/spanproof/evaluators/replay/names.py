@@ -71,7 +71,7 @@ class Names:
 
 def read_names(source: str) -> Names:
     """Read the names of a snippet; never raises."""
-    tree = _parse_source(source)
+    tree = _find_tree(source)
     if tree is None:
         words = filterfalse(keyword.iskeyword, _WORD.findall(source))
         return Names(used=frozenset(words), parsed=False)
@@ -95,7 +95,7 @@ def read_names(source: str) -> Names:
             if isinstance(node.target, ast.Name):
                 used.add(node.target.id)
         elif isinstance(node, _BINDING):
-            assigned.update(_find_defined_names(node))
+            assigned.update(_list_defined_names(node))
     return Names(
         assigned=frozenset(assigned),
         imported=frozenset(imported),
@@ -106,14 +106,14 @@ def read_names(source: str) -> Names:
     )
 
 
-def _parse_source(source: str) -> ast.Module | None:
+def _find_tree(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def find_unbound_calls(snippets: Iterable[Names]) -> frozenset[str]:
+def list_unbound_calls(snippets: Iterable[Names]) -> frozenset[str]:
     """Return names these snippets call and none defines: tools without a span, or that do not exist."""
     called: set[str] = set()
     bound: set[str] = set()
@@ -125,12 +125,12 @@ def find_unbound_calls(snippets: Iterable[Names]) -> frozenset[str]:
     return frozenset(called - bound - BUILTINS)
 
 
-def trim_to_final_answer(source: str) -> str:
+def without_code_after_answer(source: str) -> str:
     """Return the source up to its first statement that gives the final answer whatever happens.
 
     `final_answer` ends the snippet in the frameworks that have it, so what comes after it did not run.
     """
-    tree = _parse_source(source)
+    tree = _find_tree(source)
     for statement in tree.body if tree is not None else ():
         call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "final_answer":
@@ -138,7 +138,7 @@ def trim_to_final_answer(source: str) -> str:
     return source
 
 
-def _find_defined_names(node: ast.AST) -> tuple[str, ...]:
+def _list_defined_names(node: ast.AST) -> tuple[str, ...]:
     """Return the names bound other than by a `Name` node."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return (node.name,)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from spanproof.evaluators.replay.chance import makes_sets
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
-from spanproof.evaluators.replay.names import BUILTINS, Names, find_unbound_calls, read_names
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
+from spanproof.evaluators.replay.names import BUILTINS, Names, list_unbound_calls, read_names
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, list_heavy_imports
 from spanproof.evaluators.replay.programs import pins_packages_of
 from spanproof.evaluators.replay.record import read_record
-from spanproof.evaluators.replay.recorded_tables import RecordedTables, collect_recorded_tables
+from spanproof.evaluators.replay.recorded_tables import RecordedTables, build_recorded_tables
 from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
 
@@ -57,7 +57,7 @@ class Plan:
     tables: RecordedTables
 
 
-def plan_replay(
+def build_plan(
     run: Run,
     fixtures: FixtureSet = NO_FIXTURES,
     parameters: Mapping[str, tuple[str, ...]] | None = None,
@@ -79,19 +79,19 @@ def plan_replay(
         fixtures = replace(fixtures, seed=(fixtures.seed + 1) % 2**32)
     python = [snippet for snippet in run.snippets if snippet.executed and snippet.language is Language.PYTHON]
     names = {snippet.id: read_names(snippet.source) for snippet in python}
-    calls = _collect_calls(run)
+    calls = _list_calls(run)
     recorded = frozenset(call.tool for call, _ in calls)
-    unbound = find_unbound_calls(names.values())
-    built_in = (unbound - recorded) & _MATH & _find_working_calls(run, names)
-    requested = _collect_requested_tools(run)
+    unbound = list_unbound_calls(names.values())
+    built_in = (unbound - recorded) & _MATH & _list_working_calls(run, names)
+    requested = _list_requested_tools(run)
     stubs = (recorded | requested | unbound) - built_in - {FINAL_ANSWER}
     declared = {
         tool: names for tool, names in (parameters or {}).items() if tool in (recorded | requested) & stubs
     }
     sources = [snippet.source for snippet in python]
-    spec = replace(_build_spec(run, stubs, fixtures, limits), imports=find_heavy_imports(sources))
+    spec = replace(_build_spec(run, stubs, fixtures, limits), imports=list_heavy_imports(sources))
     if otherwise:
-        spec = replace(spec, fixtures=_shift_fixtures(spec.fixtures, fixtures, sources))
+        spec = replace(spec, fixtures=_build_shifted_fixtures(spec.fixtures, fixtures, sources))
     prelude = build_prelude(sources, fixtures.seed, built_in, declared)
     return Plan(
         names,
@@ -103,7 +103,7 @@ def plan_replay(
         spec,
         prelude,
         fixtures,
-        collect_recorded_tables(run),
+        build_recorded_tables(run),
     )
 
 
@@ -113,31 +113,31 @@ def _build_spec(
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
         files=fixture_set.files,
-        limits=limits.choose(run),
+        limits=limits.build_limits(run),
         fixtures=Fixtures(
             seed=fixture_set.seed,
-            clock=_choose_clock(run, fixture_set),
+            clock=_find_clock(run, fixture_set),
             http=fixture_set.http,
             packages=fixture_set.packages if pins_packages_of(fixture_set, Ecosystem.PIP) else None,
         ),
     )
 
 
-def _shift_fixtures(found: Fixtures, fixture_set: FixtureSet, sources: Sequence[str]) -> Fixtures:
+def _build_shifted_fixtures(found: Fixtures, fixture_set: FixtureSet, sources: Sequence[str]) -> Fixtures:
     clock = found.clock
     if clock is not None and fixture_set.clock_s is None:
         clock = replace(clock, start_s=clock.start_s + ANOTHER_TIME_S)
     return replace(found, clock=clock, hash_seed=int(any(map(makes_sets, sources))))
 
 
-def _choose_clock(run: Run, fixture_set: FixtureSet) -> Clock | None:
+def _find_clock(run: Run, fixture_set: FixtureSet) -> Clock | None:
     if fixture_set.clock_s is not None:
         return Clock(fixture_set.clock_s)
     started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
     return Clock(started_ns / 1e9) if started_ns else None
 
 
-def _collect_calls(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
+def _list_calls(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
     """Return every recorded call once."""
     calls: list[tuple[RecordedCall, str | None]] = []
     for step in run.steps:
@@ -149,12 +149,12 @@ def _collect_calls(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
     return tuple((call, owner) for call, owner in calls if call.replayable and call.tool != FINAL_ANSWER)
 
 
-def _collect_requested_tools(run: Run) -> frozenset[str]:
+def _list_requested_tools(run: Run) -> frozenset[str]:
     requested = {call.name for step in run.steps for call in step.requested if call.name.isidentifier()}
     return frozenset(requested - BUILTINS)
 
 
-def _find_working_calls(run: Run, names: Mapping[str, Names]) -> frozenset[str]:
+def _list_working_calls(run: Run, names: Mapping[str, Names]) -> frozenset[str]:
     """Return names called by snippets that ended well on record: there they existed."""
     return frozenset[str]().union(
         *(

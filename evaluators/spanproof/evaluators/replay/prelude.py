@@ -56,7 +56,7 @@ _LOOKING = ("inspect", "help(")
 _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
 
 
-def find_heavy_imports(sources: Sequence[str]) -> tuple[str, ...]:
+def list_heavy_imports(sources: Sequence[str]) -> tuple[str, ...]:
     """Return the heavy packages these sources mention, for `SessionSpec.imports`."""
     return tuple(user for user in _NUMPY_USERS if any(user in source for source in sources))
 
@@ -79,7 +79,7 @@ def build_prelude(
     tools = [f"({tool}, {list(names)!r})" for tool, names in declared.items() if _is_writable(tool, names)]
     if tools and any(word in source for source in sources for word in _LOOKING):
         parts.append(_SIGNATURES.format(tools=", ".join(tools)))
-    if find_heavy_imports(sources):
+    if list_heavy_imports(sources):
         parts.append(_NUMPY.format(seed=seed))
     names = ", ".join(sorted(built_in))
     if names:

@@ -47,16 +47,16 @@ class Programs:
     recorded: RecordedTables = field(default_factory=RecordedTables)
     _changes: list[str] = field(default_factory=list)
 
-    def reason_against(self, snippet: Snippet) -> str | None:
+    def find_obstacle(self, snippet: Snippet) -> str | None:
         """Return why a snippet cannot be replayed, None where it can."""
         if snippet.language is not Language.SQL or self.fixtures.database is not None:
             return None
         if not self.recorded.script:
             return NO_DATABASE
-        why = self.recorded.reason_against(snippet)
+        why = self.recorded.find_obstacle(snippet)
         return f"its database is not on the trace, and {why}" if why is not None else None
 
-    def execute(self, snippet: Snippet) -> Execution:
+    def run_snippet(self, snippet: Snippet) -> Execution:
         """Run one.
 
         Raises:
@@ -65,10 +65,10 @@ class Programs:
             SandboxBroken: it failed.
         """
         if snippet.language is Language.SQL:
-            return self._query(snippet.source)
+            return self._run_query(snippet.source)
         return self.sandbox.run(self._build_program(snippet.language, snippet.source))
 
-    def _query(self, source: str) -> Execution:
+    def _run_query(self, source: str) -> Execution:
         mark = f"replayed-{digest('sql', source)[:12]}"
         before = "".join(f"{change.rstrip().rstrip(';')}\n;\n" for change in self._changes)
         front = f"{before}SELECT '{mark}' AS mark;\n" if before else ""

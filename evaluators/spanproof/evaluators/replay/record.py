@@ -107,13 +107,13 @@ class Record:
         return self.failure_class not in (None, FailureClass.OK)
 
 
-def recorded_class(error: SpanError | None) -> FailureClass:
+def classify_recorded_error(error: SpanError | None) -> FailureClass:
     """Return the failure class of a recorded error, `ok` for none."""
     if error is None:
         return FailureClass.OK
     if _is_refused(error):
         return FailureClass.PERMISSION_DENIED
-    if _is_framework_worded(error) and _strip_message(error).startswith(_PARSE_FORMS):
+    if _is_framework_worded(error) and _get_plain_message(error).startswith(_PARSE_FORMS):
         return FailureClass.SYNTAX_ERROR
     if find_raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
@@ -143,11 +143,11 @@ def find_raised_type(error: SpanError) -> str | None:
     own = next((name for name in names if name not in _WRAPPERS), None)
     if own is not None:
         return own
-    worded = _parse_worded_type(_strip_message(error)) if _is_framework_worded(error) else None
+    worded = _find_worded_type(_get_plain_message(error)) if _is_framework_worded(error) else None
     return worded or (names[-1] if names else None)
 
 
-def _parse_worded_type(message: str) -> str | None:
+def _find_worded_type(message: str) -> str | None:
     """Return the type in a message that is the framework's, or in a traceback it handed on."""
     local = _RAISED_FORM.match(message)
     if local is not None:
@@ -168,7 +168,7 @@ def read_record(snippet: Snippet) -> Record:
     nothing = snippet.error is None and stdout is None and output is None and shown is None
     if nothing:
         return Record(None)
-    failure_class = recorded_class(snippet.error)
+    failure_class = classify_recorded_error(snippet.error)
     if snippet.error is None and snippet.language in _PROGRAMS:
         failure_class = _classify_exit(output.value if output is not None else _decode_document(shown))
     if failure_class is FailureClass.SYNTAX_ERROR:
@@ -211,7 +211,7 @@ def _classify_exit(value: JsonValue) -> FailureClass:
 def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
     """Return what was printed, the value, its text as the agent saw it, and other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
-    form = _match_observation(snippet.observation) if snippet.observation is not None else None
+    form = _find_observation(snippet.observation) if snippet.observation is not None else None
     if form is None:
         apart = stdout is not None or output is not None
         return stdout, output, None, None if apart else snippet.observation
@@ -223,11 +223,11 @@ def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | N
 
 # Five evaluators read the record of each snippet, and what was shown may have megabytes.
 @lru_cache(maxsize=16)
-def _match_observation(observation: str) -> re.Match[str] | None:
+def _find_observation(observation: str) -> re.Match[str] | None:
     return _OBSERVATION.match(observation)
 
 
-def _strip_message(error: SpanError) -> str:
+def _get_plain_message(error: SpanError) -> str:
     return error.message.strip().removeprefix("AgentExecutionError: ").removeprefix("InterpreterError: ")
 
 
@@ -248,14 +248,14 @@ def _is_interpreter_error(error: SpanError, source: str) -> bool:
         return False
     if find_raised_type(error) in ("InterpreterError", "NotImplementedError"):
         return True
-    worded = _RAISED_FORM.match(_strip_message(error))
+    worded = _RAISED_FORM.match(_get_plain_message(error))
     return worded is not None and worded["type"] == "InterpreterError" and bool(_HANDLER.search(source))
 
 
 def _is_refused(error: SpanError) -> bool:
     if not _is_framework_worded(error):
         return False
-    message = _strip_message(error)
+    message = _get_plain_message(error)
     worded = _RAISED_FORM.match(message)
     if worded is not None:
         if worded["type"] != "InterpreterError":

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from spanproof.reading.tables import Table, parse_table
+from spanproof.reading.tables import Table, find_table
 from spanproof.trace import JsonValue, Language, Run, Snippet
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class RecordedTables:
     sources: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
 
-    def reason_against(self, snippet: Snippet) -> str | None:
+    def find_obstacle(self, snippet: Snippet) -> str | None:
         """Return why a query cannot be run against these tables alone, None where it can."""
         from sqlglot import exp
 
         if snippet.id in self.sources:
             return "the tables are made of its own result"
-        query = _parse_portable_query(snippet.source)
+        query = _find_portable_query(snippet.source)
         if query is None:
             return "it is no query that means the same to every engine"
         defined = {expression.alias_or_name.lower() for expression in query.find_all(exp.CTE)}
@@ -83,7 +83,7 @@ class RecordedTables:
         return sorted({column.name.lower() for column in query.find_all(exp.Column)} - names - {"*", ""})
 
 
-def collect_recorded_tables(run: Run) -> RecordedTables:
+def build_recorded_tables(run: Run) -> RecordedTables:
     """Return the tables of which queries of this run read every row; none where it wrote to its database."""
     executed = [snippet for snippet in run.snippets if snippet.executed and snippet.language is Language.SQL]
     if any(_writes(snippet.source) for snippet in executed):
@@ -105,7 +105,7 @@ def collect_recorded_tables(run: Run) -> RecordedTables:
 def _build_recorded_tables(tables: Mapping[str, Table], sources: frozenset[str]) -> RecordedTables:
     rows = [row for table in tables.values() for row in table.rows]
     texts = frozenset(cell for row in rows for cell in row if isinstance(cell, str))
-    script = "\n".join(line for name, table in tables.items() for line in _build_statements(name, table))
+    script = "\n".join(line for name, table in tables.items() for line in _iter_statements(name, table))
     columns = {name: frozenset(map(str.lower, table.columns)) for name, table in tables.items()}
     return RecordedTables(columns, script, sources, texts)
 
@@ -123,7 +123,7 @@ def _list_portable_nodes() -> tuple[type[exp.Expr], ...]:
     return *shape, *parts, *logic, *other, *sums, exp.Subquery, exp.Union, exp.With, exp.CTE
 
 
-def _parse_portable_query(source: str) -> exp.Expr | None:
+def _find_portable_query(source: str) -> exp.Expr | None:
     """Parse a query made of what every dialect takes to mean the same, None where it is another."""
     if len(source) > _MAX_QUERY:
         return None
@@ -155,12 +155,12 @@ def _writes(source: str) -> bool:
 
 def _read_whole_table(snippet: Snippet) -> tuple[str, Table | None]:
     """Return the name of the table that a query read as a whole, and its columns and rows."""
-    query = _parse_portable_query(snippet.source)
+    query = _find_portable_query(snippet.source)
     if query is None or snippet.error is not None or snippet.truncated:
         return "", None
     name, columns = _read_selection(query)
     text = snippet.observation or snippet.logs or ""
-    table = parse_table(text, columns, exact=True) if name else None
+    table = find_table(text, columns, exact=True) if name else None
     if table is None or not 0 < len(table.rows) <= _MAX_ROWS:
         return "", None
     if len(table.rows) % _CAP == 0 or _CUT.search(text):
@@ -190,17 +190,17 @@ def _read_selection(query: exp.Expr) -> tuple[str, tuple[str, ...]]:
     return source.name.lower(), tuple(column.name for column in selected)
 
 
-def _build_statements(name: str, table: Table) -> Iterator[str]:
+def _iter_statements(name: str, table: Table) -> Iterator[str]:
     """Yield the statements that make a table."""
-    kinds = [_infer_kind([row[at] for row in table.rows]) for at in range(len(table.columns))]
-    columns = [f"{_quote_name(name)} {kind}" for name, kind in zip(table.columns, kinds, strict=True)]
-    yield f"CREATE TABLE {_quote_name(name)} ({', '.join(columns)});"
+    kinds = [_classify_cells([row[at] for row in table.rows]) for at in range(len(table.columns))]
+    columns = [f"{_format_name(name)} {kind}" for name, kind in zip(table.columns, kinds, strict=True)]
+    yield f"CREATE TABLE {_format_name(name)} ({', '.join(columns)});"
     for row in table.rows:
         cells = ", ".join(_format_literal(cell, kind) for cell, kind in zip(row, kinds, strict=True))
-        yield f"INSERT INTO {_quote_name(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
+        yield f"INSERT INTO {_format_name(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
 
 
-def _infer_kind(cells: Sequence[JsonValue]) -> str:
+def _classify_cells(cells: Sequence[JsonValue]) -> str:
     values = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
     if values and all(not isinstance(value, bool) and _NUMBER.match(str(value)) for value in values):
         return "DOUBLE" if any("." in str(value) for value in values) else "BIGINT"
@@ -213,5 +213,5 @@ def _format_literal(cell: JsonValue, kind: str) -> str:
     return str(cell) if kind != "VARCHAR" else "'" + str(cell).replace("'", "''") + "'"
 
 
-def _quote_name(name: str) -> str:
+def _format_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

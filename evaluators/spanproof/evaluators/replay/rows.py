@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from spanproof.evaluators.replay.compare import Agreement
 from spanproof.evaluators.replay.record import Record
-from spanproof.reading.tables import MAX_TABLE_TEXT, parse_table
+from spanproof.reading.tables import MAX_TABLE_TEXT, find_table
 from spanproof.sandbox import Execution, FailureClass, JsonValue
 from spanproof.trace.dialects.decode import decode_document
 
@@ -41,7 +41,7 @@ def compare_rows(record: Record, execution: Execution, source: str) -> Agreement
     columns, replayed = result["columns"], result["rows"]
     assert isinstance(columns, list)
     assert isinstance(replayed, list)
-    recorded = parse_rows(_select_result(record), [str(column) for column in columns])
+    recorded = find_rows(_get_result(record), [str(column) for column in columns])
     if recorded is None:
         return Agreement(None, "the record does not hold the rows in a form that is known")
     return _compare_parsed_rows(
@@ -49,7 +49,7 @@ def compare_rows(record: Record, execution: Execution, source: str) -> Agreement
     )
 
 
-def parse_rows(result: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
+def find_rows(result: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
     """Return the rows in what a tool gave; None where it holds no rows.
 
     Args:
@@ -59,20 +59,18 @@ def parse_rows(result: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
     if isinstance(result, str):
         document = decode_document(result) if len(result) <= MAX_TABLE_TEXT else result
         if not isinstance(document, str):
-            return parse_rows(document, columns)
-        table = parse_table(result, columns, exact=True)
+            return find_rows(document, columns)
+        table = find_table(result, columns, exact=True)
         return None if table is None else [_normalise_row(row) for row in table.rows]
     if isinstance(result, dict):
         rows = result.get("rows", result.get("data"))
-        return (
-            parse_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(result.values()))]
-        )
+        return find_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(result.values()))]
     if isinstance(result, list):
         return [_normalise_row(_list_cells(row)) for row in result]
     return [_normalise_row([result])] if isinstance(result, int | float) else None
 
 
-def _select_result(record: Record) -> JsonValue:
+def _get_result(record: Record) -> JsonValue:
     if record.output is not None:
         return record.output.value
     return record.shown if record.shown is not None else record.stdout
@@ -89,7 +87,7 @@ def _compare_parsed_rows(recorded: list[_Row], replayed: list[_Row], source: str
     number, (left, right) = next(
         (at, pair) for at, pair in enumerate(zip(recorded, replayed, strict=True), 1) if pair[0] != pair[1]
     )
-    difference = f"row {number} recorded {_quote_row(left)!r}, replayed {_quote_row(right)!r}"
+    difference = f"row {number} recorded {_format_row(left)!r}, replayed {_format_row(right)!r}"
     return Agreement(agrees=False, difference=difference)
 
 
@@ -114,6 +112,6 @@ def _normalise_cell(value: JsonValue) -> str:
         return text
 
 
-def _quote_row(row: _Row) -> str:
+def _format_row(row: _Row) -> str:
     text = " | ".join(row)
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"

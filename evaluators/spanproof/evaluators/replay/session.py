@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from spanproof.evaluators.model import Replay, ReplayBreak, ReplayedStep
 from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_in_expression
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
-from spanproof.evaluators.replay.flaky import mark_flaky_steps
+from spanproof.evaluators.replay.flaky import with_flaky_steps
 from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, has_ended_session
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
-from spanproof.evaluators.replay.names import trim_to_final_answer
-from spanproof.evaluators.replay.plan import Plan, plan_replay
+from spanproof.evaluators.replay.names import without_code_after_answer
+from spanproof.evaluators.replay.plan import Plan, build_plan
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
 from spanproof.evaluators.replay.programs import Programs
 from spanproof.evaluators.replay.state import State
@@ -79,35 +79,37 @@ def replay_run(
     """
     if not any(snippet.executed for snippet in run.snippets):
         return Replay(run.span_id, sandbox.name)
-    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters, limits=limits))
+    replay = _run_closest_replay(run, scans, sandbox, build_plan(run, fixtures, parameters, limits=limits))
     if not (repeat or any(step.agrees is False for step in replay.steps)):
         return replay
-    other = plan_replay(run, fixtures, parameters, otherwise=True, limits=limits)
-    return mark_flaky_steps(replay, _replay_closest(run, scans, sandbox, other))
+    other = build_plan(run, fixtures, parameters, otherwise=True, limits=limits)
+    return with_flaky_steps(replay, _run_closest_replay(run, scans, sandbox, other))
 
 
-def _replay_closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
+def _run_closest_replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
     """Return the replay under that reading of untyped results that agrees with the record more often."""
-    replay = _replay(run, scans, sandbox, plan, as_text=False)
+    replay = _run_replay(run, scans, sandbox, plan, as_text=False)
     all_agree = _count_agreeing(replay) == len(replay.steps)
     if all_agree or not any(has_two_readings(call) for call, _ in plan.calls):
         return replay
     # The record does not say whether a result was a value or its text: the reading that fits is the true one.
-    other = _replay(run, scans, sandbox, plan, as_text=True)
+    other = _run_replay(run, scans, sandbox, plan, as_text=True)
     return other if _count_agreeing(other) > _count_agreeing(replay) else replay
 
 
-def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
+def _run_replay(
+    run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool
+) -> Replay:
     tape = Tape(plan.calls, plan.parameters, existing=plan.requested, as_text=as_text)
     interpreter = Interpreter(sandbox, plan.spec, tape, plan.prelude)
     replaying = _Replaying(plan, scans, sandbox, tape, interpreter)
     try:
         for snippet in run.snippets:
             if snippet.executed:
-                replaying.take(snippet)
+                replaying.handle_snippet(snippet)
     finally:
         interpreter.close()
-    steps = tuple(replaying.amended(interpreter.amended))
+    steps = tuple(replaying.list_amended_steps(interpreter.amended))
     return Replay(run.span_id, sandbox.name, steps, dict(replaying.unreplayed), dict(replaying.breaks))
 
 
@@ -141,28 +143,28 @@ class _Replaying:
         self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
         self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock, self.plan.tables)
 
-    def take(self, snippet: Snippet) -> None:
+    def handle_snippet(self, snippet: Snippet) -> None:
         """Replay one snippet, or note why not."""
         reason = self._find_obstacle(snippet)
         if reason is not None:
-            self._leave_out(snippet, reason)
+            self._record_unreplayed(snippet, reason)
             return
         if self.spent_s > MAX_RUN_S:
-            self._break_off(snippet, ReplayBreak.SPENT_TIME)
+            self._record_break(snippet, ReplayBreak.SPENT_TIME)
             return
-        self.tape.turn_to(snippet.id)
+        self.tape.start_snippet(snippet.id)
         try:
-            execution = self._execute_with_retry(snippet)
+            execution = self._run_with_retry(snippet)
         except (UnsupportedLanguage, UnsupportedFixtures) as problem:
-            self._leave_out(snippet, str(problem))
+            self._record_unreplayed(snippet, str(problem))
             return
         if isinstance(execution, ReplayBreak):
-            self._break_off(snippet, execution)
+            self._record_break(snippet, execution)
             return
         self.spent_s += execution.wall_s
         if snippet.id in self.plan.names:
             self.numbers[self.interpreter.executed - 1] = len(self.steps)
-        self._compare(snippet, execution)
+        self._record_comparison(snippet, execution)
         names = self.plan.names.get(snippet.id)
         if names is None:
             return
@@ -171,11 +173,11 @@ class _Replaying:
             # The run went on from here with variables the replay did not come to bind.
             well = execution.failure_class is FailureClass.OK  # by `os._exit(0)`: the interpreter is gone
             ended = "the interpreter" if well else f"in {execution.failure_class}"
-            self.state.lose(names, f"its replay ended {ended}", cut=False)
+            self.state.record_lost(names, f"its replay ended {ended}", cut=False)
         else:
-            self.state.bind(names.bound)
+            self.state.record_bound(names.bound)
 
-    def amended(self, late: Mapping[int, Execution]) -> list[ReplayedStep]:
+    def list_amended_steps(self, late: Mapping[int, Execution]) -> list[ReplayedStep]:
         """Return the steps, with what was left running by one and attempted later added to that one."""
         steps = list(self.steps)
         for number, execution in late.items():
@@ -195,37 +197,37 @@ class _Replaying:
             return f"{snippet.language} is no program"
         if snippet.language.value not in self.sandbox.languages:
             return f"the backend {self.sandbox.name!r} has no {snippet.language}"
-        unprovided = self.programs.reason_against(snippet)
+        unprovided = self.programs.find_obstacle(snippet)
         if unprovided is not None:
             return unprovided
         hidden = next((c for c in snippet.tape if not c.replayable and c.tool != FINAL_ANSWER), None)
         if hidden is not None:
             return f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
         names = self.plan.names.get(snippet.id)
-        return self.state.missing(names) if names is not None else None
+        return self.state.find_missing(names) if names is not None else None
 
-    def _leave_out(self, snippet: Snippet, reason: str) -> None:
+    def _record_unreplayed(self, snippet: Snippet, reason: str) -> None:
         self.unreplayed[snippet.id] = reason
         names = self.plan.names.get(snippet.id)
         if names is not None:
-            self.state.lose(names, reason, cut=snippet.truncated)
+            self.state.record_lost(names, reason, cut=snippet.truncated)
 
-    def _break_off(self, snippet: Snippet, cause: ReplayBreak) -> None:
+    def _record_break(self, snippet: Snippet, cause: ReplayBreak) -> None:
         self.breaks[snippet.id] = cause
-        self._leave_out(snippet, _BREAKS[cause])
+        self._record_unreplayed(snippet, _BREAKS[cause])
 
-    def _execute_with_retry(self, snippet: Snippet) -> Execution | ReplayBreak:
+    def _run_with_retry(self, snippet: Snippet) -> Execution | ReplayBreak:
         """Run a snippet, once more where the sandbox fails in it; return how it failed where it did twice.
 
         Raises:
             SandboxBroken: the sandbox fails otherwise, or for a harmless program too: it is not the snippet.
         """
         try:
-            return self._execute(snippet)
+            return self._run_snippet(snippet)
         except (StepBroke, NotRebuilt):
             self.tape.start_over()
         try:
-            return self._execute(snippet)
+            return self._run_snippet(snippet)
         except (StepBroke, NotRebuilt) as broken:
             if not _runs_harmless(self.sandbox):
                 raise
@@ -233,18 +235,18 @@ class _Replaying:
                 return ReplayBreak.NOT_REBUILT
             return ReplayBreak.SILENCED_SANDBOX if broken.silent else ReplayBreak.ENDED_SANDBOX
 
-    def _execute(self, snippet: Snippet) -> Execution:
+    def _run_snippet(self, snippet: Snippet) -> Execution:
         if snippet.id not in self.plan.names:
             try:
-                return self.programs.execute(snippet)
+                return self.programs.run_snippet(snippet)
             except SandboxBroken as broken:
                 raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
-        return self.interpreter.execute(_trim_source(snippet))
+        return self.interpreter.run_step(_get_source(snippet))
 
-    def _compare(self, snippet: Snippet, execution: Execution) -> None:
+    def _record_comparison(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)
         names = self.plan.names.get(snippet.id)
-        final_answer = self._read_final_answer(snippet, execution)
+        final_answer = self._find_final_answer(snippet, execution)
         if final_answer is not None:
             execution = replace(
                 execution,
@@ -255,14 +257,14 @@ class _Replaying:
         is_known = final_answer is not None or (names is not None and ends_in_expression(snippet.source))
         cut = execution.result_characters is not None
         output = Replayed(execution.result, execution.result_text, is_known, cut)
-        found = self.weighing.weigh(snippet, names, execution, output, self.tape)
+        found = self.weighing.evaluate_step(snippet, names, execution, output, self.tape)
         self.steps.append(ReplayedStep(snippet, execution, divergences, found.agrees, found.difference))
 
-    def _read_final_answer(self, snippet: Snippet, execution: Execution) -> Execution | None:
+    def _find_final_answer(self, snippet: Snippet, execution: Execution) -> Execution | None:
         """Return the argument of `final_answer` where it was called, and is not the last value anyway."""
         if execution.failure_class is not FailureClass.OK or not self._gives_aside(snippet):
             return None
-        return self.interpreter.final_answer()
+        return self.interpreter.find_final_answer()
 
     def _gives_aside(self, snippet: Snippet) -> bool:
         """Whether it calls `final_answer`, and its last value is another."""
@@ -293,5 +295,5 @@ def _runs_harmless(sandbox: Sandbox) -> bool:
         return False
 
 
-def _trim_source(snippet: Snippet) -> str:
-    return trim_to_final_answer(snippet.source) if snippet.is_final else snippet.source
+def _get_source(snippet: Snippet) -> str:
+    return without_code_after_answer(snippet.source) if snippet.is_final else snippet.source

@@ -26,23 +26,23 @@ _DOCUMENT_CHARACTERS = 256 * 1024
 Parameters = tuple[str, ...]
 
 
-def parameters_in(trace: Trace) -> dict[str, Parameters]:
+def read_parameters(trace: Trace) -> dict[str, Parameters]:
     """Return parameter names by tool."""
     found: dict[str, Parameters] = {}
     differing: set[str] = set()
     for span in trace.spans:
-        for tool, parameters in _parse_definitions(span):
+        for tool, parameters in _iter_definitions(span):
             if found.setdefault(tool, parameters) != parameters:
                 differing.add(tool)
     return {tool: parameters for tool, parameters in found.items() if tool not in differing}
 
 
-def tools_in(spans: Iterable[Span]) -> frozenset[str]:
+def list_offered_tools(spans: Iterable[Span]) -> frozenset[str]:
     """Return the names of the tools that these spans say a model was offered."""
-    return frozenset(name for span in spans for name in _find_tool_names(span))
+    return frozenset(name for span in spans for name in _iter_tool_names(span))
 
 
-def _find_tool_names(span: Span) -> Iterator[str]:
+def _iter_tool_names(span: Span) -> Iterator[str]:
     for key, value in span.attributes.items():
         listed: object = None
         if isinstance(value, str) and key == genai.TOOL_DEFINITIONS:
@@ -55,29 +55,29 @@ def _find_tool_names(span: Span) -> Iterator[str]:
                 yield function["name"]
 
 
-def _parse_definitions(span: Span) -> Iterator[tuple[str, Parameters]]:
+def _iter_definitions(span: Span) -> Iterator[tuple[str, Parameters]]:
     for key, value in span.attributes.items():
         if not isinstance(value, str):
             continue
         if key == genai.TOOL_DEFINITIONS:
             listed = _decode_json(value)
             for definition in listed if isinstance(listed, list) else []:
-                yield from _parse_definition(definition)
+                yield from _iter_definition(definition)
         elif _LISTED.fullmatch(key):
-            yield from _parse_definition(_decode_json(value))
+            yield from _iter_definition(_decode_json(value))
         elif key in _ON_CALLS and span.tool is not None:
-            yield from _parse_schema(span.tool.name, _decode_json(value))
+            yield from _iter_schema_parameters(span.tool.name, _decode_json(value))
 
 
-def _parse_definition(definition: object) -> Iterator[tuple[str, Parameters]]:
+def _iter_definition(definition: object) -> Iterator[tuple[str, Parameters]]:
     if not isinstance(definition, Mapping):
         return
     function = definition.get("function", definition)
     if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-        yield from _parse_schema(function["name"], function.get("parameters"))
+        yield from _iter_schema_parameters(function["name"], function.get("parameters"))
 
 
-def _parse_schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
+def _iter_schema_parameters(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
     """Yield the properties of a JSON schema; smolagents records the properties alone."""
     if not isinstance(schema, Mapping) or not schema or schema.get("additionalProperties"):
         return  # it may take more than it names

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
 from spanproof.evaluators.replay.interpreter import Interpreter, has_ended_session
-from spanproof.evaluators.replay.names import find_unbound_calls, read_names
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
+from spanproof.evaluators.replay.names import list_unbound_calls, read_names
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, list_heavy_imports
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import Clock, Execution, Fixtures, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
@@ -43,7 +43,7 @@ class ReplayedSource:
     lost_steps: tuple[int, ...] = ()
 
 
-def replay_sources(
+def run_sources(
     steps: Sequence[str],
     tape: Sequence[RecordedCall],
     tools: Mapping[str, Sequence[str]],
@@ -64,18 +64,18 @@ def replay_sources(
         SandboxBroken: it failed.
     """
     calls = Tape([(call, None) for call in tape], tools)
-    names = (calls.tools | find_unbound_calls(map(read_names, steps)) | tools.keys()) - {FINAL_ANSWER}
+    names = (calls.tools | list_unbound_calls(map(read_names, steps)) | tools.keys()) - {FINAL_ANSWER}
     stubs = tuple(ToolStub(name) for name in sorted(names))
     spec = SessionSpec(
-        tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=find_heavy_imports(steps)
+        tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=list_heavy_imports(steps)
     )
     interpreter = Interpreter(sandbox, spec, calls, build_prelude(steps, SEED, declared=tools))
     replayed: list[ReplayedSource] = []
     cut_off: tuple[int, ...] = ()
     try:
         for number, source in enumerate(steps, 1):
-            calls.turn_to(None)
-            execution = interpreter.execute(source)
+            calls.start_snippet(None)
+            execution = interpreter.run_step(source)
             ended = has_ended_session(execution)
             value, characters = _read_value(interpreter, source, execution)
             replayed.append(
@@ -95,7 +95,7 @@ def _leaves_answer_open(source: str) -> bool:
 def _read_value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
     """Return what the step gave, and how many characters that has where it is a text that was cut."""
     if _leaves_answer_open(source):
-        execution = interpreter.final_answer() or execution
+        execution = interpreter.find_final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):
         return execution.result_text, execution.result_characters
     return execution.result, None

@@ -26,26 +26,26 @@ class State:
     _lost: dict[str, str] = field(default_factory=dict)
     _cut_before: bool = False
 
-    def missing(self, names: Names) -> str | None:
+    def find_missing(self, names: Names) -> str | None:
         """Return why the state this snippet builds on is not there, None where it is."""
         used = (names.used & self._lost.keys()) - self.bound
         if used:
             name = min(used)
             return f"it depends on {name!r} of an earlier step, and {self._lost[name]}"
-        unknown = self.unknown(names)
+        unknown = self.list_unknown(names)
         if self._cut_before and unknown:
             return f"it depends on {min(unknown)!r}, which the cut part of an earlier step may define"
         return None
 
-    def unknown(self, names: Names) -> frozenset[str]:
+    def list_unknown(self, names: Names) -> frozenset[str]:
         """Return the names this snippet reads that nothing in the run defines."""
         return names.free - self.bound - self.tools
 
-    def bind(self, names: Iterable[str]) -> None:
+    def record_bound(self, names: Iterable[str]) -> None:
         """Record the names that a replayed step bound."""
         self.bound.update(names)
 
-    def lose(self, names: Names, reason: str, *, cut: bool) -> None:
+    def record_lost(self, names: Names, reason: str, *, cut: bool) -> None:
         """Record a step not replayed to its end: what it bound or may have changed is not as in the run."""
         changed = names.mentioned - self.tools
         self.bound -= changed

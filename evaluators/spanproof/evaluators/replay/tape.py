@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.call_matching import RecordedCalls, collect_parameters
+from spanproof.evaluators.call_matching import RecordedCalls, list_parameters
 from spanproof.evaluators.model import Divergence, DivergenceReason
 from spanproof.evaluators.replay.record import find_raised_type
 from spanproof.sandbox import JsonValue, ToolAnswer, ToolRequest
@@ -57,7 +57,7 @@ class Tape:
             as_text: give results whose type the producer did not declare as the text they were recorded in.
         """
         self._entries = [_Entry(call, owner) for call, owner in calls]
-        self._parameters = _collect_parameters(entry.call for entry in self._entries)
+        self._parameters = _get_parameters(entry.call for entry in self._entries)
         self._declared = {tool: tuple(names) for tool, names in (parameters or {}).items()}
         self._parameters.update(self._declared)
         self._of: dict[str, list[_Entry]] = {}
@@ -71,7 +71,7 @@ class Tape:
         self.divergences: list[Divergence] = []
         self.gave_text = False
 
-    def turn_to(self, snippet_id: str | None) -> None:
+    def start_snippet(self, snippet_id: str | None) -> None:
         """Start the snippet with this id: its own calls come first, and its divergences start afresh."""
         self._owner = snippet_id
         self._answered = []
@@ -82,22 +82,22 @@ class Tape:
         """Take back what the snippet at hand was answered: it runs again from its start."""
         for entry in self._answered:
             entry.used = False
-        self.turn_to(self._owner)
+        self.start_snippet(self._owner)
 
     @property
     def tools(self) -> frozenset[str]:
         """Names of the tools that were recorded."""
         return frozenset(self._of)
 
-    def answer(self, request: ToolRequest) -> ToolAnswer:
+    def handle_request(self, request: ToolRequest) -> ToolAnswer:
         """Answer one call off the tape; an unknown call is recorded as a divergence and raises inside."""
         same_tool = self._of.get(request.tool, [])
-        matching = self._find_matching(request)
+        matching = self._list_matching(request)
         misuse = self._find_misuse(request)
         if misuse is not None and not any(_is_verbatim(entry.call, request) for entry in same_tool):
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
         if not same_tool:
-            return self._record_divergence(request, DivergenceReason.UNKNOWN_TOOL)
+            return self._handle_divergence(request, DivergenceReason.UNKNOWN_TOOL)
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
@@ -106,19 +106,19 @@ class Tape:
                 self.gave_text = self.gave_text or isinstance(answer.result, str)
                 return answer
         used_up = DivergenceReason.EXHAUSTED if matching else DivergenceReason.UNKNOWN_ARGUMENTS
-        return self._record_divergence(request, used_up)
+        return self._handle_divergence(request, used_up)
 
-    def _find_matching(self, request: ToolRequest) -> list[_Entry]:
+    def _list_matching(self, request: ToolRequest) -> list[_Entry]:
         tool, entries = request.tool, self._of.get(request.tool, [])
         if tool not in self._sorted:
             arguments = [(entry.call.args, entry.call.kwargs) for entry in entries]
             self._sorted[tool] = RecordedCalls(self._parameters.get(tool, ()), arguments)
-        return [entries[at] for at in self._sorted[tool].matching(request.args, request.kwargs)]
+        return [entries[at] for at in self._sorted[tool].list_matching(request.args, request.kwargs)]
 
     def _build_answer(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
-            name = _resolve_raised_type(call.error)
-            return ToolAnswer(error_type=name, error_message=_strip_quotes(name, call.error.message))
+            name = _get_raised_type(call.error)
+            return ToolAnswer(error_type=name, error_message=_without_quotes(name, call.error.message))
         if call.result is None:
             return ToolAnswer()
         result = call.result.text if self._as_text and has_two_readings(call) else call.result.value
@@ -138,7 +138,7 @@ class Tape:
                 return f"got multiple values for argument {name!r}"
         return None
 
-    def _record_divergence(self, request: ToolRequest, reason: DivergenceReason) -> ToolAnswer:
+    def _handle_divergence(self, request: ToolRequest, reason: DivergenceReason) -> ToolAnswer:
         self.divergences.append(Divergence(request.tool, request.args, dict(request.kwargs), reason))
         if reason is DivergenceReason.UNKNOWN_TOOL and request.tool not in self._existing:
             # What a name that nothing defines raises, so that a tool the agent made up fails as it did.
@@ -149,7 +149,7 @@ class Tape:
         )
 
 
-def _resolve_raised_type(error: SpanError) -> str:
+def _get_raised_type(error: SpanError) -> str:
     """Return the class of the exception that left the tool, with its module where that is on record."""
     short = find_raised_type(error) or "RuntimeError"
     names = (name for name in (error.type, *error.chain) if name and name.rpartition(".")[2] == short)
@@ -167,15 +167,15 @@ def has_two_readings(call: RecordedCall) -> bool:
     return result is not None and not result.typed and not isinstance(result.value, str)
 
 
-def _collect_parameters(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
+def _get_parameters(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
     """Collect parameter names by tool, read off the recorded calls."""
     by_tool: dict[str, list[tuple[tuple[JsonValue, ...], Mapping[str, JsonValue]]]] = {}
     for call in calls:
         by_tool.setdefault(call.tool, []).append((call.args, call.kwargs))
-    return {tool: seen for tool, recorded in by_tool.items() if (seen := collect_parameters(recorded))}
+    return {tool: seen for tool, recorded in by_tool.items() if (seen := list_parameters(recorded))}
 
 
-def _strip_quotes(error_type: str, message: str) -> str:
+def _without_quotes(error_type: str, message: str) -> str:
     """Strip the quotes of `str(KeyError("a"))`, which is `'a'`: else it would be quoted twice."""
     if error_type.rpartition(".")[2] == "KeyError" and len(message) > 1 and message[0] == message[-1] == "'":
         return message[1:-1]

@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from spanproof.evaluators.model import NoReplay, NoReplayCause
-from spanproof.evaluators.replay.uses import find_uses
+from spanproof.evaluators.replay.uses import read_uses
 from spanproof.sandbox import Ecosystem, EnvironmentUnavailable, PackageSet
 from spanproof.trace import Language, Run, Trace
 
@@ -70,9 +70,9 @@ class TraceEnvironments:
         self._builds: dict[PackageSet, tuple[float, Future[None]]] = {}
         self._lock = threading.Lock()
 
-    def of(self, trace: Trace, run: Run) -> PackageSet | NoReplay | None:
+    def find_packages(self, trace: Trace, run: Run) -> PackageSet | NoReplay | None:
         """Return the package set to replay a run in; None where what is installed here will do."""
-        wanted = select_packages(trace, run, self._allowed)
+        wanted = find_allowed_packages(trace, run, self._allowed)
         if wanted is None:
             return None
         build = self._build(wanted)
@@ -98,15 +98,15 @@ class TraceEnvironments:
             begun, build = self._builds.get(wanted, (0.0, None))
             is_over = build is not None and build.done() and build.exception() is not None
             if build is None or (is_over and time.monotonic() - begun > RETRY_AFTER_S):
-                build = self._pool.submit(self._ensure_environment, wanted)
+                build = self._pool.submit(self._add_environment, wanted)
                 self._builds[wanted] = time.monotonic(), build
             return build
 
-    def _ensure_environment(self, wanted: PackageSet) -> None:
+    def _add_environment(self, wanted: PackageSet) -> None:
         self._environments.lease(wanted).close()
 
 
-def select_packages(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:
+def find_allowed_packages(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:
     """Return the allowed packages that a run's code imports, as its process had them.
 
     None where all are installed here, and where none is allowed: the names come out of a trace, which anyone
@@ -117,7 +117,7 @@ def select_packages(trace: Trace, run: Run, allowed: Collection[str]) -> Package
         return None
     by_name = {_normalise_name(name): (name, release) for name, release in recorded.packages.items()}
     pins: dict[str, str] = {}
-    for module in _collect_modules(run):
+    for module in _list_modules(run):
         name = _normalise_name(module)
         found = by_name.get(name) or by_name.get(_normalise_name(_PROVIDERS.get(module.lower(), "")))
         is_allowed = found is not None and (_ANY in allowed or _normalise_name(found[0]) in allowed)
@@ -128,13 +128,13 @@ def select_packages(trace: Trace, run: Run, allowed: Collection[str]) -> Package
     return PackageSet(Ecosystem.PIP, tuple(f"{name}=={release}" for name, release in sorted(pins.items())))
 
 
-def _collect_modules(run: Run) -> frozenset[str]:
+def _list_modules(run: Run) -> frozenset[str]:
     """Return the top-level modules that the executed Python of a run imports."""
     found: set[str] = set()
     aliases: dict[str, str] = {}
     for snippet in run.snippets:
         if snippet.executed and snippet.language is Language.PYTHON:
-            uses, aliases = find_uses(snippet.source, aliases)
+            uses, aliases = read_uses(snippet.source, aliases)
             found |= {use.module.partition(".")[0] for use in uses}
     return frozenset(found)
 

@@ -104,17 +104,17 @@ class Typed:
     _may_exist: set[str] = field(default_factory=set)
     _certain: bool = True
 
-    def uses_in(self, source: str, aliases: Mapping[str, str]) -> list[Use]:
+    def list_uses(self, source: str, aliases: Mapping[str, str]) -> list[Use]:
         """Return the attributes of instances this snippet relies on."""
         try:
             tree = ast.parse(source)
-            self._read(tree, source)
-            return self._collect_uses(tree, aliases) if self._certain else []
+            self._update_types(tree, source)
+            return self._list_tree_uses(tree, aliases) if self._certain else []
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._certain = False  # it may have bound anything before it broke
             return []
 
-    def _read(self, tree: ast.Module, source: str) -> None:
+    def _update_types(self, tree: ast.Module, source: str) -> None:
         names = read_names(source)
         if names.star_import or names.used & _UNSEEN:
             self._certain = False
@@ -129,33 +129,33 @@ class Typed:
             self.types.pop(name, None)
         self._bound |= names.assigned
 
-    def _collect_uses(self, tree: ast.Module, aliases: Mapping[str, str]) -> list[Use]:
+    def _list_tree_uses(self, tree: ast.Module, aliases: Mapping[str, str]) -> list[Use]:
         uses: list[Use] = []
-        bindings = list(_list_bindings(tree))
+        bindings = list(_iter_bindings(tree))
         for statement in tree.body:
-            uses += self._find_statement_uses(statement, aliases)
+            uses += self._iter_statement_uses(statement, aliases)
             target = _find_only_target(statement)
             if target is not None and bindings.count(target) == 1:
                 value = statement.value  # type: ignore[attr-defined]
-                type_name = self._infer_type(value, aliases)
+                type_name = self._find_type(value, aliases)
                 if type_name is not None:
                     self.types[target] = type_name
         return uses
 
-    def _find_statement_uses(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
+    def _iter_statement_uses(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
         """Yield uses of one statement; code in functions runs at another time, and `try` tests itself."""
         called = set()
-        for node in _walk_statement(statement):
+        for node in _iter_statement_nodes(statement):
             if isinstance(node, ast.Call):
                 called.add(node.func)
             if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)):
                 continue
-            type_name = self._infer_type(node.value, aliases)
+            type_name = self._find_type(node.value, aliases)
             if type_name is not None and node.attr not in self._may_exist:
                 name = f"{type_name}().{node.attr}{'()' if node in called else ''}"
                 yield Use(name, type_name, node.lineno)
 
-    def _infer_type(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
+    def _find_type(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
         if isinstance(value, ast.Name):
             return self.types.get(value.id)
         if isinstance(value, ast.Constant):
@@ -165,17 +165,17 @@ class Typed:
             return f"builtins.{_LITERALS[type(value)]}"
         if not isinstance(value, ast.Call) or _gives_another(value):
             return None
-        dotted = self._resolve_dotted(value.func, aliases)
+        dotted = self._find_dotted_name(value.func, aliases)
         return dotted if dotted in _CLASSES else _RETURNS.get(dotted or "")
 
-    def _resolve_dotted(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
+    def _find_dotted_name(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
         """Return the function's name from its module or its instance on."""
         if isinstance(function, ast.Name):
             if function.id in aliases:
                 return aliases[function.id]
             return None if function.id in self._bound else f"builtins.{function.id}"
         if isinstance(function, ast.Attribute):
-            type_name = self._infer_type(function.value, aliases)
+            type_name = self._find_type(function.value, aliases)
             if type_name is not None:
                 return f"{type_name}().{function.attr}"
             names = ast.unparse(function).split(".")
@@ -207,7 +207,7 @@ def _find_only_target(statement: ast.stmt) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def _list_bindings(tree: ast.AST) -> Iterator[str]:
+def _iter_bindings(tree: ast.AST) -> Iterator[str]:
     """Yield every name that is bound or unbound anywhere, as often as it is."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -226,7 +226,7 @@ def _list_bindings(tree: ast.AST) -> Iterator[str]:
             yield from node.names * 2
 
 
-def _walk_statement(node: ast.AST) -> Iterator[ast.AST]:
+def _iter_statement_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that run with a statement, from the outside in."""
     if isinstance(
         node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Try | ast.TryStar
@@ -234,4 +234,4 @@ def _walk_statement(node: ast.AST) -> Iterator[ast.AST]:
         return
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from _walk_statement(child)
+        yield from _iter_statement_nodes(child)

@@ -26,7 +26,7 @@ class Use:
     line: int
 
 
-def find_uses(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[str, str]]:
+def read_uses(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[str, str]]:
     """Return the uses of a snippet, and the aliases that hold after it.
 
     Args:
@@ -41,7 +41,7 @@ def find_uses(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[
     collector = _Collector({name: dotted for name, dotted in aliases.items() if name not in rebound})
     collector.rebound = rebound
     try:
-        collector.tested = _find_tested_names(tree)
+        collector.tested = _list_tested_names(tree)
         collector.visit(tree)
     except RecursionError:  # an expression thousands deep: what was found so far is true all the same
         pass
@@ -61,7 +61,7 @@ class _Collector(ast.NodeVisitor):
         for alias in node.names:
             self._add(alias.name, alias.name, node.lineno)
             top = alias.name.split(".")[0]
-            self._bind(alias.asname or top, alias.name if alias.asname else top)
+            self._record_alias(alias.asname or top, alias.name if alias.asname else top)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.level or node.module is None or node.module == "__future__":
@@ -71,7 +71,7 @@ class _Collector(ast.NodeVisitor):
             if alias.name != "*":
                 dotted = f"{node.module}.{alias.name}"
                 self._add(dotted, node.module, node.lineno)
-                self._bind(alias.asname or alias.name, dotted)
+                self._record_alias(alias.asname or alias.name, dotted)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         attributes: list[str] = []
@@ -97,7 +97,7 @@ class _Collector(ast.NodeVisitor):
         for part in rest:
             self.visit(part)
 
-    def _bind(self, name: str, dotted: str) -> None:
+    def _record_alias(self, name: str, dotted: str) -> None:
         if name not in self.rebound:
             self.aliases[name] = dotted
 
@@ -113,7 +113,7 @@ def _handles_missing(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(type_, ast.Name) and type_.id in _GUARDS for type_ in types)
 
 
-def _find_tested_names(tree: ast.AST) -> frozenset[str]:
+def _list_tested_names(tree: ast.AST) -> frozenset[str]:
     """Return dotted names given to `hasattr` or, with a default, to `getattr`."""
     tested: set[str] = set()
     for node in ast.walk(tree):

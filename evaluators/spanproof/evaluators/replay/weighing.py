@@ -20,7 +20,7 @@ from spanproof.evaluators.replay.record import Record, read_record
 from spanproof.evaluators.replay.rows import compare_rows
 from spanproof.evaluators.replay.state import State
 from spanproof.evaluators.replay.tape import Tape
-from spanproof.evaluators.replay.uses import find_uses
+from spanproof.evaluators.replay.uses import read_uses
 from spanproof.sandbox import Execution, FailureClass
 from spanproof.trace import Language, Snippet
 
@@ -50,7 +50,7 @@ class Weighing:
         """Set up what is known of chance; nothing was replayed yet."""
         self._chance = Chance(self.pinned)
 
-    def weigh(
+    def evaluate_step(
         self,
         snippet: Snippet,
         names: Names | None,
@@ -75,10 +75,10 @@ class Weighing:
         depends = self._find_dependence(snippet, names)
         textual = self._is_textual(names, tape)
         found = compare_execution(
-            drop_silent_stdout(record, names),
+            without_silent_stdout(record, names),
             execution,
             output,
-            excuse=_explain_divergence(tape.divergences)
+            excuse=_find_divergence(tape.divergences)
             or self._find_gap(names, record, execution, textual)
             or depends,
             sets=self._chance.makes_sets,
@@ -86,12 +86,12 @@ class Weighing:
         )
         if record.failed and execution.failure_class is FailureClass.OK:
             # The record stopped where the replay went on: what was bound from there on is not the run's.
-            self._chance.lose(names.bound, "a step that failed on record and not in the replay")
+            self._chance.record_tainted(names.bound, "a step that failed on record and not in the replay")
         return found
 
     def _find_dependence(self, snippet: Snippet, names: Names) -> str | None:
-        uses, self._aliases = find_uses(snippet.source, self._aliases)
-        return self._chance.follow(snippet.source, names, uses)
+        uses, self._aliases = read_uses(snippet.source, self._aliases)
+        return self._chance.handle_snippet(snippet.source, names, uses)
 
     def _is_textual(self, names: Names, tape: Tape) -> bool:
         """Whether the step works on a tool's result that may be the text of an object: a table, an image."""
@@ -120,7 +120,7 @@ class Weighing:
                 return "the sandbox's version of Python may not be the run's, and lacks the name"
             if textual and raised.type in _WRONG_TYPE:
                 return "a tool's result is on record as text, which may be all that is left of an object"
-        unknown = self.state.unknown(names) if raised.type == "NameError" else frozenset()
+        unknown = self.state.list_unknown(names) if raised.type == "NameError" else frozenset()
         if any(f"'{name}'" in raised.message for name in unknown):
             return "the name came from outside the run's code"
         return None
@@ -132,13 +132,13 @@ def _names_standard_module(message: str) -> bool:
     return found is not None and found["module"].partition(".")[0] in sys.stdlib_module_names
 
 
-def _explain_divergence(divergences: Sequence[Divergence]) -> str | None:
+def _find_divergence(divergences: Sequence[Divergence]) -> str | None:
     if not divergences:
         return None
     return f"its call of the tool {divergences[0].tool} is not on the tape ({divergences[0].reason})"
 
 
-def drop_silent_stdout(record: Record, names: Names) -> Record:
+def without_silent_stdout(record: Record, names: Names) -> Record:
     """Return the record without the silence of code that never prints.
 
     smolagents' interpreter keeps what `print` writes, and nothing that a library writes by itself.

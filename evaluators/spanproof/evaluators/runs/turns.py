@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.detect.calls import find_calls_below
+from spanproof.evaluators.detect.calls import iter_calls_below
 from spanproof.evaluators.runs.scope import RunScope, list_model_calls, list_outermost
 from spanproof.trace import Span, SpanKind, Trace
 
@@ -65,7 +65,7 @@ class _Run:
             inside.update(one.span_id for one in below)
             calls = tuple(one for one in below if one.span_id in outermost)
             kind = span.step.kind if span.step is not None else "action"
-            turns.append(Turn(span, kind, calls, tuple(find_calls_below(self._trace, span.span_id)), below))
+            turns.append(Turn(span, kind, calls, tuple(iter_calls_below(self._trace, span.span_id)), below))
         last = max(span.start_ns for span in stepped)
         for call in self._calls:
             if call.span_id not in inside:

@@ -5,7 +5,7 @@ hand-over between agents, who made the first mistake, and whether the user's req
 the scores of the runs and on what agents passed to each other; nothing is replayed, no run is judged again.
 """
 
-from spanproof.evaluators.sessions.judge import judge_session
+from spanproof.evaluators.sessions.judge import evaluate_session
 from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
 
-__all__ = ["FirstMistake", "HandOver", "Replaced", "SessionVerdict", "Turn", "judge_session"]
+__all__ = ["FirstMistake", "HandOver", "Replaced", "SessionVerdict", "Turn", "evaluate_session"]

@@ -17,13 +17,13 @@ _NUMBER = re.compile(r"[+-]?[\d,_]*\.?\d+%?")
 _COUNTS = frozenset("0123456789")
 
 
-def extract_facts(text: str) -> Mapping[str, str]:
+def parse_facts(text: str) -> Mapping[str, str]:
     """Return the facts of a text in their order: the normal form, and how it is written."""
     text = text[:_MAX_TEXT]
     found: dict[str, str] = {}
     for match in _TOKEN.finditer(text):
         written = match[0].strip(".,:/+-#")
-        normal = _normalise(written)
+        normal = _normalise_fact(written)
         if normal and normal not in _COUNTS:
             found.setdefault(normal, written)
     for match in _QUOTED.finditer(text):
@@ -38,12 +38,12 @@ def is_identifier(fact: str) -> bool:
     return "@" in fact or (has_letter and has_digit)
 
 
-def derive_shape(fact: str) -> str:
+def format_shape(fact: str) -> str:
     """Return the form of a fact: `a-17` and `b-204` have the form `a-9`."""
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", fact))
 
 
-def _normalise(written: str) -> str:
+def _normalise_fact(written: str) -> str:
     if _NUMBER.fullmatch(written):
         return normalise_number(written.lstrip("+").rstrip("%"))
     return written.casefold()

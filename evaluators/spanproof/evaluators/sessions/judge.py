@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.run_state import find_reason
-from spanproof.evaluators.sessions.facts import extract_facts
-from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
+from spanproof.evaluators.sessions.facts import parse_facts
+from spanproof.evaluators.sessions.hand_overs import list_hand_overs, list_unread
 from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
 from spanproof.trace import Ending, Errored, Layer, Run, Scored, State, fold_states, get_state
 
@@ -19,29 +19,29 @@ _NO_ANSWER = {
 }
 
 
-def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
+def evaluate_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
     """Return the verdict on the traces of one session."""
-    in_order = sorted(evaluations, key=lambda evaluation: _find_start_ns(evaluation))
+    in_order = sorted(evaluations, key=lambda evaluation: _get_start_ns(evaluation))
     turns: list[Turn] = []
     hand_overs: list[HandOver] = []
     mistakes: list[tuple[int, FirstMistake]] = []
     texts: list[str] = []
     for evaluation in in_order:
         runs = [judged.run for judged in evaluation.runs]
-        numbers = _number_turns(runs, len(turns) + 1)
-        passed_on = find_hand_overs(evaluation.trace, runs, numbers, texts)
+        numbers = _get_turn_numbers(runs, len(turns) + 1)
+        passed_on = list_hand_overs(evaluation.trace, runs, numbers, texts)
         for run in evaluation.runs:
             if run.run.parent_span_id is None:
-                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns, texts))
+                turns.append(_evaluate_turn(len(turns) + 1, evaluation, run, passed_on, turns, texts))
         hand_overs += passed_on
-        mistakes += _find_mistakes(evaluation, numbers)
+        mistakes += _iter_mistakes(evaluation, numbers)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
     mistakes += (_to_mistake(hand_over) for hand_over in hand_overs if hand_over.replaced)
     first = min(mistakes, key=lambda mistake: mistake[0], default=None)
-    return _conclude(in_order, turns, hand_overs, first[1] if first else None)
+    return _build_verdict(in_order, turns, hand_overs, first[1] if first else None)
 
 
-def _number_turns(runs: Sequence[Run], first: int) -> dict[str, int]:
+def _get_turn_numbers(runs: Sequence[Run], first: int) -> dict[str, int]:
     """Return the number of the turn that each run of a trace belongs to: each run without a caller is one."""
     numbers: dict[str, int] = {}
     for run in runs:
@@ -57,11 +57,11 @@ def _number_turns(runs: Sequence[Run], first: int) -> dict[str, int]:
     return numbers
 
 
-def _find_start_ns(evaluation: TraceEvaluation) -> int:
+def _get_start_ns(evaluation: TraceEvaluation) -> int:
     return min((span.start_ns for span in evaluation.trace.spans), default=0)
 
 
-def _judge_turn(
+def _evaluate_turn(
     number: int,
     evaluation: TraceEvaluation,
     run: RunEvaluation,
@@ -69,9 +69,9 @@ def _judge_turn(
     before: Sequence[Turn],
     earlier: Sequence[str],
 ) -> Turn:
-    answering = _find_answering(run, evaluation.runs)
-    state, why = _judge_answer(run, answering)
-    if state is State.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
+    answering = _get_answering(run, evaluation.runs)
+    state, why = _evaluate_answer(run, answering)
+    if state is State.PASS and (unread := list_unread(evaluation.trace, answering.run, earlier)):
         state, why = State.OPEN, f"{answering.run.name} {_describe_unread(unread[0])}"
     if state is not State.FAIL:
         for judged in evaluation.runs:
@@ -94,7 +94,7 @@ def _judge_turn(
     )
 
 
-def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEvaluation:
+def _get_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEvaluation:
     """Return the run that answered for a turn.
 
     That is the root, unless it has no answer and one that it handed over to has, or unless no layer judged it
@@ -103,7 +103,7 @@ def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEv
     answer = root.run.answer
     if answer is not None and any(get_state(layer).is_judged for layer in root.layers.values()):
         return root
-    within = [descendant for descendant in _find_descendants(root, runs) if descendant.run.answer is not None]
+    within = [descendant for descendant in _list_descendants(root, runs) if descendant.run.answer is not None]
     answered = [
         descendant
         for descendant in within
@@ -112,7 +112,7 @@ def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEv
     return max(answered, key=lambda descendant: descendant.run.end_ns, default=root)
 
 
-def _find_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
+def _list_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
     parents = {judged.run.span_id: judged.run.parent_span_id for judged in runs}
 
     def is_within(run: RunEvaluation) -> bool:
@@ -128,12 +128,12 @@ def _normalise_answer(run: RunEvaluation) -> str:
     return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
 
 
-def _judge_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[State, str]:
+def _evaluate_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[State, str]:
     """Return the state of the run that answered for a turn, fail where the turn's own run does, and why."""
-    state, why = _judge_run(root)
+    state, why = _evaluate_run(root)
     if answering is root or state is State.FAIL:
         return state, why
-    state, why = _judge_run(answering)
+    state, why = _evaluate_run(answering)
     return state, f"{answering.run.name}: {why}" if why else ""
 
 
@@ -141,7 +141,7 @@ def _describe_unread(unread: Replaced) -> str:
     return f"worked on {unread.used}, which nothing names, and never on {unread.given}"
 
 
-def _judge_run(run: RunEvaluation) -> tuple[State, str]:
+def _evaluate_run(run: RunEvaluation) -> tuple[State, str]:
     """Return the state of a run, `fail` where it ended without an answer, and why it is not a pass."""
     state = run.state
     if state is not State.FAIL and run.run.ending in _NO_ANSWER:
@@ -162,12 +162,12 @@ def _breaks_boundary(run: RunEvaluation) -> bool:
     return get_state(run.layers.get(Layer.BOUNDARY)) is State.FAIL
 
 
-def _find_mistakes(
+def _iter_mistakes(
     evaluation: TraceEvaluation, numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, FirstMistake]]:
     """Yield each failing run of a trace: the time of the step to blame, else the end of the run."""
     for run in evaluation.runs:
-        state, why = _judge_run(run)
+        state, why = _evaluate_run(run)
         if state is not State.FAIL:
             continue
         when = run.run.end_ns
@@ -191,13 +191,13 @@ def _describe_replaced(hand_over: HandOver) -> str:
     return f"handed over to {hand_over.receiver}, which worked on {replaced.used} instead of {replaced.given}"
 
 
-def _conclude(
+def _build_verdict(
     evaluations: Sequence[TraceEvaluation],
     turns: Sequence[Turn],
     hand_overs: Sequence[HandOver],
     first_mistake: FirstMistake | None,
 ) -> SessionVerdict:
-    last = _keep_last_attempts(turns)
+    last = _list_last_attempts(turns)
     passed = sum(turn.state is State.PASS for turn in last)
     broken = any(_breaks_boundary(run) for evaluation in evaluations for run in evaluation.runs)
     state = State.FAIL if broken else fold_states(turn.state for turn in last)
@@ -213,7 +213,7 @@ def _conclude(
     return SessionVerdict(tuple(turns), tuple(hand_overs), first_mistake, state, value, "; ".join(parts))
 
 
-def _keep_last_attempts(turns: Sequence[Turn]) -> list[Turn]:
+def _list_last_attempts(turns: Sequence[Turn]) -> list[Turn]:
     """Return the last turn of each request: what was requested again counts once."""
     last: list[Turn] = []
     for turn in turns:
@@ -229,6 +229,6 @@ def _is_same_request(one: str | None, other: str | None) -> bool:
     first, second = (" ".join(text.casefold().split()) for text in (one, other))
     if first == second:
         return True
-    if extract_facts(one).keys() != extract_facts(other).keys():
+    if parse_facts(one).keys() != parse_facts(other).keys():
         return False
     return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE

@@ -106,7 +106,9 @@ def _iter_sessions(run: Run, account: Account) -> Iterator[CodeFile]:
         kept = [
             snippet
             for snippet in run.snippets
-            if snippet.executed and snippet.language is language and account.of(snippet).ok is not False
+            if snippet.executed
+            and snippet.language is language
+            and account.get_snippet_outcome(snippet).ok is not False
         ]
         whole = [snippet for snippet in kept if not snippet.truncated]
         if whole:

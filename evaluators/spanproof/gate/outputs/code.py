@@ -1,6 +1,6 @@
 """Places in the code of a run that are to blame for a verdict.
 
-Takes the JSON form of a run, as `spanproof.evaluators.score_rows.make_run_row` writes it; gives marks with
+Takes the JSON form of a run, as `spanproof.evaluators.score_rows.build_run_row` writes it; gives marks with
 the source, so that a report can show a line of a snippet that lies in no file of the checkout.
 """
 

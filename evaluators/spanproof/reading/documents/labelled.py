@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from spanproof.reading.grids import Cell, Line
-from spanproof.reading.numbers import scan_cached
+from spanproof.reading.numbers import list_cached_mentions
 from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 _MAX_LINES = 2000
@@ -49,13 +49,13 @@ def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) ->
     for number in range(at, min(len(lines), at + _MAX_LINES)):
         line = lines[number]
         may_be = len(line.text) <= _MAX_LINE and _MAY_BE_LABELLED.search(line.text) is not None
-        row = _parse_row(line) if may_be else None
+        row = _find_row_cells(line) if may_be else None
         if row is None:
             break
         if group is None:
-            group = base.new_group("")
+            group = base.add_group("")
         label, cells = row
-        record = base.new_record(source, None, line.start, line.start + len(line.text), group)
+        record = base.add_record(source, None, line.start, line.start + len(line.text), group)
         if label is not None:
             base.add_cell(record, (), *label, Role.KEY)
         for position, (name, cell) in enumerate(cells, start=1):
@@ -64,10 +64,10 @@ def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) ->
     return used
 
 
-def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
+def _find_row_cells(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
     """Return a line's label, where it has one, and its cells with their names, which may be empty."""
     if _EQUATIONS.fullmatch(line.text):
-        return None, list(_parse_equations(line))
+        return None, list(_iter_equations(line))
     if len(line.text) > _MAX_LABELLED:
         return None
     tail = _TAIL.fullmatch(line.text)
@@ -80,7 +80,7 @@ def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
     begin = labelled or _COUNTS.match(line.text)
     if begin is None or _SENTENCE.search(line.text):
         return None
-    cells = list(_split_cells(line, begin.end()))
+    cells = list(_iter_cells(line, begin.end()))
     if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):
         return None
     return _to_cell(line, labelled.span("label")) if labelled is not None else None, cells
@@ -90,13 +90,13 @@ def _to_cell(line: Line, span: tuple[int, int]) -> Cell:
     return line.start + span[0], line.start + span[1]
 
 
-def _parse_equations(line: Line) -> Iterator[tuple[str, Cell]]:
+def _iter_equations(line: Line) -> Iterator[tuple[str, Cell]]:
     for match in _EQUATION.finditer(line.text):
         low, high = match.span("value")
         yield match["name"], (line.start + low, line.start + high - match["value"].endswith(","))
 
 
-def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
+def _iter_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
     """Yield the parts of a line with their names, which come before or after the values."""
     text = line.text.rstrip(" =*#-")
     for match in [*_PARTS.finditer(text, start), None]:
@@ -104,7 +104,7 @@ def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
         low, high = start, end
         name = ""
         found = _NAMED.fullmatch(text, start, end) or _BEFORE.fullmatch(text, start, end)
-        first = next(iter(scan_cached(text[start:end])), None)
+        first = next(iter(list_cached_mentions(text[start:end])), None)
         if found is not None:
             name, (low, high) = found["name"], found.span("value")
         elif first is not None and first.start == 0 and _BEHIND.fullmatch(text, start + first.end, end):

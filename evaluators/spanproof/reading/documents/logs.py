@@ -28,9 +28,9 @@ def add_log_lines(base: FactBase, source: int, lines: Sequence[Line], at: int) -
         if not is_log_line(line.text):
             break
         if group is None:
-            group = base.new_group("")
+            group = base.add_group("")
         start, end = line.start, line.start + len(line.text)
-        record = base.new_record(source, None, start, end, group)
+        record = base.add_record(source, None, start, end, group)
         level = _LEVEL.search(line.text, 0, _LEVEL_WITHIN)
         if level is not None:
             base.add_cell(record, ("level",), start + level.start(), start + level.end(), Role.PROSE)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from spanproof.reading.documents.prose import add_prose, add_values
 from spanproof.reading.grids import Line
-from spanproof.reading.log_lines import remove_time
+from spanproof.reading.log_lines import without_time
 from spanproof.reading.records import LONG_TEXT, FactBase
 
 _MAX_LINES = 3000
@@ -72,7 +72,7 @@ def add_timed_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int)
     """
     pairs: list[Line] = []
     for line in lines[at : at + _MAX_LINES]:
-        rest = remove_time(line.text)
+        rest = without_time(line.text)
         if rest == line.text:
             break
         pairs.append(Line(rest, line.start + len(line.text) - len(rest)))
@@ -80,9 +80,9 @@ def add_timed_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int)
     is_record = len(set(names)) == len(pairs)
     used = add_pairs(base, source, pairs, 0) if is_record else 0
     if used:
-        group = base.new_group("")
+        group = base.add_group("")
         for line, pair in zip(lines[at : at + used], pairs, strict=False):
-            record = base.new_record(source, None, line.start, pair.start, group)
+            record = base.add_record(source, None, line.start, pair.start, group)
             add_values(base, record, line.text[: pair.start - line.start], line.start)
     return used
 
@@ -92,7 +92,7 @@ def _add_blocks(base: FactBase, source: int, taken: list[tuple[Line, re.Match[st
     matches = [(line, match) for line, match in taken if match is not None]
     names = [match["name"].strip() for _, match in matches]
     first = names[0]
-    group = base.new_group("") if names.count(first) > 1 else None
+    group = base.add_group("") if names.count(first) > 1 else None
     block = record = row = -1
     depth, listed = 0, -1
     # Names that lead to deeper lines, and their indentations; `- ` counts as indentation.
@@ -105,14 +105,14 @@ def _add_blocks(base: FactBase, source: int, taken: list[tuple[Line, re.Match[st
             indents.pop()
             above.pop()
         if name == first and not above:
-            block = record = base.new_record(source, None, line.start, end, group)
+            block = record = base.add_record(source, None, line.start, end, group)
         elif not above:
             record = block
         elif match["item"]:
             # An item of a list below a name is a row of that list.
             depth = len(above)
-            listed = listed if row >= 0 else base.new_group(above[-1])
-            record = row = base.new_record(source, block, line.start, end, listed, above[-1])
+            listed = listed if row >= 0 else base.add_group(above[-1])
+            record = row = base.add_record(source, block, line.start, end, listed, above[-1])
         if not match["value"]:
             row = -1
             indents.append(indent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from spanproof.reading.numbers import scan_cached
+from spanproof.reading.numbers import list_cached_mentions
 from spanproof.reading.records import LONG_TEXT, FactBase, Role, Sentence
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
@@ -27,13 +27,13 @@ def add_prose(
 ) -> None:
     """Add a record for each sentence of a text, with the values it writes."""
     text = base.texts[source]
-    group = base.new_group(path[-1] if path else "")
+    group = base.add_group(path[-1] if path else "")
     at = start
     for match in [*SENTENCE.finditer(text, start, end), None]:
         stop = match.start() if match else end
         sentence = text[at:stop]
         if sentence and not sentence.isspace():
-            record = base.new_record(source, parent, at, stop, group)
+            record = base.add_record(source, parent, at, stop, group)
             pair = _PAIR.match(sentence) if _PAIR_SIGN.search(sentence, 0, LONG_TEXT) else None
             if pair is not None and len(pair["value"]) <= LONG_TEXT:
                 low, high = pair.span("value")
@@ -54,7 +54,7 @@ def add_values(base: FactBase, record: int, text: str, start: int, path: tuple[s
             low, high = low + 1, high - 1
         base.add_cell(record, (*path, match["name"]), start + low, start + high)
     sentence = Sentence(text, start)
-    for mention in scan_cached(text):
+    for mention in list_cached_mentions(text):
         before = bisect_right(taken, (mention.start, len(text))) - 1
         if before < 0 or mention.start >= taken[before][1]:
             base.add_mention(record, mention, sentence)

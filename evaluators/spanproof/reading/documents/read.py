@@ -27,7 +27,7 @@ from spanproof.reading.grids import (
     find_spaced,
 )
 from spanproof.reading.literals import LiteralReader, Node
-from spanproof.reading.markup import find_html_table, read_element
+from spanproof.reading.markup import find_element, find_html_table
 from spanproof.reading.records import MAX_FACTS, FactBase, Part, Role
 
 MAX_CHARS = 400_000
@@ -88,9 +88,9 @@ def _add_text(base: FactBase, source: int, text: str, about: str, columns: tuple
         base.add_part(source, cached.part)
         return
     first = len(base.records), len(base.group_names), len(base.facts)
-    _TextReader(base, source, about, columns).read(text)
+    _TextReader(base, source, about, columns).add_text(text)
     if len(base.facts) < MAX_FACTS:
-        cached.part = base.take_part(source, *first)
+        cached.part = base.get_part(source, *first)
 
 
 class _TextReader:
@@ -104,7 +104,7 @@ class _TextReader:
         self._lines: list[Line] = []
         self._literals: list[Node] = []
 
-    def read(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         at = broken = 0
         reader = LiteralReader(text)
         while at < len(text):
@@ -116,11 +116,11 @@ class _TextReader:
                 html = find_html_table(text, at, end)
                 if html is not None:
                     grid, begin, stop = html
-                    self._flush_all(text, at, begin)
+                    self._add_collected(text, at, begin)
                     add_table(self._base, self._source, grid, self._about, self._columns)
                     at = stop
                     continue
-                xml = read_element(text, element.start())
+                xml = find_element(text, element.start())
                 broken += xml is None
                 node = (build_node(xml), element.start(), xml.end) if xml is not None else None
             node = node or _find_literal(reader, at, end)
@@ -131,14 +131,14 @@ class _TextReader:
             if text[at:end].strip() or not is_between_literals:
                 self._lines.append(Line(text[at:end].rstrip("\r"), at))
             at = end + 1
-        self._flush_all(text, len(text), len(text))
+        self._add_collected(text, len(text), len(text))
 
     def _read_literal(self, reader: LiteralReader, at: int, node: Node, begin: int, stop: int) -> int:
         """Collect a literal, and rows below it that are like it; return where to read on."""
         before = reader.text[at:begin].strip(" \t,")
         follows_text = bool(before) or any(line.text.strip() for line in self._lines)
         if follows_text or not are_alike(self._literals, node):
-            self._flush_all(reader.text, at, begin)
+            self._add_collected(reader.text, at, begin)
         self._literals.append(node)
         rows, end = reader.read_rows_below(stop)
         if not rows or not are_alike(self._literals, rows[0]):
@@ -146,7 +146,7 @@ class _TextReader:
         self._literals += rows
         return end
 
-    def _flush_all(self, text: str, at: int, begin: int) -> None:
+    def _add_collected(self, text: str, at: int, begin: int) -> None:
         """Add the records of what was collected, and of the text before what begins."""
         if self._literals:
             add_literals(self._base, self._source, self._literals, self._columns)
@@ -154,10 +154,10 @@ class _TextReader:
         if begin > at and text[at:begin].strip():
             self._lines.append(Line(text[at:begin], at))
         if self._lines:
-            self._read_lines(self._lines)
+            self._add_lines(self._lines)
             self._lines = []
 
-    def _read_lines(self, lines: list[Line]) -> None:
+    def _add_lines(self, lines: list[Line]) -> None:
         base, source = self._base, self._source
         at = lines_above = 0
         while at < len(lines):
@@ -193,7 +193,7 @@ def _find_literal(reader: LiteralReader, at: int, end: int) -> tuple[Node, int, 
     text = reader.text
     for match in islice(_OPENS.finditer(text, at, end), _MAX_OPENINGS):
         begin = match.end()
-        found = reader.read(begin)
+        found = reader.find_literal(begin)
         if found is None:
             continue
         node, stop = found

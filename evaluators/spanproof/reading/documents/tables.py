@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import chain, pairwise
 
 from spanproof.reading.documents.prose import add_prose
-from spanproof.reading.grids import Cell, Grid, count_heads, find_scale, is_number, join_names
-from spanproof.reading.records import LONG_TEXT, FactBase, Role, extract_years
+from spanproof.reading.grids import Cell, Grid, count_heads, find_scale, is_number, list_column_names
+from spanproof.reading.records import LONG_TEXT, FactBase, Role, list_years
 
 _ONLY_DOTS = frozenset((".", "…", " "))
 
@@ -31,7 +31,7 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
     width = max(map(len, rows))
     heads = 0 if grid.names else count_heads(texts)
     if grid.names or heads:
-        names = list(grid.names) or join_names(texts[:heads], width)
+        names = list(grid.names) or list_column_names(texts[:heads], width)
     elif len(columns) == width:
         names = list(columns)
     elif width == 2:
@@ -39,7 +39,7 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
         return
     else:
         names = [""] * width
-    group = base.new_group(about)
+    group = base.add_group(about)
     heading = " ".join(chain.from_iterable(texts[:heads]))
     scale = find_scale(heading) or find_scale(about) or base.scale
     if scale is not None:
@@ -50,7 +50,7 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
 
 
 def _add_header(base: FactBase, source: int, rows: list[list[Cell]], heads: int) -> None:
-    header = base.new_record(source, None, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
+    header = base.add_record(source, None, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
     for row in rows[:heads]:
         for cell in row:
             if cell[0] < cell[1]:
@@ -79,7 +79,7 @@ class _TableRows:
         base, source = self.base, self.source
         numbers_rows = bool(self.names) and not self.names[0]
         has_index = numbers_rows and _are_consecutive([row[0] for row in texts[heads:]])
-        sections = _find_sections(texts, heads)
+        sections = _list_sections(texts, heads)
         above: int | None = None
         for number in range(heads, len(rows)):
             row, cells = rows[number], texts[number]
@@ -87,11 +87,11 @@ class _TableRows:
                 continue
             start, end = row[0][0], row[-1][1]
             if number in sections:
-                above = base.new_record(source, None, start, end)
+                above = base.add_record(source, None, start, end)
                 base.add_cell(above, (), *row[0], Role.KEY)
-                self.period = cells[0] if extract_years((cells[0],)) else ""
+                self.period = cells[0] if list_years((cells[0],)) else ""
                 continue
-            record = base.new_record(source, above, start, end, group, about)
+            record = base.add_record(source, above, start, end, group, about)
             for position, cell in enumerate(row):
                 if cells[position] and not (has_index and position == 0):
                     self._add_value(record, cell, self._build_path(cells[0], position))
@@ -118,13 +118,13 @@ class _TableRows:
 def _add_keys(base: FactBase, source: int, rows: list[list[Cell]], texts: list[list[str]]) -> None:
     """Add a record for each row of two columns without names: the first is the key, and names the second."""
     for row, cells in zip(rows, texts, strict=True):
-        record = base.new_record(source, None, row[0][0], row[-1][1])
+        record = base.add_record(source, None, row[0][0], row[-1][1])
         base.add_cell(record, (), *row[0], Role.KEY)
         if len(row) > 1:
             base.add_cell(record, (cells[0],), *row[1])
 
 
-def _find_sections(texts: list[list[str]], heads: int) -> frozenset[int]:
+def _list_sections(texts: list[list[str]], heads: int) -> frozenset[int]:
     """Return the numbers of rows that head those below: a name alone, as the first row or more than once."""
     sections = []
     for number in range(heads, len(texts) - 1):

@@ -83,7 +83,7 @@ class _TreeReader:
             self._add_scalar(node, record, path)
 
     def _add_record(self, node: Node, parent: int | None, group: int | None = None, name: str = "") -> int:
-        return self._base.new_record(self._source, parent, node.start, node.end, group, name)
+        return self._base.add_record(self._source, parent, node.start, node.end, group, name)
 
     def _add_object(
         self,
@@ -95,10 +95,10 @@ class _TreeReader:
     ) -> None:
         pairs = node.pairs or []
         name = path[-1] if path else ""
-        cells = _list_short_cells(pairs)
-        rows = [] if cells is not None else _transpose_columns(node) or self._split_rows(node)
+        cells = _find_short_cells(pairs)
+        rows = [] if cells is not None else _list_transposed_rows(node) or self._split_rows(node)
         if rows:
-            group = self._base.new_group(name)
+            group = self._base.add_group(name)
             for row in rows:
                 self._add_row(node, row, parent, group, name)
             return
@@ -108,7 +108,7 @@ class _TreeReader:
         if cells is not None:
             self._base.add_cells(record, cells)
         elif _holds_things(pairs):
-            inner = self._base.new_group(name)
+            inner = self._base.add_group(name)
             for _, name_span, value in pairs:
                 self._add_object(value, record, path, inner, name_span)
         else:
@@ -143,11 +143,11 @@ class _TreeReader:
         """Add the items of a list: objects and tuples as rows, each scalar as a row of its own."""
         items = node.items or []
         name = path[-1] if path else ""
-        group = self._base.new_group(name)
+        group = self._base.add_group(name)
         if parent is None and len(items) == len(self._columns) > 1 and _is_row(node):
             self._add_row(node, list(zip(self._columns, items, strict=True)), None, None)
             return
-        columns, heads = self._find_columns(items)
+        columns, heads = self._get_columns(items)
         for position, item in enumerate(items):
             if item.pairs is not None:
                 self._add_object(item, parent, path, group)
@@ -161,7 +161,7 @@ class _TreeReader:
             else:
                 self.add_list(item, self._add_record(item, parent, group, name), path)
 
-    def _find_columns(self, items: Sequence[Node]) -> tuple[Path, int]:
+    def _get_columns(self, items: Sequence[Node]) -> tuple[Path, int]:
         """Return the names of the columns of a list of rows, and how many items of it name them."""
         first = items[0].items if items else None
         if not first or not _is_row(items[0]):
@@ -201,7 +201,7 @@ class _TreeReader:
             self._base.add_cell(record, path, node.start, node.end, quoted=node.quoted)
 
 
-def _list_short_cells(pairs: Sequence[Pair]) -> list[Cell] | None:
+def _find_short_cells(pairs: Sequence[Pair]) -> list[Cell] | None:
     """Return the cells of an object that holds short scalars only; None of another."""
     cells: list[Cell] = []
     for name, _, node in pairs:
@@ -244,7 +244,7 @@ def _is_row(node: Node) -> bool:
     return items is not None and 0 < len(items) <= _MAX_CELLS and all(item.is_scalar for item in items)
 
 
-def _transpose_columns(node: Node) -> list[list[tuple[str, Node]]]:
+def _list_transposed_rows(node: Node) -> list[list[tuple[str, Node]]]:
     """Return the rows of an object whose fields are equally long lists of scalars; none of another object.
 
     A frame's `to_dict()` has objects in place of the lists, with the numbers of the rows as their names.

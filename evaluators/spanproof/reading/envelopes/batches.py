@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.envelopes.documents import (
-    find_message,
+    find_document_envelope,
+    find_whole_number,
+    get_message,
     has_error,
-    match_document,
     normalise_name,
-    parse_whole_number,
 )
 from spanproof.reading.envelopes.forms import load_envelope_fields
 from spanproof.reading.envelopes.model import (
@@ -81,23 +81,23 @@ def find_partial_result(document: JsonValue, text: str = "") -> Envelope | None:
     The rows of a table of records look the same: only the result of an operation is a batch.
     """
     if isinstance(document, dict):
-        found = match_document(document)
+        found = find_document_envelope(document)
         partial = found if found is not None and found.status is EnvelopeStatus.PARTIAL else None
         return _find_listed_items(document) or _find_counted_items(document) or partial
     if isinstance(document, list):
-        return _build_batch(_list_item_outcomes(document))
+        return _find_partial_batch(_list_item_outcomes(document))
     return _find_counts_in_text(text)
 
 
 def _find_listed_items(document: Mapping[str, JsonValue]) -> Envelope | None:
     for name, item in document.items():
         if normalise_name(name) in _ITEM_LISTS and isinstance(item, list):
-            found = _build_batch(_list_item_outcomes(item))
+            found = _find_partial_batch(_list_item_outcomes(item))
             if found is not None:
                 return found
         if isinstance(item, dict) and normalise_name(name) in {"data", "result", "results", "summary"}:
             by_name = _list_named_outcomes(item) if normalise_name(name) == "results" else ()
-            found = _build_batch(by_name) or _find_listed_items(item) or _find_counted_items(item)
+            found = _find_partial_batch(by_name) or _find_listed_items(item) or _find_counted_items(item)
             if found is not None:
                 return found
     return None
@@ -108,7 +108,7 @@ def _list_item_outcomes(items: Sequence[JsonValue]) -> tuple[ItemOutcome, ...]:
     found = []
     for at, item in enumerate(items[:_MAX_ITEMS], 1):
         inner = next(iter(item.values())) if isinstance(item, dict) and len(item) == 1 else item
-        outcome = _read_item(inner, str(at)) if isinstance(inner, dict) else None
+        outcome = _find_item_outcome(inner, str(at)) if isinstance(inner, dict) else None
         if outcome is None:
             return ()
         found.append(outcome)
@@ -123,7 +123,7 @@ def _list_named_outcomes(items: Mapping[str, JsonValue]) -> tuple[ItemOutcome, .
     return tuple(ItemOutcome(name, not _is_failed_state(item), str(item)) for name, item in states.items())
 
 
-def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | None:
+def _find_item_outcome(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | None:
     fields = {normalise_name(name): value for name, value in item.items()}
     names = [str(value) for name, value in item.items() if _NAMING_FIELD.search(name) and _is_plain(value)]
     name = next(iter(names or _list_texts(fields)), position)
@@ -132,7 +132,7 @@ def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | No
         (fields[key] for key in ("error", "errors", "errorcode", "errormessage") if key in fields), None
     )
     if has_error(error) or any(map(_is_failed_state, states)):
-        return ItemOutcome(name, done=False, reason=find_message(fields))
+        return ItemOutcome(name, done=False, reason=get_message(fields))
     return ItemOutcome(name, done=True) if states or names else None
 
 
@@ -150,15 +150,15 @@ def _is_failed_state(item: JsonValue) -> bool:
     if isinstance(item, str):
         state = item.strip().lower().replace(" ", "_").replace("-", "_")
         return state in _FAILED_STATES or state.startswith(("failed", "error", "rejected"))
-    number = parse_whole_number(item)
+    number = find_whole_number(item)
     return item is False or (number is not None and number in HTTP_ERRORS)
 
 
-def _build_batch(items: Sequence[ItemOutcome]) -> Envelope | None:
+def _find_partial_batch(items: Sequence[ItemOutcome]) -> Envelope | None:
     failed = [item for item in items if not item.done]
     if not failed:
         return None
-    return _make_partial(len(items) - len(failed), len(failed), tuple(items))
+    return _build_partial(len(items) - len(failed), len(failed), tuple(items))
 
 
 def _find_counted_items(document: Mapping[str, JsonValue]) -> Envelope | None:
@@ -173,7 +173,7 @@ def _find_counted_items(document: Mapping[str, JsonValue]) -> Envelope | None:
             continue
         if isinstance(value, list):
             counts[is_done] += len(value)
-            items += [_name_item(item, str(at), is_done=is_done) for at, item in enumerate(value, 1)]
+            items += [_build_item(item, str(at), is_done=is_done) for at, item in enumerate(value, 1)]
         elif isinstance(value, int) and not isinstance(value, bool):
             counts[is_done] += value
         else:
@@ -181,12 +181,12 @@ def _find_counted_items(document: Mapping[str, JsonValue]) -> Envelope | None:
         counts_done = counts_done or is_done
     if counts[False] == 0 or not counts_done:
         return None
-    return _make_partial(counts[True], counts[False], tuple(items))
+    return _build_partial(counts[True], counts[False], tuple(items))
 
 
-def _name_item(item: JsonValue, position: str, *, is_done: bool) -> ItemOutcome:
+def _build_item(item: JsonValue, position: str, *, is_done: bool) -> ItemOutcome:
     """Return an item of a list of what was done, or of what was not, by its name."""
-    outcome = _read_item(item, position) if isinstance(item, dict) else None
+    outcome = _find_item_outcome(item, position) if isinstance(item, dict) else None
     if outcome is None:
         return ItemOutcome(str(item), is_done, "")
     return ItemOutcome(outcome.name, is_done, outcome.reason)
@@ -202,10 +202,10 @@ def _find_counts_in_text(text: str) -> Envelope | None:
     failed = int(total) - done if total else int(groups["failed3"])
     if failed <= 0:
         return None
-    return replace(_make_partial(done, failed, ()), form=EnvelopeForm.TEXT, quote=found[0])
+    return replace(_build_partial(done, failed, ()), form=EnvelopeForm.TEXT, quote=found[0])
 
 
-def _make_partial(done: int, failed: int, items: tuple[ItemOutcome, ...]) -> Envelope:
+def _build_partial(done: int, failed: int, items: tuple[ItemOutcome, ...]) -> Envelope:
     reason = next((item.reason for item in items if not item.done and item.reason), "")
     quote = f"{failed} of {done + failed} failed" + (f": {reason}" if reason else "")
     return Envelope(

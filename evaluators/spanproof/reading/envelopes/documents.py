@@ -38,7 +38,7 @@ _IDENTITIES = frozenset(("rayid", "eventid", "sessionid", "transactionid"))
 
 
 @lru_cache(maxsize=_KEPT_DOCUMENTS)
-def decode_result(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+def find_result_document(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     """Return the document that a text is, in JSON or as Python prints it; None where it is none."""
     whole = text.strip()
     if whole[:1] not in {"{", "["} or len(whole) > MAX_CHARS * 10:
@@ -47,10 +47,12 @@ def decode_result(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     return found if isinstance(found, dict | list) else None
 
 
-def match_document(document: Mapping[str, JsonValue], arguments: Sequence[JsonValue] = ()) -> Envelope | None:
+def find_document_envelope(
+    document: Mapping[str, JsonValue], arguments: Sequence[JsonValue] = ()
+) -> Envelope | None:
     """Return what the first row of the table that fits a document says of it, None where none fits."""
     fields = _normalise_fields(document)
-    foreign = _find_foreign_fields(fields, arguments)
+    foreign = _list_foreign_fields(fields, arguments)
     for form in load_document_forms():
         allowed = form.anything_else or not foreign - form.fields
         if allowed and all(_has_value(fields, paths, condition) for paths, condition in form.when):
@@ -58,7 +60,7 @@ def match_document(document: Mapping[str, JsonValue], arguments: Sequence[JsonVa
     return None
 
 
-def _find_foreign_fields(fields: Mapping[str, JsonValue], arguments: Sequence[JsonValue]) -> frozenset[str]:
+def _list_foreign_fields(fields: Mapping[str, JsonValue], arguments: Sequence[JsonValue]) -> frozenset[str]:
     """Return the fields that hold data: neither empty, nor of envelopes, nor what the call was given."""
     carrying = {name for name, value in fields.items() if value not in (None, "", [], {}, False, 0)}
     if "jsonrpc" in carrying:
@@ -69,7 +71,7 @@ def _find_foreign_fields(fields: Mapping[str, JsonValue], arguments: Sequence[Js
 
 def _has_value(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], condition: Any) -> bool:
     """Whether one of these fields meets a condition of the table."""
-    found = [_find_field(fields, path) for path in paths]
+    found = [_get_field(fields, path) for path in paths]
     present = [item for is_there, item in found if is_there]
     if condition == "missing":
         return all(item in (None, "", [], {}) for item in present)
@@ -78,7 +80,7 @@ def _has_value(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], 
     return any(_has_condition(item, condition) for item in present)
 
 
-def _find_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[bool, JsonValue]:
+def _get_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[bool, JsonValue]:
     """Return whether a field is there, and what it holds."""
     value: JsonValue = dict(fields)
     for name in path:
@@ -94,7 +96,7 @@ def _find_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[b
 def _has_condition(value: JsonValue, condition: Any) -> bool:
     if isinstance(condition, list):
         return any(_is_listed(value, wanted) for wanted in condition)
-    number = parse_whole_number(value)
+    number = find_whole_number(value)
     match condition:
         case "any":
             return value is not None
@@ -127,7 +129,7 @@ def _is_listed(value: JsonValue, wanted: JsonValue) -> bool:
     return bare in text if wanted.endswith("*") else text.endswith(bare)
 
 
-def parse_whole_number(item: JsonValue) -> int | None:
+def find_whole_number(item: JsonValue) -> int | None:
     """Return the whole number that a member is or spells, None where it is none."""
     if isinstance(item, int) and not isinstance(item, bool):
         return item
@@ -148,19 +150,19 @@ def has_error(value: JsonValue) -> bool:
 def _build_document_envelope(form: DocumentForm, fields: Mapping[str, JsonValue]) -> Envelope:
     if form.status is EnvelopeStatus.WORKED:
         return replace(WORKED, producer=form.producer)
-    status = next((parse_whole_number(fields[name]) for name in _EXIT_FIELDS if name in fields), None)
+    status = next((find_whole_number(fields[name]) for name in _EXIT_FIELDS if name in fields), None)
     if status is not None and form.status is EnvelopeStatus.FAILED:
         first = ("stderr", "error", "output", "stdout")
-        quote = find_message(fields, first) or f"exit status {status}"
+        quote = get_message(fields, first) or f"exit status {status}"
         return Envelope(form.status, EnvelopeForm.EXIT_STATUS, quote, None, form.producer)
-    quote = find_message(fields) or str(fields.get("status") or fields.get("code") or form.status.value)
+    quote = get_message(fields) or str(fields.get("status") or fields.get("code") or form.status.value)
     return Envelope(form.status, EnvelopeForm.STRUCTURED, quote, _find_error_type(fields), form.producer)
 
 
-def find_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAGE_FIELDS) -> str:
+def get_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAGE_FIELDS) -> str:
     """Return the first text of an envelope that a person would read; empty where there is none."""
     if names is _MESSAGE_FIELDS:
-        message = _find_error_message(fields)
+        message = _get_error_message(fields)
         if message:
             return message
     for name in names:
@@ -172,10 +174,10 @@ def find_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAG
         if isinstance(value, str) and value.strip():
             return value.strip()
     content = fields.get("content")
-    return content if isinstance(content, str) else join_text_parts(content) or ""
+    return content if isinstance(content, str) else find_joined_text(content) or ""
 
 
-def _find_error_message(fields: Mapping[str, JsonValue]) -> str:
+def _get_error_message(fields: Mapping[str, JsonValue]) -> str:
     """Return the message in the first field that holds an error as an object, or as a list of errors."""
     for name in _ERROR_FIELDS:
         error = fields.get(name)
@@ -184,7 +186,7 @@ def _find_error_message(fields: Mapping[str, JsonValue]) -> str:
         if isinstance(error, str) and name in _ERROR_LISTS and error.strip():
             return error.strip()
         if isinstance(error, dict):
-            message = find_message(_normalise_fields(error))
+            message = get_message(_normalise_fields(error))
             if message:
                 return message
     return ""
@@ -206,7 +208,7 @@ def _find_error_type(fields: Mapping[str, JsonValue]) -> str | None:
     return None
 
 
-def join_text_parts(value: JsonValue) -> str | None:
+def find_joined_text(value: JsonValue) -> str | None:
     """Return the text of a result in parts, as MCP and Anthropic write it; None where it is none."""
     found: list[str] = []
     for part in value if isinstance(value, list) else ():

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from spanproof.reading.envelopes.documents import decode_result, match_document
+from spanproof.reading.envelopes.documents import find_document_envelope, find_result_document
 from spanproof.reading.envelopes.forms import load_text_forms
 from spanproof.reading.envelopes.model import MAX_BARE_CHARS, EnvelopeStatus
-from spanproof.reading.log_lines import remove_time
+from spanproof.reading.log_lines import without_time
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
@@ -50,30 +50,30 @@ def is_empty(
     A sentence counts where a tool gave it, as the whole of a short text: what an agent's own code prints in
     words is its finding.
     """
-    plain = remove_time(text.strip())
+    plain = without_time(text.strip())
     if isinstance(value, dict | list):
         return _is_empty_document(value, arguments)
     if plain in _NO_VALUE:
         return True
-    document = _decode_short(plain)
+    document = _find_short_document(plain)
     if document is not None and _is_empty_document(document, arguments):
         return True
     forms = load_text_forms()
-    if len(plain) < MAX_BARE_CHARS and (forms["bare"].match(plain) or _HEAD_ALONE.match(plain)):
+    if len(plain) < MAX_BARE_CHARS and (forms["bare"].find_match(plain) or _HEAD_ALONE.match(plain)):
         return True
     if kind is ToolKind.SQL and _COLUMNS_ALONE.match(plain):
         return True
     if kind in (ToolKind.OTHER, ToolKind.DOCUMENTS) and _HEADER_LINE.fullmatch(text):
         return True
     in_words = kind is not ToolKind.PYTHON and len(plain) <= _MAX_SENTENCE_CHARS
-    return in_words and forms["sentence"].match(plain) is not None
+    return in_words and forms["sentence"].find_match(plain) is not None
 
 
-def _decode_short(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
+def _find_short_document(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     """Return the document that a short text is, None where it is none."""
     if text[0] not in "[{(" or len(text) >= MAX_BARE_CHARS:
         return None
-    document = decode_document(text) if text[0] == "(" else decode_result(text)
+    document = decode_document(text) if text[0] == "(" else find_result_document(text)
     return document if isinstance(document, dict | list) else None
 
 
@@ -81,7 +81,7 @@ def _is_empty_document(
     document: dict[str, JsonValue] | list[JsonValue], arguments: Sequence[JsonValue]
 ) -> bool:
     """Whether a document has the form of an empty result, or holds nothing."""
-    form = match_document(document, arguments) if isinstance(document, dict) else None
+    form = find_document_envelope(document, arguments) if isinstance(document, dict) else None
     has_form = form is not None and form.status is EnvelopeStatus.EMPTY
     return has_form or _holds_nothing(document, arguments)
 

@@ -44,7 +44,7 @@ class TextForm:
     expression: re.Pattern[str]
     producers: tuple[str, ...]
 
-    def match(self, text: str) -> re.Match[str] | None:
+    def find_match(self, text: str) -> re.Match[str] | None:
         """Return the match of a row at the start of a text."""
         return self.expression.match(text)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanproof.reading.envelopes.batches import find_partial_result
-from spanproof.reading.envelopes.documents import decode_result, join_text_parts, match_document
+from spanproof.reading.envelopes.documents import (
+    find_document_envelope,
+    find_joined_text,
+    find_result_document,
+)
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.model import EMPTY, WORKED, Envelope
 from spanproof.reading.envelopes.texts import find_text_failure
-from spanproof.reading.log_lines import remove_time
+from spanproof.reading.log_lines import without_time
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.trace import JsonValue
 
@@ -36,7 +40,7 @@ def read_envelope(
     failure = find_failure(text, kind, value, command, arguments)
     if failure is not None:
         return failure
-    document = value if isinstance(value, dict | list) else decode_result(text)
+    document = value if isinstance(value, dict | list) else find_result_document(text)
     partial = find_partial_result(document, text) if is_batch else None
     if partial is not None:
         return partial
@@ -54,10 +58,10 @@ def find_failure(
     whole = text.strip()
     # A reader of logs may give one line of a log.
     if kind is not ToolKind.DOCUMENTS:
-        whole = remove_time(whole)
+        whole = without_time(whole)
     if not whole:
         return None
-    document = value if isinstance(value, dict | list) else decode_result(whole)
+    document = value if isinstance(value, dict | list) else find_result_document(whole)
     if document is not None:
         return _find_document_failure(document, kind, command, arguments)
     return find_text_failure(whole, kind, command)
@@ -66,17 +70,21 @@ def find_failure(
 def _find_document_failure(
     document: JsonValue, kind: ToolKind, command: str, arguments: Sequence[JsonValue]
 ) -> Envelope | None:
-    parts = join_text_parts(document)
+    parts = find_joined_text(document)
     if parts is not None:
         return find_failure(parts, kind, command=command)
     if isinstance(document, list):
         # Salesforce: a list with one error.
         alone = document[0] if len(document) == 1 else None
-        found = match_document(alone, arguments) if isinstance(alone, dict) and "errorCode" in alone else None
+        found = (
+            find_document_envelope(alone, arguments)
+            if isinstance(alone, dict) and "errorCode" in alone
+            else None
+        )
         return found if found is not None and found.failed else None
     if not isinstance(document, dict):
         return None
-    found = match_document(document, arguments)
+    found = find_document_envelope(document, arguments)
     if found is not None:
         return found if found.failed else None
     return _find_wrapped_failure(document, kind, command)

@@ -11,10 +11,10 @@ from typing import Final
 
 from spanproof.reading.envelopes.forms import load_text_forms
 from spanproof.reading.envelopes.model import MAX_CHARS, Envelope, EnvelopeForm, EnvelopeStatus
-from spanproof.reading.log_lines import is_log_line, is_record_list, remove_time
+from spanproof.reading.log_lines import is_log_line, is_record_list, without_time
 from spanproof.reading.shell_commands import find_own_message, read_command
 from spanproof.reading.tool_kinds import ToolKind
-from spanproof.reading.tracebacks import parse_python_traceback, parse_thrown_error
+from spanproof.reading.tracebacks import find_python_error, find_thrown_error
 
 MAX_MESSAGE_CHARS: Final = 400
 # An error message at the start of a longer text is a heading or a quotation.
@@ -85,7 +85,7 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
         return None
     if status is not None:
         return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, other_lines[-1])
-    framework = _match("framework", head, lines[0])
+    framework = _find_failure("framework", head, lines[0])
     if framework is not None:
         return framework
     if kind is ToolKind.DOCUMENTS:
@@ -94,7 +94,7 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
         facts = read_command(command)
         line = find_own_message(facts, lines)
         if line is not None:
-            return _make_text_failure(line)
+            return _build_text_failure(line)
         if facts.shows:
             return None
     if is_log_line(lines[0]) or is_log_line(lines[-1]) or is_record_list(lines):
@@ -106,15 +106,15 @@ def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | No
     )
 
 
-def _make_text_failure(quote: str, error_type: str | None = None, producer: str = "") -> Envelope:
+def _build_text_failure(quote: str, error_type: str | None = None, producer: str = "") -> Envelope:
     return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.TEXT, quote, error_type, producer)
 
 
-def _match(section: str, text: str, quote: str) -> Envelope | None:
+def _find_failure(section: str, text: str, quote: str) -> Envelope | None:
     """Return the failure that a row of a section finds at the start of a text."""
     form = load_text_forms()[section]
-    found = form.match(text)
-    return _make_text_failure(quote, _find_exception_name(text), form.get_producer(found)) if found else None
+    found = form.find_match(text)
+    return _build_text_failure(quote, _find_exception_name(text), form.get_producer(found)) if found else None
 
 
 def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
@@ -122,7 +122,7 @@ def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
     for line in (lines[0], lines[-1]):
         if len(line) >= MAX_MESSAGE_CHARS or _EXIT_WORD.search(line) is None:
             continue
-        found = load_text_forms()["exit"].match(line)
+        found = load_text_forms()["exit"].find_match(line)
         if found is not None:
             code = found["code"] or found["code2"] or found["code3"]
             own_line = found["code3"] is not None
@@ -133,33 +133,33 @@ def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
 def _find_failure_of_documents(head: str, first: str) -> Envelope | None:
     """Return the failure of a tool that gives documents: it fails in few words, or not at all."""
     if "\n" in head.strip() or len(head) > MAX_MESSAGE_CHARS:
-        return _match_page(head)
-    http = load_text_forms()["http"].match(head)
+        return _find_page_failure(head)
+    http = load_text_forms()["http"].find_match(head)
     if http is not None and not _EXPLAINED.search(head[http.end() :]):
-        return _match("http", head, first)
-    return _match("document", head, first)
+        return _find_failure("http", head, first)
+    return _find_failure("document", head, first)
 
 
-def _match_page(head: str) -> Envelope | None:
-    page = load_text_forms()["page"].match(head)
-    return _make_text_failure(f"HTTP {page['status']}", None, "web servers") if page else None
+def _find_page_failure(head: str) -> Envelope | None:
+    page = load_text_forms()["page"].find_match(head)
+    return _build_text_failure(f"HTTP {page['status']}", None, "web servers") if page else None
 
 
 def _find_traceback(tail: str, kind: ToolKind) -> Envelope | None:
     """Return an uncaught exception at the end of the text."""
-    raised = parse_python_traceback(tail)
+    raised = find_python_error(tail)
     if raised is not None:
-        return _make_text_failure(*raised, "Python")
+        return _build_text_failure(*raised, "Python")
     if kind not in (ToolKind.JAVASCRIPT, ToolKind.SHELL, ToolKind.OTHER):
         return None
-    thrown = parse_thrown_error(tail)
-    return _make_text_failure(*thrown, "Node.js") if thrown is not None else None
+    thrown = find_thrown_error(tail)
+    return _build_text_failure(*thrown, "Node.js") if thrown is not None else None
 
 
 def _find_message_of_tool(head: str, lines: list[str], kind: ToolKind) -> Envelope | None:
     if kind in (ToolKind.SQL, ToolKind.OTHER, ToolKind.PYTHON):
         for text in dict.fromkeys((head, _BEFORE_DATABASE.sub("", head))):
-            found = _match("database", text, lines[0])
+            found = _find_failure("database", text, lines[0])
             if found is not None:
                 return found
     ends = lines[:1]
@@ -167,12 +167,12 @@ def _find_message_of_tool(head: str, lines: list[str], kind: ToolKind) -> Envelo
         ends = [lines[0], lines[-1]]
         line = next(filter(_OWN_ERROR.match, ends), None)
         if line is not None and len(lines) <= _MAX_SHELL_LINES and not _FIGURE.match(lines[-1]):
-            return _make_text_failure(line)
+            return _build_text_failure(line)
     elif kind not in (ToolKind.JAVASCRIPT, ToolKind.OTHER) or len(lines) > _MAX_MESSAGE_LINES:
         return None
     for section, candidates in (("shell", ends), ("build", lines[:_MAX_MESSAGE_LINES])):
         for line in candidates:
-            found = _match(section, line, line)
+            found = _find_failure(section, line, line)
             if found is not None:
                 return replace(found, error_type=None)
     return None
@@ -186,19 +186,19 @@ def _find_short_message(head: str, first: str, kind: ToolKind) -> Envelope | Non
     if raised is not None:
         groups = raised.groupdict()
         if groups.get("message") is None or groups["message"].strip():
-            return _make_text_failure(first, _shorten_name(groups["type"] or groups["other"]), "Python")
-    page = _match_page(head)
+            return _build_text_failure(first, _get_short_name(groups["type"] or groups["other"]), "Python")
+    page = _find_page_failure(head)
     if page is not None:
         return page
-    http = _match("http", head, first) if kind is not ToolKind.SHELL else None
+    http = _find_failure("http", head, first) if kind is not ToolKind.SHELL else None
     if http is not None:
         return replace(http, error_type=None)
     if _FIGURE.match(head):
         return None
-    message = _match("message", head, first)
+    message = _find_failure("message", head, first)
     if message is not None:
         return replace(message, error_type=_find_exception_name(first))
-    return _make_text_failure(first, _find_exception_name(first)) if _names_failure(first) else None
+    return _build_text_failure(first, _find_exception_name(first)) if _names_failure(first) else None
 
 
 def _names_failure(first: str) -> bool:
@@ -216,14 +216,14 @@ def _names_failure(first: str) -> bool:
 
 def _find_exception_name(text: str) -> str | None:
     found = _EXCEPTION_NAME.search(text[:2_000])
-    return _shorten_name(found[0]) if found else None
+    return _get_short_name(found[0]) if found else None
 
 
-def _shorten_name(name: str) -> str:
+def _get_short_name(name: str) -> str:
     return name.rpartition(".")[2]
 
 
 def find_refusal(text: str) -> Envelope | None:
     """Return the refusal that an operation got: `Rejected: …`, `Not allowed.`; None where it got none."""
-    whole = remove_time(text.strip())
-    return _match("refusal", whole, whole[:MAX_MESSAGE_CHARS])
+    whole = without_time(text.strip())
+    return _find_failure("refusal", whole, whole[:MAX_MESSAGE_CHARS])

@@ -22,12 +22,12 @@ from spanproof.trace.dialects.siblings import list_corrected
 from spanproof.trace.dialects.spanproof import add_code
 from spanproof.trace.otlp import ExportTraceServiceRequest
 
-__all__ = ["DIALECTS", "normalise", "read_traces", "rebuild_trace"]
+__all__ = ["DIALECTS", "build_extended_trace", "normalise_request", "read_traces"]
 
 _log = logging.getLogger(__name__)
 
 
-def normalise(request: ExportTraceServiceRequest) -> list[Span]:
+def normalise_request(request: ExportTraceServiceRequest) -> list[Span]:
     """Return the spans of this request in our vocabulary; never raises on what a span holds."""
     return list_corrected([_normalise_span(raw) for raw in iter_raw_spans(request)])
 
@@ -44,7 +44,7 @@ def read_traces(requests: Iterable[ExportTraceServiceRequest]) -> list[Trace]:
     return [_build_trace(trace_id, of_trace) for trace_id, of_trace in spans.items()]
 
 
-def rebuild_trace(
+def build_extended_trace(
     trace_id: str, former: Iterable[Span], requests: Iterable[ExportTraceServiceRequest] = ()
 ) -> Trace:
     """Return a trace of spans that were read before and those of its later requests, read as one.

@@ -14,7 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from spanproof.trace import AttributeValue, Event, Span
-from spanproof.trace.otlp import ExportTraceServiceRequest, attributes_of
+from spanproof.trace.otlp import ExportTraceServiceRequest, get_attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class RawSpan:
 def iter_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
     """Yield every span of the request, in its order."""
     for resource_spans in request.resource_spans:
-        resource = attributes_of(resource_spans.resource.attributes)
+        resource = get_attributes(resource_spans.resource.attributes)
         for scope_spans in resource_spans.scope_spans:
             for span in scope_spans.spans:
                 yield _build_raw_span(span, scope_spans.scope, resource)
@@ -103,10 +103,10 @@ def build_raw_span(span: Span) -> RawSpan:
 def _build_raw_span(
     span: trace_pb2.Span, scope: InstrumentationScope, resource: Mapping[str, AttributeValue]
 ) -> RawSpan:
-    attributes = attributes_of(span.attributes)
+    attributes = get_attributes(span.attributes)
     if scope.attributes:
         # What a scope says of itself holds for each of its spans.
-        attributes = {**attributes_of(scope.attributes), **attributes}
+        attributes = {**get_attributes(scope.attributes), **attributes}
     parent_id = span.parent_span_id.hex()
     return RawSpan(
         scope=scope.name,
@@ -121,7 +121,7 @@ def _build_raw_span(
         status_message=span.status.message,
         attributes=attributes,
         events=tuple(
-            Event(event.name, event.time_unix_nano, attributes_of(event.attributes)) for event in span.events
+            Event(event.name, event.time_unix_nano, get_attributes(event.attributes)) for event in span.events
         ),
         dropped=span.dropped_attributes_count,
         resource=resource,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, build_value_attributes, make_span
+from spanproof.trace.exports.rows import Fields, Row, build_span, build_value_attributes
 
 _KINDS: Final = {
     "agent": "AGENT",
@@ -29,7 +29,7 @@ def is_trace(row: Row) -> bool:
     return row.get("object") == "trace" and "workflow_name" in row
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans."""
     return map(_read_row, rows)
 
@@ -41,7 +41,7 @@ def _read_row(row: Row) -> Span:
     usage = data.get("usage")
     counts = usage if isinstance(usage, Mapping) else {}
     error = row.get("error")
-    return make_span(
+    return build_span(
         Fields(
             trace_id=row.get("trace_id"),
             span_id=row.get("id"),

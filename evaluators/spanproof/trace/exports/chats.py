@@ -67,7 +67,7 @@ def is_session(items: Sequence[Any]) -> bool:
     return bool(_group_sessions(items))
 
 
-def find_errors(messages: Sequence[Any]) -> dict[str, str]:
+def get_errors(messages: Sequence[Any]) -> dict[str, str]:
     """Return what tools failed with, by the call's id, where their messages have an `error` of their own."""
     found: dict[str, str] = {}
     for item in messages:
@@ -83,11 +83,11 @@ def read_message(item: Document) -> tuple[Message, ...]:
     value = {key: part for key, part in item.items() if part is not None}
     calls = value.get("tool_calls")
     if isinstance(calls, list):
-        value["tool_calls"] = [_rename_call(call) for call in calls]
+        value["tool_calls"] = [_with_renamed_function(call) for call in calls]
     return read_messages([value], "user")
 
 
-def _rename_call(call: Any) -> Any:
+def _with_renamed_function(call: Any) -> Any:
     named = isinstance(call, Mapping) and isinstance(call.get("function"), str)
     return {**call, "name": call["function"], "function": None} if named else call
 
@@ -130,7 +130,7 @@ def _build_chat(value: Document, items: Sequence[Any]) -> Transcript:
         name=str(value.get("name") or "chat"),
         turns=turns,
         model=model if isinstance(model, str) else None,
-        errors=find_errors(items) | _find_ui_errors(items),
+        errors=get_errors(items) | _get_ui_errors(items),
     )
 
 
@@ -141,20 +141,20 @@ def iter_messages(item: object) -> Iterator[Message]:
     if _is_adk_event(item):
         yield from iter_messages(item.get("content"))
     elif {"from", "value"} <= item.keys():
-        yield from _read_sharegpt(item)
+        yield from _iter_sharegpt_messages(item)
     elif _is_pydantic(item):
         for part in item["parts"]:
             kind = str(part.get("part_kind") or "") if isinstance(part, Mapping) else ""
             role = "assistant" if item["kind"] == "response" else kind.partition("-")[0]
             yield from read_messages([{"role": role, "parts": [part]}])
     elif calls := _list_ui_calls(item):
-        yield from _read_ui_message(item, calls)
+        yield from _iter_ui_messages(item, calls)
     else:
-        for part in _split_after_results(item):
+        for part in _iter_message_parts(item):
             yield from read_message(part)
 
 
-def _split_after_results(item: Document) -> Iterator[Document]:
+def _iter_message_parts(item: Document) -> Iterator[Document]:
     """Yield a model's message; where a tool at the provider answered within it, its last words apart."""
     name = next((name for name in ("parts", "content") if isinstance(item.get(name), list)), None)
     if name is None or str(item.get("role")) not in _MODELS:
@@ -171,7 +171,7 @@ def _is_result(part: object) -> bool:
     return any(message.role == "tool" for message in spoken)
 
 
-def _read_sharegpt(item: Document) -> Iterator[Message]:
+def _iter_sharegpt_messages(item: Document) -> Iterator[Message]:
     speaker, content = str(item["from"]), item["value"]
     if speaker in _SHAREGPT_CALLS:
         calls = parse_document(content)
@@ -193,7 +193,7 @@ def _list_ui_calls(item: Document) -> list[dict[str, Any]]:
     return held or inner or invoked
 
 
-def _read_ui_message(item: Document, calls: Sequence[dict[str, Any]]) -> Iterator[Message]:
+def _iter_ui_messages(item: Document, calls: Sequence[dict[str, Any]]) -> Iterator[Message]:
     """Yield the calls of a message, their results, and what the model said after them."""
     requests: list[JsonValue] = [
         {
@@ -220,7 +220,7 @@ def _read_ui_message(item: Document, calls: Sequence[dict[str, Any]]) -> Iterato
         yield Message("assistant", text)
 
 
-def _find_ui_errors(items: Sequence[Any]) -> dict[str, str]:
+def _get_ui_errors(items: Sequence[Any]) -> dict[str, str]:
     calls = (call for item in items if isinstance(item, Mapping) for call in _list_ui_calls(item))
     return {
         str(call.get("toolCallId")): str(call.get("errorText") or "")

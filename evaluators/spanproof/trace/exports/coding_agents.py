@@ -89,7 +89,7 @@ def read_mini_swe_agent(value: Document) -> Transcript:
         if written and output:
             thought, call_id = message.text[: written.start()].strip(), f"step-{number}"
             turns += _run_command(thought, written[1], output[1], call_id)
-            errors |= _find_failed_code(output.string, output[1], call_id)
+            errors |= _get_failed_code(output.string, output[1], call_id)
         elif written:
             # What submits the work has no output.
             turns.append(Message("assistant", message.text[: written.start()].strip()))
@@ -102,7 +102,7 @@ def read_mini_swe_agent(value: Document) -> Transcript:
     return Transcript(key, "mini-swe-agent", turns, answer=answer, errors=errors)
 
 
-def _find_failed_code(text: str, shown: str, call_id: str) -> dict[str, str]:
+def _get_failed_code(text: str, shown: str, call_id: str) -> dict[str, str]:
     """Return what a command failed with, by its call: what it printed, else its exit code."""
     code = _RETURN_CODE.search(text)
     return {call_id: shown.strip() or f"exit code {code[1]}"} if code and int(code[1]) else {}
@@ -126,7 +126,7 @@ def read_openhands(items: Sequence[Any], task: object = None) -> Transcript:
         elif action in _OPENHANDS_ENDS:
             final = args.get("final_thought") or args.get("thought") or item.get("message")
             answer = str(final or "") or answer
-    return _finish_openhands(items, turns, task, answer, errors)
+    return _build_openhands_transcript(items, turns, task, answer, errors)
 
 
 def read_openhands_sdk(items: Sequence[Any]) -> Transcript:
@@ -147,7 +147,7 @@ def read_openhands_sdk(items: Sequence[Any]) -> Transcript:
                 turns.append(Message("assistant", thought, (call,)))
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation":
                 turns.append(_read_sdk_observation(item, call_id, errors))
-    return _finish_openhands(items, turns, None, answer, errors)
+    return _build_openhands_transcript(items, turns, None, answer, errors)
 
 
 def _select_objects(items: object) -> list[Document]:
@@ -164,7 +164,7 @@ def _run_command(thought: str, command: str, shown: str, call_id: str) -> Iterat
     yield Message("tool", shown, (), call_id)
 
 
-def _finish_openhands(
+def _build_openhands_transcript(
     items: Sequence[Any],
     turns: Sequence[Message | CodeStep],
     task: object,

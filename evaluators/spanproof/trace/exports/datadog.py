@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, build_value_attributes, make_span, to_unix_ns
+from spanproof.trace.exports.rows import Fields, Row, build_span, build_value_attributes, to_unix_ns
 
 _KINDS: Final = {
     "agent": "AGENT",
@@ -25,27 +25,27 @@ _NO_PARENT: Final = frozenset({"", "0", "undefined"})
 def is_row(row: Row) -> bool:
     """Whether this is a span of LLM Observability."""
     has_ids = {"span_id", "trace_id", "parent_id"} <= row.keys()
-    return has_ids and (_find_kind(row) in _KINDS) and ("duration" in row or "start_ns" in row)
+    return has_ids and (_get_kind(row) in _KINDS) and ("duration" in row or "start_ns" in row)
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans."""
     return map(_read_row, rows)
 
 
-def _find_kind(row: Row) -> object:
+def _get_kind(row: Row) -> object:
     return row.get("span_kind") or _read_object(row, "meta").get("kind")
 
 
 def _read_row(row: Row) -> Span:
     meta = _read_object(row, "meta")
-    kind = _KINDS[str(_find_kind(row))]
+    kind = _KINDS[str(_get_kind(row))]
     start = to_unix_ns(row.get("start_ns") or row.get("start_ms"))
     parent = None if str(row.get("parent_id") or "") in _NO_PARENT else row["parent_id"]
     has_failed = row.get("status") == "error"
-    taken, result = _find_content(row, meta, "input"), _find_content(row, meta, "output")
-    of_kind = {"LLM": {"llm.model_name": _find_model(row, meta)}, "TOOL": {"tool.name": row.get("name")}}
-    return make_span(
+    taken, result = _get_content(row, meta, "input"), _get_content(row, meta, "output")
+    of_kind = {"LLM": {"llm.model_name": _get_model(row, meta)}, "TOOL": {"tool.name": row.get("name")}}
+    return build_span(
         Fields(
             trace_id=str(row["trace_id"]),
             span_id=str(row["span_id"]),
@@ -59,22 +59,22 @@ def _read_row(row: Row) -> Span:
                 **build_value_attributes("output", result),
                 **of_kind.get(kind, {}),
             },
-            error=_find_error(row, meta) if has_failed else None,
+            error=_get_error(row, meta) if has_failed else None,
         )
     )
 
 
-def _find_model(row: Row, meta: Mapping[str, Any]) -> object:
+def _get_model(row: Row, meta: Mapping[str, Any]) -> object:
     metadata = _read_object(meta, "metadata") or _read_object(row, "metadata")
     return meta.get("model_name") or row.get("model_name") or metadata.get("model_name")
 
 
-def _find_error(row: Row, meta: Mapping[str, Any]) -> str:
+def _get_error(row: Row, meta: Mapping[str, Any]) -> str:
     error = _read_object(meta, "error") or _read_object(row, "error")
     return str(error.get("message") or meta.get("error.message") or "")
 
 
-def _find_content(row: Row, meta: Mapping[str, Any], side: str) -> object:
+def _get_content(row: Row, meta: Mapping[str, Any], side: str) -> object:
     """Return what a span took or gave: a value, the messages of a model, or documents."""
     held = meta.get(side) or row.get(side)
     if not isinstance(held, Mapping):

@@ -61,7 +61,7 @@ def read_file(path: Path) -> Read:
         return _read_documents(path, [(0, parse_csv(read_content(path).decode("utf-8", "replace")))])
     if suffix not in _DOCUMENTS:
         return read_what_is_good(path)
-    body = _strip_prefixes(read_content(path))
+    body = _without_prefixes(read_content(path))
     documents = _parse_documents(body)
     if suffix in _PRINTED:
         return _read_log(path, documents)
@@ -73,7 +73,7 @@ def read_file(path: Path) -> Read:
     return (requests, malformed) if broken is None else ([], [MalformedOtlp(f"{path}: {broken}")])
 
 
-def _strip_prefixes(body: bytes) -> bytes:
+def _without_prefixes(body: bytes) -> bytes:
     """Return the lines of a log without the name of the container that Docker Compose puts before each."""
     lines = body.splitlines(keepends=True)
     prefixed = [_CONTAINER.match(line) for line in lines if line.strip()]
@@ -191,16 +191,16 @@ def _format_origin(path: Path, line: int) -> str:
 
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
-    from spanproof.trace.exports.harnesses import find_transcripts, is_one_run
-    from spanproof.trace.exports.model_calls import drop_repeated_requests
-    from spanproof.trace.exports.products import UnknownExport, build_request, find_rows, read_rows
+    from spanproof.trace.exports.harnesses import is_one_run, list_transcripts
+    from spanproof.trace.exports.model_calls import list_unrepeated
+    from spanproof.trace.exports.products import UnknownExport, build_request, list_rows, read_rows
 
     rows: list[tuple[Product, Row]] = []
     requests: list[ExportTraceServiceRequest] = []
     malformed: list[MalformedOtlp] = []
     transcripts: list[Transcript] = []
     messages = [document for _, document in documents]
-    if len(messages) > 1 and is_one_run(messages) and (spoken := find_transcripts(messages)):
+    if len(messages) > 1 and is_one_run(messages) and (spoken := list_transcripts(messages)):
         return [build_request(spoken)], []
     for number, document in documents:
         origin = _format_origin(path, number)
@@ -211,15 +211,15 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
                 malformed.append(MalformedOtlp(f"{origin}: {problem}"))
             continue
         try:
-            rows += find_rows(document)
+            rows += list_rows(document)
         except UnknownExport as unknown:
-            found = find_transcripts(document)
+            found = list_transcripts(document)
             if found:
                 transcripts += found
                 continue
             malformed.append(MalformedOtlp(f"{origin}: {'not JSON' if document is _BROKEN else unknown}"))
     if transcripts:
-        requests.append(build_request(drop_repeated_requests(transcripts)))
+        requests.append(build_request(list_unrepeated(transcripts)))
     if rows:
         request, problems = read_rows(rows)
         requests.append(request)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from spanproof.trace.dialects.decode import as_text
 from spanproof.trace.dialects.messages import read_messages
 from spanproof.trace.exports.bedrock import is_bedrock, read_bedrock
-from spanproof.trace.exports.chats import find_errors, is_session, list_chats, read_message
+from spanproof.trace.exports.chats import get_errors, is_session, list_chats, read_message
 from spanproof.trace.exports.coding_agents import (
     is_mini_swe_agent,
     is_openhands,
@@ -22,7 +22,7 @@ from spanproof.trace.exports.coding_agents import (
     read_openhands_sdk,
     read_swe_agent,
 )
-from spanproof.trace.exports.model_calls import read_model_call
+from spanproof.trace.exports.model_calls import find_model_call
 from spanproof.trace.exports.transcripts import CodeStep, Transcript
 from spanproof.trace.ids import digest
 from spanproof.trace.model import Message
@@ -34,7 +34,7 @@ Document = Mapping[str, Any]
 _ENVELOPES: Final = ("data", "results", "rows", "requests", "samples", "conversation")
 
 
-def find_transcripts(document: object) -> list[Transcript]:
+def list_transcripts(document: object) -> list[Transcript]:
     """Return the runs in a document; empty where it is of no form that is known."""
     return [found for found in _iter_transcripts(document) if any(_is_doing(turn) for turn in found.turns)]
 
@@ -86,7 +86,7 @@ def _iter_object(value: Document) -> Iterator[Transcript]:
 
 def _iter_exchanges(value: Document) -> Iterator[Transcript]:
     """Yield one call of a model, or conversations; else what is within the object."""
-    call = read_model_call(value)
+    call = find_model_call(value)
     if call is not None:
         yield call
     elif chats := list_chats(value):
@@ -140,7 +140,7 @@ def _read_sample(sample: Document, run: Document) -> Transcript:
         turns=turns,
         answer=answer,
         model=model if isinstance(model, str) else None,
-        errors=find_errors(messages),
+        errors=get_errors(messages),
         started=started,
     )
 
@@ -158,7 +158,7 @@ def _read_memory(items: Sequence[Any]) -> Transcript:
         elif isinstance(item.get("system_prompt"), str):
             turns.append(Message("system", item["system_prompt"]))
         elif "step_number" in item or "code_action" in item:
-            turns += _read_memory_step(item, errors)
+            turns += _iter_memory_step(item, errors)
             if item.get("is_final_answer"):
                 answer = as_text(item.get("action_output"))
         elif "final_answer" in item or item.keys() == {"output"}:
@@ -174,7 +174,7 @@ def _find_failure(item: Document) -> str | None:
     return str(error.get("message") if isinstance(error, Mapping) else error)
 
 
-def _read_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
+def _iter_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
     output = item.get("model_output")
     text = output if isinstance(output, str) else as_text(output) if output else ""
     failed = _find_failure(item)

@@ -48,7 +48,7 @@ def iter_inspected(text: str) -> Iterator[tuple[int, Any]]:
 
 def _parse_value(text: str, at: int, depth: int) -> tuple[Any, int]:
     """Return the value that begins here, and where it ends."""
-    at = _skip_blanks(text, at)
+    at = _get_end_of_blanks(text, at)
     if depth > _MAX_DEPTH or at >= len(text):
         raise NotInspected(f"no value at character {at}")
     left_out = _LEFT_OUT.match(text, at)
@@ -76,12 +76,12 @@ def _parse_value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 def _parse_object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
     found: dict[str, Any] = {}
-    while not (end := _find_end(text, at, "}"))[0]:
+    while not (end := _get_end(text, at, "}"))[0]:
         at = end[1]
         quoted, plain = _TEXT.match(text, at), _NAME.match(text, at)
         if quoted is not None:
             name, at = _parse_text(text, at)
-            at = _skip_blanks(text, at)
+            at = _get_end_of_blanks(text, at)
             if text[at : at + 1] != ":":
                 raise NotInspected(f"no value of {name!r}")
             at += 1
@@ -96,7 +96,7 @@ def _parse_object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
 
 def _parse_array(text: str, at: int, depth: int) -> tuple[list[Any], int]:
     found: list[Any] = []
-    while not (end := _find_end(text, at, "]"))[0]:
+    while not (end := _get_end(text, at, "]"))[0]:
         is_rest = text.startswith("...", end[1])
         value, at = _parse_value(text, end[1], depth + 1)
         if not is_rest:
@@ -104,11 +104,11 @@ def _parse_array(text: str, at: int, depth: int) -> tuple[list[Any], int]:
     return found, end[1]
 
 
-def _find_end(text: str, at: int, closing: str) -> tuple[bool, int]:
+def _get_end(text: str, at: int, closing: str) -> tuple[bool, int]:
     """Return whether the brackets close here, and where to read on."""
-    at = _skip_blanks(text, at)
+    at = _get_end_of_blanks(text, at)
     if text[at : at + 1] == ",":
-        at = _skip_blanks(text, at + 1)
+        at = _get_end_of_blanks(text, at + 1)
     if at >= len(text):
         raise NotInspected(f"the text ends before {closing!r}")
     return (True, at + 1) if text[at] == closing else (False, at)
@@ -118,20 +118,20 @@ def _parse_text(text: str, at: int) -> tuple[str, int]:
     """Return a text that may be in several pieces, joined by `+`."""
     pieces: list[str] = []
     while (piece := _TEXT.match(text, at)) is not None:
-        pieces.append(_ESCAPE.sub(_unescape, next(part for part in piece.groups() if part is not None)))
-        following = _skip_blanks(text, piece.end())
+        pieces.append(_ESCAPE.sub(_decode_escape, next(part for part in piece.groups() if part is not None)))
+        following = _get_end_of_blanks(text, piece.end())
         if text[following : following + 1] != "+":
             return "".join(pieces), piece.end()
-        at = _skip_blanks(text, following + 1)
+        at = _get_end_of_blanks(text, following + 1)
     raise NotInspected(f"no text at character {at}")
 
 
-def _unescape(escape: re.Match[str]) -> str:
+def _decode_escape(escape: re.Match[str]) -> str:
     code = escape[1] or escape[2] or escape[3]
     return chr(int(code, 16)) if code else _ESCAPES.get(escape[4], escape[4])
 
 
-def _skip_blanks(text: str, at: int) -> int:
+def _get_end_of_blanks(text: str, at: int) -> int:
     while (blank := _BLANK.match(text, at)) is not None:
         at = blank.end()
     return at

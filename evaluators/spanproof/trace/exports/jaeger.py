@@ -7,7 +7,7 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, make_span
+from spanproof.trace.exports.rows import Fields, Row, add_event, build_span
 
 _STATUS = ("otel.status_code", "error", "otel.status_description")
 
@@ -17,7 +17,7 @@ def is_row(row: Row) -> bool:
     return "traceID" in row and isinstance(row.get("spans"), list)
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans of the traces."""
     for row in rows:
         yield from (_read_span(span) for span in row["spans"])
@@ -28,7 +28,7 @@ def _read_span(row: Mapping[str, Any]) -> Span:
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     start_us, took_us = int(row.get("startTime") or 0), int(row.get("duration") or 0)
     trace_id, span_id = str(row.get("traceID") or ""), str(row.get("spanID") or "")
-    span = make_span(
+    span = build_span(
         Fields(
             trace_id=trace_id.zfill(32),
             span_id=span_id.zfill(16),

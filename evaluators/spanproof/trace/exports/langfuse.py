@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, as_json, make_span, parse_document
+from spanproof.trace.exports.rows import Fields, Row, as_json, build_span, parse_document
 
 _PREFIX = "langfuse.observation."
 _SCOPE_NAME: Final = "otel.scope.name"
@@ -42,7 +42,7 @@ _TYPES = frozenset(
 )
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the observations as the spans that Langfuse's SDK would have written."""
     return map(read_observation, rows)
 
@@ -51,7 +51,7 @@ def read_observation(row: Row) -> Span:
     """Return one observation as a span."""
     fields = {_to_camel(key): value for key, value in row.items()}
     failed = fields.get("level") == "ERROR"
-    return make_span(
+    return build_span(
         Fields(
             trace_id=fields.get("traceId"),
             span_id=fields.get("id"),
@@ -75,7 +75,7 @@ def _build_attributes(fields: dict[str, Any]) -> dict[str, object]:
     held, produced = _build_own_attributes(fields), _read_produced(fields)
     if not produced:
         return held
-    given_in, given_out = _find_content_names(produced, str(fields.get("type")))
+    given_in, given_out = _get_content_names(produced, str(fields.get("type")))
     content = {given_in: held[f"{_PREFIX}input"], given_out: held[f"{_PREFIX}output"]}
     return {**{name: value for name, value in content.items() if name}, **produced, **held}
 
@@ -83,8 +83,8 @@ def _build_attributes(fields: dict[str, Any]) -> dict[str, object]:
 def _build_own_attributes(fields: dict[str, Any]) -> dict[str, object]:
     return {
         f"{_PREFIX}type": str(fields.get("type") or "span").lower(),
-        f"{_PREFIX}input": _read_content(fields.get("input")),
-        f"{_PREFIX}output": _read_content(fields.get("output")),
+        f"{_PREFIX}input": _find_content(fields.get("input")),
+        f"{_PREFIX}output": _find_content(fields.get("output")),
         f"{_PREFIX}model.name": fields.get("providedModelName") or fields.get("model"),
         f"{_PREFIX}usage_details": as_json(fields.get("usageDetails") or fields.get("usage")),
         f"{_PREFIX}level": fields.get("level"),
@@ -92,7 +92,7 @@ def _build_own_attributes(fields: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _read_content(value: object) -> str | None:
+def _find_content(value: object) -> str | None:
     """Return what was taken or given; a download of the page has the JSON of it, a text in quotes too."""
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         try:
@@ -114,20 +114,20 @@ def _read_produced(fields: dict[str, Any]) -> dict[str, object]:
     named = scope.get("name") if isinstance(scope, dict) else None
     if not isinstance(attributes, dict) or not attributes or str(named).startswith("langfuse"):
         return {}
-    return {_SCOPE_NAME: named, **{name: _restore_number(name, value) for name, value in attributes.items()}}
+    return {_SCOPE_NAME: named, **{name: _parse_number(name, value) for name, value in attributes.items()}}
 
 
-def _restore_number(name: str, value: object) -> object:
+def _parse_number(name: str, value: object) -> object:
     """Return an attribute's value: Langfuse makes texts of all, counts of tokens among them."""
     is_count = "token" in name.lower() and isinstance(value, str) and value.isdecimal()
     return int(str(value)) if is_count else value
 
 
-def _find_content_names(produced: Mapping[str, object], kind: str) -> tuple[str, str]:
+def _get_content_names(produced: Mapping[str, object], kind: str) -> tuple[str, str]:
     """Return the attributes in which the producer writes input and output; empty where none is known."""
     operation = str(produced.get("ai.operationId") or "")
     if operation:
-        return _find_vercel_names(operation)
+        return _get_vercel_names(operation)
     for mark, given_in, given_out in _CONTENT:
         if mark in produced:
             return given_in, given_out
@@ -136,7 +136,7 @@ def _find_content_names(produced: Mapping[str, object], kind: str) -> tuple[str,
     return "", ""
 
 
-def _find_vercel_names(operation: str) -> tuple[str, str]:
+def _get_vercel_names(operation: str) -> tuple[str, str]:
     if operation == "ai.toolCall":
         return "ai.toolCall.args", "ai.toolCall.result"
     calls_model = operation.endswith((".doGenerate", ".doStream"))

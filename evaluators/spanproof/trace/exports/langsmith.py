@@ -9,9 +9,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from spanproof.trace.exports.rows import (
     Fields,
     Row,
+    build_span,
     build_value_attributes,
-    find_last_line,
-    make_span,
+    get_last_line,
     parse_document,
 )
 
@@ -32,12 +32,14 @@ def is_row(row: Row) -> bool:
     return "run_type" in row and ("trace_id" in row or "dotted_order" in row) and "id" in row
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the runs as spans, those in them that are children too."""
     for row in rows:
         yield _read_run(row)
         children = row.get("child_runs")
-        yield from read_rows([child for child in children or () if isinstance(child, dict) and is_row(child)])
+        yield from iter_row_spans(
+            [child for child in children or () if isinstance(child, dict) and is_row(child)]
+        )
 
 
 def _read_run(row: Row) -> Span:
@@ -46,7 +48,7 @@ def _read_run(row: Row) -> Span:
         kind = "AGENT"
     inputs, outputs = parse_document(row.get("inputs")), parse_document(row.get("outputs"))
     if kind == "TOOL":
-        inputs = _unwrap_tool_input(inputs)
+        inputs = _get_tool_input(inputs)
     attributes: dict[str, object] = {
         "openinference.span.kind": kind,
         **_build_values("input", inputs),
@@ -58,7 +60,7 @@ def _read_run(row: Row) -> Span:
         attributes["tool.name"] = row.get("name")
     error = row.get("error")
     trace_id = row.get("trace_id") or row["id"]
-    return make_span(
+    return build_span(
         Fields(
             trace_id=str(trace_id),
             span_id=str(row["id"]),
@@ -67,7 +69,7 @@ def _read_run(row: Row) -> Span:
             start=row.get("start_time"),
             end=row.get("end_time"),
             attributes=attributes,
-            error=_extract_exception(error) if isinstance(error, str) and error else None,
+            error=_get_exception(error) if isinstance(error, str) and error else None,
         )
     )
 
@@ -80,7 +82,7 @@ def _build_values(side: str, value: object) -> dict[str, object]:
     return build_value_attributes(side, value)
 
 
-def _unwrap_tool_input(inputs: object) -> object:
+def _get_tool_input(inputs: object) -> object:
     """Return a tool's arguments: LangChain's tracer records them printed, as `{"input": "{'code': …}"}`."""
     return inputs["input"] if isinstance(inputs, Mapping) and inputs.keys() == {"input"} else inputs
 
@@ -95,17 +97,15 @@ def _read_model(row: Row, outputs: object) -> dict[str, object]:
         "llm.model_name": metadata.get("ls_model_name")
         or parameters.get("model")
         or parameters.get("model_name"),
-        "llm.token_count.prompt": _select_first(row.get("prompt_tokens"), usage.get("input_tokens")),
-        "llm.token_count.completion": _select_first(row.get("completion_tokens"), usage.get("output_tokens")),
+        "llm.token_count.prompt": _get_first(row.get("prompt_tokens"), usage.get("input_tokens")),
+        "llm.token_count.completion": _get_first(row.get("completion_tokens"), usage.get("output_tokens")),
     }
 
 
-def _select_first(*values: object) -> object:
+def _get_first(*values: object) -> object:
     return next((value for value in values if value is not None), None)
 
 
-def _extract_exception(error: str) -> str:
+def _get_exception(error: str) -> str:
     """Return the exception of a printed one: LangChain prints its stack trace below it, Python above it."""
-    return (
-        find_last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()
-    )
+    return get_last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()

@@ -9,8 +9,8 @@ from google.protobuf import json_format
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, as_json, decode_base64_id, make_span
-from spanproof.trace.otlp.values import attribute_value
+from spanproof.trace.exports.rows import Fields, Row, add_event, as_json, build_span, decode_base64_id
+from spanproof.trace.otlp.values import get_attribute_value
 
 
 def is_row(row: Row) -> bool:
@@ -20,7 +20,7 @@ def is_row(row: Row) -> bool:
     )
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans of the traces."""
     for row in rows:
         spans = _find_spans(row)
@@ -41,7 +41,7 @@ def read_span(row: Mapping[str, Any]) -> Span:
     parent_id = row.get("parent_span_id") or row.get("parent_id")
     start = row.get("start_time_unix_nano") or row.get("start_time")
     end = row.get("end_time_unix_nano") or row.get("end_time")
-    span = make_span(
+    span = build_span(
         Fields(
             trace_id=_decode_id(trace_id, 16),
             span_id=_decode_id(span_id, 8),
@@ -86,12 +86,12 @@ def _read_attributes(attributes: object) -> dict[str, object]:
 
 
 def _decode_any_value(encoded: object) -> object:
-    value = json_format.ParseDict(_drop_nulls(encoded) or {}, AnyValue(), ignore_unknown_fields=True)
-    return attribute_value(value)
+    value = json_format.ParseDict(_without_nulls(encoded) or {}, AnyValue(), ignore_unknown_fields=True)
+    return get_attribute_value(value)
 
 
-def _drop_nulls(value: Any) -> Any:
+def _without_nulls(value: Any) -> Any:
     """Return a document without the fields that are null, which protobuf's JSON leaves out."""
     if isinstance(value, dict):
-        return {name: _drop_nulls(member) for name, member in value.items() if member is not None}
-    return [_drop_nulls(item) for item in value] if isinstance(value, list) else value
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value

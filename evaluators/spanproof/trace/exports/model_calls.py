@@ -33,16 +33,16 @@ _TAKEN: Final = frozenset({"input", "args"})
 _RESPONSES: Final = ("choices", "output")
 
 
-def read_model_call(value: Document) -> Transcript | None:
+def find_model_call(value: Document) -> Transcript | None:
     """Return a call of a model, or a run of the AI SDK, with what it was sent where that is beside it.
 
     None where the object is neither.
     """
-    request, response = _find_record(value)
-    messages = _read_response(response) if isinstance(response, Mapping) else None
+    request, response = _get_record(value)
+    messages = _find_response(response) if isinstance(response, Mapping) else None
     if messages is None and _is_result_of_steps(value):
         messages = list(_iter_step_messages(value["steps"]))
-        request = _find_first_request(value["steps"])
+        request = _get_first_request(value["steps"])
     if messages is None:
         return None
     about = response if isinstance(response, Mapping) else value
@@ -57,7 +57,7 @@ def read_model_call(value: Document) -> Transcript | None:
     )
 
 
-def drop_repeated_requests(transcripts: Sequence[Transcript]) -> list[Transcript]:
+def list_unrepeated(transcripts: Sequence[Transcript]) -> list[Transcript]:
     """Return the transcripts without model calls that a later one of the same run repeats.
 
     An agent sends the conversation with each call: the last call holds all of it.
@@ -75,7 +75,7 @@ def drop_repeated_requests(transcripts: Sequence[Transcript]) -> list[Transcript
     ]
 
 
-def _read_response(response: Document) -> Turns | None:
+def _find_response(response: Document) -> Turns | None:
     """Return what a model said, in the form of any API; None where the object is no response."""
     messages = response.get("messages")
     if isinstance(messages, list):
@@ -90,7 +90,7 @@ def _read_response(response: Document) -> Turns | None:
     return [*read_messages(dict(response), "assistant")] if is_response else None
 
 
-def _find_record(value: Document) -> tuple[object, object]:
+def _get_record(value: Document) -> tuple[object, object]:
     for sent, received in _RECORDS:
         response = parse_document(value.get(received))
         if sent in value and isinstance(response, Mapping):
@@ -154,7 +154,7 @@ def _iter_step_messages(steps: Sequence[Any]) -> Iterator[Message]:
             yield from read_messages([{"role": "tool", "content": given_back}])
 
 
-def _find_first_request(steps: Sequence[Any]) -> object:
+def _get_first_request(steps: Sequence[Any]) -> object:
     first = steps[0] if steps else None
     sent = first.get("request") if isinstance(first, Mapping) else None
     return parse_document(sent.get("body")) if isinstance(sent, Mapping) else None

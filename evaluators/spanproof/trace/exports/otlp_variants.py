@@ -40,27 +40,27 @@ def list_otlp(document: Any) -> list[dict[str, Any]]:
     are_requests = all(
         isinstance(request, dict) and not request.keys().isdisjoint(_RESOURCES) for request in requests
     )
-    return [_restore_request(request) for request in requests] if are_requests else []
+    return [_build_request(request) for request in requests] if are_requests else []
 
 
-def _restore_request(request: Mapping[str, Any]) -> dict[str, Any]:
+def _build_request(request: Mapping[str, Any]) -> dict[str, Any]:
     resources = next(request[name] for name in _RESOURCES if name in request)
     kept = {name: value for name, value in request.items() if name not in _RESOURCES}
-    return {**kept, "resourceSpans": _restore_each(resources, _restore_resource)}
+    return {**kept, "resourceSpans": _build_each(resources, _build_resource)}
 
 
-def _restore_resource(resource: Mapping[str, Any]) -> dict[str, Any]:
+def _build_resource(resource: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in resource.items() if name not in _SCOPES}
-    return {**kept, "scopeSpans": _restore_each(_get_list(resource, _SCOPES), _restore_scope)}
+    return {**kept, "scopeSpans": _build_each(_get_list(resource, _SCOPES), _build_scope)}
 
 
-def _restore_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
+def _build_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in scope.items() if name != _FORMER_SCOPE}
     named = {"scope": scope[_FORMER_SCOPE]} if _FORMER_SCOPE in scope else {}
-    return {**named, **kept, "spans": _restore_each(scope.get("spans"), _decode_ids)}
+    return {**named, **kept, "spans": _build_each(scope.get("spans"), _decode_ids)}
 
 
-def _restore_each(items: object, restore: Callable[[Mapping[str, Any]], dict[str, Any]]) -> object:
+def _build_each(items: object, restore: Callable[[Mapping[str, Any]], dict[str, Any]]) -> object:
     """Return restored items; what is of another type is left for the decoder to refuse."""
     if not isinstance(items, list):
         return items
@@ -72,7 +72,7 @@ def _decode_ids(span: Mapping[str, Any]) -> dict[str, Any]:
         name: decode_base64_id(value, _IDS[name]) if name in _IDS and isinstance(value, str) else value
         for name, value in span.items()
     }
-    return {**restored, "links": _restore_each(span["links"], _decode_ids)} if "links" in span else restored
+    return {**restored, "links": _build_each(span["links"], _decode_ids)} if "links" in span else restored
 
 
 def _iter_spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, flatten, make_span, parse_document
+from spanproof.trace.exports.rows import (
+    Fields,
+    Row,
+    add_event,
+    build_span,
+    normalise_attributes,
+    parse_document,
+)
 
 
 def is_row(row: Row) -> bool:
@@ -14,22 +21,24 @@ def is_row(row: Row) -> bool:
     return "span_kind" in row and (isinstance(row.get("context"), dict) or "context.span_id" in row)
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans."""
     return map(_read_row, rows)
 
 
 def _read_row(row: Row) -> Span:
-    columns = flatten({key: value for key, value in row.items() if key not in ("attributes", "events")})
+    columns = normalise_attributes(
+        {key: value for key, value in row.items() if key not in ("attributes", "events")}
+    )
     held = row.get("attributes")
-    attributes = flatten(held) if isinstance(held, Mapping) else {}
+    attributes = normalise_attributes(held) if isinstance(held, Mapping) else {}
     for key, value in row.items():
         if key.startswith("attributes."):
-            attributes |= flatten(
+            attributes |= normalise_attributes(
                 {key.removeprefix("attributes."): parse_document(value) if _is_tree(key) else value}
             )
     failed = columns.get("status_code") == "ERROR"
-    span = make_span(
+    span = build_span(
         Fields(
             trace_id=columns.get("context.trace_id"),
             span_id=columns.get("context.span_id"),
@@ -44,7 +53,7 @@ def _read_row(row: Row) -> Span:
     events = parse_document(row.get("events"))
     for event in events if isinstance(events, list) else ():
         if isinstance(event, Mapping):
-            fields = flatten(event.get("attributes") or {}) or {
+            fields = normalise_attributes(event.get("attributes") or {}) or {
                 key: value for key, value in event.items() if str(key).startswith("exception.")
             }
             add_event(span, str(event.get("name") or ""), fields, event.get("timestamp"))

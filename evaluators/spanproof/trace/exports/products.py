@@ -21,8 +21,8 @@ from spanproof.trace.exports import (
     weave,
 )
 from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow, add_attributes, parse_document
-from spanproof.trace.exports.tables import unfold_table
-from spanproof.trace.exports.transcripts import Transcript, build_spans
+from spanproof.trace.exports.tables import find_table_rows
+from spanproof.trace.exports.transcripts import Transcript, iter_transcript_spans
 
 # Attributes in which products keep the name of a span's scope.
 _SCOPES = ("otel.scope.name", "otel.library.name")
@@ -51,15 +51,15 @@ class Product:
 SPANS = "OpenTelemetry's SDKs"
 
 PRODUCTS = (
-    Product("OpenAI Agents SDK", agents_sdk.is_row, agents_sdk.read_rows),
-    Product("Datadog", datadog.is_row, datadog.read_rows),
-    Product("Jaeger", jaeger.is_row, jaeger.read_rows),
-    Product("MLflow", mlflow.is_row, mlflow.read_rows),
-    Product("Phoenix", phoenix.is_row, phoenix.read_rows),
-    Product(SPANS, spandicts.is_row, spandicts.read_rows, spandicts.read_resource),
-    Product("LangSmith", langsmith.is_row, langsmith.read_rows),
-    Product("Weave", weave.is_row, weave.read_rows),
-    Product("Langfuse", langfuse.is_row, langfuse.read_rows, langfuse.read_resource),
+    Product("OpenAI Agents SDK", agents_sdk.is_row, agents_sdk.iter_row_spans),
+    Product("Datadog", datadog.is_row, datadog.iter_row_spans),
+    Product("Jaeger", jaeger.is_row, jaeger.iter_row_spans),
+    Product("MLflow", mlflow.is_row, mlflow.iter_row_spans),
+    Product("Phoenix", phoenix.is_row, phoenix.iter_row_spans),
+    Product(SPANS, spandicts.is_row, spandicts.iter_row_spans, spandicts.read_resource),
+    Product("LangSmith", langsmith.is_row, langsmith.iter_row_spans),
+    Product("Weave", weave.is_row, weave.iter_row_spans),
+    Product("Langfuse", langfuse.is_row, langfuse.iter_row_spans, langfuse.read_resource),
 )
 
 
@@ -68,7 +68,7 @@ def build_request(transcripts: Sequence[Transcript]) -> ExportTraceServiceReques
     request = ExportTraceServiceRequest()
     scope_spans = request.resource_spans.add().scope_spans.add()
     for transcript in transcripts:
-        scope_spans.spans.extend(build_spans(transcript))
+        scope_spans.spans.extend(iter_transcript_spans(transcript))
     return request
 
 
@@ -93,7 +93,7 @@ def read_rows(found: Sequence[tuple[Product, Row]]) -> tuple[ExportTraceServiceR
             if product.read_resource is not None:
                 add_attributes(resource_spans.resource, product.read_resource(good[number]))
             scope_spans = resource_spans.scope_spans.add()
-            scope_spans.scope.name = _find_scope(span)
+            scope_spans.scope.name = _get_scope(span)
             scope_spans.spans.append(span)
     return request, problems
 
@@ -108,13 +108,13 @@ def _find_problem(product: Product, row: Row) -> str | None:
     return None
 
 
-def find_rows(document: object) -> list[tuple[Product, Row]]:
+def list_rows(document: object) -> list[tuple[Product, Row]]:
     """Return the rows in a document, each with its product; none in one that only names a trace.
 
     Raises:
         UnknownExport: it holds none.
     """
-    found = list(_walk_rows(document, 0))
+    found = list(_iter_rows(document, 0))
     if not found and not (isinstance(document, dict) and agents_sdk.is_trace(document)):
         names = ", ".join(sorted(product.name for product in PRODUCTS if product.name != SPANS))
         raise UnknownExport(
@@ -124,21 +124,21 @@ def find_rows(document: object) -> list[tuple[Product, Row]]:
     return found
 
 
-def _walk_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
+def _iter_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(document, list):
         for item in document:
-            yield from _walk_rows(item, depth + 1)
+            yield from _iter_rows(item, depth + 1)
     elif isinstance(document, dict):
-        table = unfold_table(document)
+        table = find_table_rows(document)
         product = next((product for product in PRODUCTS if product.is_row(document)), None)
         if product is not None and table is None:
             yield product, document
         elif not agents_sdk.is_trace(document):
             # The envelopes of APIs: `data`, `traces`, `runs`, `calls`, a trace around its observations.
             for item in [table] if table is not None else _list_inner(document):
-                yield from _walk_rows(item, depth + 1)
+                yield from _iter_rows(item, depth + 1)
 
 
 def _list_inner(document: Row) -> list[object]:
@@ -146,5 +146,5 @@ def _list_inner(document: Row) -> list[object]:
     return [value for value in values if isinstance(value, list | dict)]
 
 
-def _find_scope(span: Span) -> str:
+def _get_scope(span: Span) -> str:
     return next((pair.value.string_value for pair in span.attributes if pair.key in _SCOPES), "")

@@ -17,7 +17,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from spanproof.trace.model import AttributeValue
-from spanproof.trace.otlp.values import any_value
+from spanproof.trace.otlp.values import build_any_value
 
 Row: TypeAlias = dict[str, Any]
 
@@ -53,7 +53,7 @@ UNREADABLE: Final = (LookupError, TypeError, AttributeError, ValueError, Arithme
 """What a row raises that is not as its product writes rows; `UnreadableRow` is one."""
 
 
-def make_span(fields: Fields) -> Span:
+def build_span(fields: Fields) -> Span:
     """Return the span.
 
     Raises:
@@ -63,16 +63,16 @@ def make_span(fields: Fields) -> Span:
     if start_ns is None:
         raise UnreadableRow(f"the span {fields.span_id!r} has no readable start: {fields.start!r}")
     span = Span(
-        trace_id=make_id(fields.trace_id, _TRACE_ID_BYTES),
-        span_id=make_id(fields.span_id, _SPAN_ID_BYTES),
-        parent_span_id=make_id(fields.parent_id, _SPAN_ID_BYTES) if fields.parent_id else b"",
+        trace_id=build_id(fields.trace_id, _TRACE_ID_BYTES),
+        span_id=build_id(fields.span_id, _SPAN_ID_BYTES),
+        parent_span_id=build_id(fields.parent_id, _SPAN_ID_BYTES) if fields.parent_id else b"",
         name=str(fields.name or ""),
         start_time_unix_nano=start_ns,
         end_time_unix_nano=to_unix_ns(fields.end) or start_ns,
     )
     add_attributes(span, fields.attributes)
     if fields.error is not None:
-        set_error(span, fields.error)
+        record_error(span, fields.error)
     return span
 
 
@@ -80,10 +80,10 @@ def add_attributes(span: Span | Resource, attributes: Mapping[str, object]) -> N
     """Add the attributes that are not None; documents are written as JSON."""
     for key, value in attributes.items():
         if value is not None:
-            span.attributes.add(key=key, value=any_value(_to_attribute(value)))
+            span.attributes.add(key=key, value=build_any_value(_to_attribute(value)))
 
 
-def set_error(span: Span, message: str) -> None:
+def record_error(span: Span, message: str) -> None:
     """Make the span's status an error with this message."""
     span.status.code = Status.STATUS_CODE_ERROR
     span.status.message = message
@@ -94,10 +94,10 @@ def add_event(span: Span, name: str, attributes: Mapping[str, object], when: obj
     event = span.events.add(name=name, time_unix_nano=to_unix_ns(when) or span.end_time_unix_nano)
     for key, value in attributes.items():
         if value is not None:
-            event.attributes.add(key=key, value=any_value(_to_attribute(value)))
+            event.attributes.add(key=key, value=build_any_value(_to_attribute(value)))
 
 
-def make_id(value: object, length: int) -> bytes:
+def build_id(value: object, length: int) -> bytes:
     """Return an id of this many bytes: its own where it has one of that length, else one made of it.
 
     Raises:
@@ -163,18 +163,18 @@ def parse_document(value: object) -> Any:
     return value
 
 
-def flatten(attributes: Mapping[str, object]) -> dict[str, object]:
+def normalise_attributes(attributes: Mapping[str, object]) -> dict[str, object]:
     """Return attributes by dotted names, as their producer wrote them, of a tree of them."""
-    return dict(_walk_leaves("", attributes))
+    return dict(_iter_leaves("", attributes))
 
 
-def _walk_leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
+def _iter_leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping) and value:
         for name, member in value.items():
-            yield from _walk_leaves(f"{prefix}.{name}" if prefix else str(name), member)
+            yield from _iter_leaves(f"{prefix}.{name}" if prefix else str(name), member)
     elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and _holds_objects(value):
         for index, member in enumerate(value):
-            yield from _walk_leaves(f"{prefix}.{index}", member)
+            yield from _iter_leaves(f"{prefix}.{index}", member)
     elif value is not None:
         yield prefix, value
 
@@ -198,7 +198,7 @@ def build_value_attributes(side: str, value: object) -> dict[str, object]:
     return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
 
 
-def find_last_line(text: str) -> str:
+def get_last_line(text: str) -> str:
     """Return the last line that is not blank; empty where there is none."""
     return text.strip().rpartition("\n")[2].strip()
 

@@ -13,7 +13,14 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, flatten, make_span, parse_document
+from spanproof.trace.exports.rows import (
+    Fields,
+    Row,
+    add_event,
+    build_span,
+    normalise_attributes,
+    parse_document,
+)
 
 _CONTEXTS: Final = ("context", "spanContext", "_spanContext", "span_context")
 _TRACE_IDS: Final = ("trace_id", "traceId")
@@ -50,12 +57,12 @@ _NO_TIME: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp())
 
 def is_row(row: Row) -> bool:
     """Whether this is a span."""
-    if _find_attributes(row) is None or _find_value(row, _NAMES) is None or row.get("kind") == _PENDING:
+    if _get_attributes(row) is None or _get_value(row, _NAMES) is None or row.get("kind") == _PENDING:
         return False
     return _find_id(row, _SPAN_IDS) is not None and _find_id(row, _TRACE_IDS) is not None
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans."""
     for number, row in enumerate(rows):
         yield _read_row(row, number)
@@ -72,18 +79,18 @@ def read_resource(row: Row) -> dict[str, object]:
 
 
 def _read_row(row: Row, number: int) -> Span:
-    start = _read_time(_find_value(row, _STARTS))
-    end = _read_time(_find_value(row, _ENDS))
+    start = _read_time(_get_value(row, _STARTS))
+    end = _read_time(_get_value(row, _ENDS))
     start = start if start is not None else _NO_TIME + number
-    attributes = _read_attributes(_find_attributes(row))
+    attributes = _read_attributes(_get_attributes(row))
     scope = next((row[name] for name in _SCOPES if row.get(name)), None)
     scope = scope.get("name") if isinstance(scope, Mapping) else scope
-    span = make_span(
+    span = build_span(
         Fields(
             trace_id=_find_id(row, _TRACE_IDS),
             span_id=_find_id(row, _SPAN_IDS),
             parent_id=_find_parent(row),
-            name=_find_value(row, _NAMES),
+            name=_get_value(row, _NAMES),
             start=start,
             end=end if end is not None else _add_duration(start, row.get("duration")),
             attributes={**attributes, _SCOPE_NAME: scope},
@@ -97,7 +104,7 @@ def _read_row(row: Row, number: int) -> Span:
     return span
 
 
-def _find_attributes(row: Row) -> object:
+def _get_attributes(row: Row) -> object:
     """Return a span's attributes, which Zipkin names tags; None where it has none."""
     held = parse_document(row.get("attributes"))
     if isinstance(held, dict | list):
@@ -112,7 +119,7 @@ def _find_error(row: Row, attributes: Mapping[str, object]) -> str | None:
     status = status if isinstance(status, Mapping) else {"code": status}
     code = status.get("status_code", status.get("code")) or row.get("otel_status_code")
     if str(code) in _FAILED or row.get("is_exception") is True:
-        message = status.get("description") or status.get("message") or _find_value(row, _MESSAGES)
+        message = status.get("description") or status.get("message") or _get_value(row, _MESSAGES)
         return str(message or "")
     tagged = attributes.get("error") if "localEndpoint" in row else None
     return str(tagged) if tagged not in (None, False, "false") else None
@@ -133,12 +140,12 @@ def _find_parent(row: Row) -> str | None:
         held = row.get(name)
         if isinstance(held, Mapping):
             return _find_id(dict(held), _SPAN_IDS)
-    value = _find_value(row, _PARENTS)
+    value = _get_value(row, _PARENTS)
     parent = str(value) if value is not None else ""
     return parent if parent.removeprefix("0x").strip("0") else None
 
 
-def _find_value(row: Row, names: Sequence[str]) -> Any:
+def _get_value(row: Row, names: Sequence[str]) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
@@ -166,16 +173,16 @@ def _read_attributes(attributes: object) -> dict[str, object]:
     if isinstance(attributes, Mapping):
         held = {str(key): value for key, value in attributes.items()}
         is_tree = bool(held) and not any("." in key for key in held)
-        return flatten(held) if is_tree else held
+        return normalise_attributes(held) if is_tree else held
     pairs = attributes if isinstance(attributes, list) else ()
     return {
-        str(pair["key"]): _unwrap_value(pair.get("value"))
+        str(pair["key"]): _get_plain_value(pair.get("value"))
         for pair in pairs
         if isinstance(pair, Mapping) and "key" in pair
     }
 
 
-def _unwrap_value(value: object) -> object:
+def _get_plain_value(value: object) -> object:
     """Return an attribute's value out of the object by which OTLP's JSON types it."""
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, inner),) = value.items()

@@ -21,7 +21,7 @@ def parse_csv(text: str) -> list[Row]:
     return [{str(name): value or None for name, value in row.items()} for row in rows]
 
 
-def unfold_table(document: object) -> Sequence[Any] | None:
+def find_table_rows(document: object) -> Sequence[Any] | None:
     """Return the rows of a data frame that is not written row by row; None where the document is none.
 
     `to_json()` writes an object of columns, and `orient="split"` names of columns beside lists of values.

@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
-from spanproof.trace.exports.rows import Fields, UnreadableRow, build_value_attributes, make_span
+from spanproof.trace.exports.rows import Fields, UnreadableRow, build_span, build_value_attributes
 from spanproof.trace.model import Message, ToolCall
 
 _STEP_NS: Final = 10**6
@@ -60,7 +60,7 @@ class Transcript:
     is_request: bool = False
 
 
-def build_spans(transcript: Transcript) -> Iterator[Span]:
+def iter_transcript_spans(transcript: Transcript) -> Iterator[Span]:
     """Yield the spans of a run."""
     builder = _Builder(transcript)
     below = list(builder.iter_spans())
@@ -70,15 +70,15 @@ def build_spans(transcript: Transcript) -> Iterator[Span]:
     )
     last = messages[-1] if messages and messages[-1].role == "assistant" else None
     answer = transcript.answer or (last.text if last is not None and not last.tool_calls else None)
-    yield builder.make("AGENT", transcript.name, "", builder.start_ns, task or None, answer or None)
+    yield builder.build_span("AGENT", transcript.name, "", builder.start_ns, task or None, answer or None)
     yield from below
 
 
-def _find_start(transcript: Transcript) -> int:
+def _get_start(transcript: Transcript) -> int:
     """Return when a run started; where the file has no time that can be read, a fixed one."""
     root = (transcript.key, f"{transcript.key}/0", None, "")
     try:
-        return make_span(Fields(*root, transcript.started or _NO_TIME, None)).start_time_unix_nano
+        return build_span(Fields(*root, transcript.started or _NO_TIME, None)).start_time_unix_nano
     except UnreadableRow:
         return _NO_TIME
 
@@ -89,9 +89,9 @@ class _Builder:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._number = 0
-        self.start_ns = _find_start(transcript)
+        self.start_ns = _get_start(transcript)
 
-    def make(
+    def build_span(
         self,
         kind: str,
         name: str,
@@ -111,7 +111,7 @@ class _Builder:
             **build_value_attributes("output", result),
             **more,
         }
-        return make_span(
+        return build_span(
             Fields(self._transcript.key, key, parent or None, name, start_ns, end_ns, attributes, error)
         )
 
@@ -126,25 +126,25 @@ class _Builder:
         heard: list[Message] = []
         for turn in self._transcript.turns:
             if isinstance(turn, CodeStep):
-                yield self._make_code(turn)
+                yield self._build_code(turn)
             elif turn.role == "assistant":
-                yield self._make_model_call(turn, heard)
+                yield self._build_model_call(turn, heard)
                 heard = []
                 unanswered = [call for call in turn.tool_calls if call.call_id not in results]
                 for call in turn.tool_calls:
                     if call.call_id in results:
-                        yield self._make_tool_call(call, results[call.call_id])
+                        yield self._build_tool_call(call, results[call.call_id])
             elif turn.role == "tool" and turn.tool_call_id not in results and unanswered:
-                yield self._make_tool_call(unanswered.pop(0), turn)
+                yield self._build_tool_call(unanswered.pop(0), turn)
             elif turn.role != "tool":
                 heard.append(turn)
 
-    def _make_place(self) -> tuple[str, int]:
+    def _add_place(self) -> tuple[str, int]:
         self._number += 1
         return f"{self._transcript.key}/0", self.start_ns + self._number * _STEP_NS
 
-    def _make_model_call(self, reply: Message, heard: Sequence[Message]) -> Span:
-        parent, start_ns = self._make_place()
+    def _build_model_call(self, reply: Message, heard: Sequence[Message]) -> Span:
+        parent, start_ns = self._add_place()
         request = [{"role": message.role, "content": message.text} for message in heard]
         calls = [
             {"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}}
@@ -152,18 +152,18 @@ class _Builder:
         ]
         message = {"role": "assistant", "content": reply.text, "tool_calls": calls}
         model = {oi.LLM_MODEL_NAME: self._transcript.model}
-        return self.make("LLM", "model", parent, start_ns, request or None, message, more=model)
+        return self.build_span("LLM", "model", parent, start_ns, request or None, message, more=model)
 
-    def _make_tool_call(self, call: ToolCall, result: Message) -> Span:
-        parent, start_ns = self._make_place()
+    def _build_tool_call(self, call: ToolCall, result: Message) -> Span:
+        parent, start_ns = self._add_place()
         error = self._transcript.errors.get(call.call_id or "")
         more = {oi.TOOL_NAME: call.name, "tool_call.id": call.call_id}
         arguments = call.arguments if call.arguments is not None else {}
         shown = None if error else result.text
-        return self.make("TOOL", call.name, parent, start_ns, arguments, shown, error, more)
+        return self.build_span("TOOL", call.name, parent, start_ns, arguments, shown, error, more)
 
-    def _make_code(self, step: CodeStep) -> Span:
-        parent, start_ns = self._make_place()
+    def _build_code(self, step: CodeStep) -> Span:
+        parent, start_ns = self._add_place()
         held = {
             ours.CODE_SOURCE: step.source,
             ours.CODE_LANGUAGE: step.language,
@@ -173,4 +173,4 @@ class _Builder:
             ours.EXECUTION_IS_FINAL: step.is_final or None,
             ours.STEP_NUMBER: self._number,
         }
-        return self.make("CHAIN", f"Step {self._number}", parent, start_ns, error=step.error, more=held)
+        return self.build_span("CHAIN", f"Step {self._number}", parent, start_ns, error=step.error, more=held)

@@ -9,9 +9,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from spanproof.trace.exports.rows import (
     Fields,
     Row,
+    build_span,
     build_value_attributes,
-    find_last_line,
-    make_span,
+    get_last_line,
     parse_document,
 )
 
@@ -34,7 +34,7 @@ def is_row(row: Row) -> bool:
     return "op_name" in row and "trace_id" in row and "id" in row
 
 
-def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the calls.
 
     An op that declares no kind is a tool where another op calls it and it calls none: all rows show that.
@@ -48,18 +48,18 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 def _read_row(row: Row, otherwise: str) -> Span:
     inputs, output = parse_document(row.get("inputs")), parse_document(row.get("output"))
     name = str(row["op_name"]).rpartition("/op/")[2].partition(":")[0] or str(row["op_name"])
-    kind = _infer_kind(row, name, inputs) or otherwise
+    kind = _find_kind(row, name, inputs) or otherwise
     error = row.get("exception")
     attributes: dict[str, object] = {
         "openinference.span.kind": kind,
-        **build_value_attributes("input", _drop_self(inputs)),
+        **build_value_attributes("input", _without_self(inputs)),
         **build_value_attributes("output", output),
     }
     if kind == "LLM":
         attributes |= _read_model(row, inputs, output)
     elif kind == "TOOL":
         attributes["tool.name"] = name.rpartition(".")[2]
-    return make_span(
+    return build_span(
         Fields(
             trace_id=row.get("trace_id"),
             span_id=row.get("id"),
@@ -68,12 +68,12 @@ def _read_row(row: Row, otherwise: str) -> Span:
             start=row.get("started_at"),
             end=row.get("ended_at"),
             attributes=attributes,
-            error=find_last_line(str(error)) if error else None,
+            error=get_last_line(str(error)) if error else None,
         )
     )
 
 
-def _infer_kind(row: Row, name: str, inputs: object) -> str | None:
+def _find_kind(row: Row, name: str, inputs: object) -> str | None:
     """Return the kind that the op declares, or that of the library it is of."""
     attributes = parse_document(row.get("attributes"))
     own = attributes.get("weave") if isinstance(attributes, Mapping) else None
@@ -87,7 +87,7 @@ def _infer_kind(row: Row, name: str, inputs: object) -> str | None:
     return next((kind for word, kind in _WORDS.items() if name.startswith(word)), None)
 
 
-def _drop_self(inputs: object) -> object:
+def _without_self(inputs: object) -> object:
     """Return the arguments without the object whose method was called."""
     return (
         {key: value for key, value in inputs.items() if key != "self"}

@@ -12,19 +12,19 @@ from spanproof.trace.otlp.files import read_file, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json, encode_json
 from spanproof.trace.otlp.mending import Changes
 from spanproof.trace.otlp.protobuf import decode_protobuf, encode_protobuf
-from spanproof.trace.otlp.values import any_value, attribute_value, attributes_of
+from spanproof.trace.otlp.values import build_any_value, get_attribute_value, get_attributes
 
 __all__ = [
     "Changes",
     "ExportTraceServiceRequest",
     "MalformedOtlp",
-    "any_value",
-    "attribute_value",
-    "attributes_of",
+    "build_any_value",
     "decode_json",
     "decode_protobuf",
     "encode_json",
     "encode_protobuf",
+    "get_attribute_value",
+    "get_attributes",
     "read_file",
     "read_what_is_good",
 ]

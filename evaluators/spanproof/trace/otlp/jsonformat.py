@@ -21,8 +21,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.mending import Changes, cut_json
-from spanproof.trace.otlp.protobuf import name_signal
+from spanproof.trace.otlp.mending import Changes, without_deep_json
+from spanproof.trace.otlp.protobuf import get_signal_name
 
 _Document = dict[str, Any]  # Decoded JSON of unknown shape: checked step by step below
 _Holder = tuple[_Document, str]
@@ -79,8 +79,8 @@ def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest, changes: Cha
         return _decode_document(body, kind)
     except MalformedOtlp:
         found = Changes()
-        mended = cut_json(_replace_invalid(body, found), found)
-        if not found.describe():
+        mended = without_deep_json(_normalise_encoding(body, found), found)
+        if not found.list_changes():
             raise
         request = _decode_document(mended, kind)
         if changes is not None:
@@ -89,7 +89,7 @@ def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest, changes: Cha
         return request
 
 
-def _replace_invalid(body: bytes, changes: Changes) -> bytes:
+def _normalise_encoding(body: bytes, changes: Changes) -> bytes:
     """Return the document in UTF-8, U+FFFD where it breaks; as it is where it is none of JSON's encodings."""
     try:
         body.decode()
@@ -102,23 +102,23 @@ def _replace_invalid(body: bytes, changes: Changes) -> bytes:
 
 
 def _decode_document(body: bytes, kind: Any) -> Any:
-    document = _expect_object(_parse_json(body), "the request")
-    for holder, path in _find_id_holders(document):
-        _turn_ids(holder, path, _convert_hex_to_base64)
+    document = _get_object(_parse_json(body), "the request")
+    for holder, path in _iter_id_holders(document):
+        _update_ids(holder, path, _encode_hex_as_base64)
     try:
         request = json_format.ParseDict(document, kind(), ignore_unknown_fields=True)
-        unknown.keep(document, request)
+        unknown.record_unknown(document, request)
     except (json_format.ParseError, TypeError, ValueError, RecursionError) as refused:
-        raise MalformedOtlp(f"not an OTLP {name_signal(kind)} request in JSON: {refused}") from refused
+        raise MalformedOtlp(f"not an OTLP {get_signal_name(kind)} request in JSON: {refused}") from refused
     return request
 
 
 def encode_json(request: Message) -> bytes:
     """Return the request as one JSON document. Unknown fields of protobuf have no name to be written by."""
     document = json_format.MessageToDict(request, use_integers_for_enums=True)
-    unknown.restore(document, request)
-    for holder, path in _find_id_holders(document):
-        _turn_ids(holder, path, _convert_base64_to_hex)
+    unknown.add_unknown(document, request)
+    for holder, path in _iter_id_holders(document):
+        _update_ids(holder, path, _decode_base64_to_hex)
     return orjson.dumps(document)
 
 
@@ -128,33 +128,33 @@ def _parse_json(body: bytes) -> object:
     except orjson.JSONDecodeError as strict:
         try:
             # Lone surrogates in escapes are legal JSON text that orjson refuses and protobuf cannot hold.
-            return json.loads(_replace_surrogates(json.loads(body)))
+            return json.loads(_format_without_surrogates(json.loads(body)))
         except (ValueError, RecursionError):
             raise MalformedOtlp(f"not JSON: {strict}") from strict
 
 
-def _replace_surrogates(document: object) -> str:
+def _format_without_surrogates(document: object) -> str:
     text = json.dumps(document, ensure_ascii=False)
     return _LONE_SURROGATE.sub("�", text)
 
 
-def _find_id_holders(holder: _Document, path: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
+def _iter_id_holders(holder: _Document, path: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
     """Yield every span, link, log record and exemplar, with its place."""
     prefix = f"{path}." if path else ""
     for (camel, snake), (holds, below) in fields.items():
-        for item, at in _iterate_items(holder, camel, snake, prefix):
+        for item, at in _iter_items(holder, camel, snake, prefix):
             if holds:
                 yield item, at
             if below or below is _OF_METRIC:
-                yield from _find_id_holders(item, at, below)
+                yield from _iter_id_holders(item, at, below)
     if fields is _OF_METRIC:
         for camel, snake in _METRIC_DATA:
             data = holder.get(camel, holder.get(snake))
             if isinstance(data, dict):
-                yield from _find_id_holders(data, f"{prefix}{camel}", _OF_DATA)
+                yield from _iter_id_holders(data, f"{prefix}{camel}", _OF_DATA)
 
 
-def _iterate_items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[tuple[_Document, str]]:
+def _iter_items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[tuple[_Document, str]]:
     items = holder.get(camel, holder.get(snake))
     if items is None:
         return
@@ -162,23 +162,23 @@ def _iterate_items(holder: _Document, camel: str, snake: str, prefix: str) -> It
         raise MalformedOtlp(f"{prefix}{camel} must be an array, got {type(items).__name__}")
     for index, item in enumerate(items):
         place = f"{prefix}{camel}[{index}]"
-        yield _expect_object(item, place), place
+        yield _get_object(item, place), place
 
 
-def _expect_object(value: object, path: str) -> _Document:
+def _get_object(value: object, path: str) -> _Document:
     if not isinstance(value, dict):
         raise MalformedOtlp(f"{path} must be a JSON object, got {type(value).__name__}")
     return value
 
 
-def _turn_ids(holder: _Document, path: str, turn: Callable[[object, int, str], str]) -> None:
+def _update_ids(holder: _Document, path: str, turn: Callable[[object, int, str], str]) -> None:
     for camel, size in _ID_BYTES.items():
         for key in (camel, _SNAKE[camel]):
             if holder.get(key):
                 holder[key] = turn(holder[key], size, f"{path}.{camel}")
 
 
-def _convert_hex_to_base64(value: object, size: int, path: str) -> str:
+def _encode_hex_as_base64(value: object, size: int, path: str) -> str:
     if not isinstance(value, str):
         raise MalformedOtlp(f"{path} must be hexadecimal text, got {type(value).__name__}")
     if not _HEX.fullmatch(value) or len(value) != 2 * size:
@@ -194,6 +194,6 @@ def _is_base64(value: str, size: int) -> bool:
         return False
 
 
-def _convert_base64_to_hex(value: object, size: int, path: str) -> str:
+def _decode_base64_to_hex(value: object, size: int, path: str) -> str:
     del size, path
     return base64.b64decode(str(value)).hex()

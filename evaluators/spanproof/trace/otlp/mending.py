@@ -40,7 +40,7 @@ class Changes:
     not_utf8: list[str] = field(default_factory=list)
     cut: int = 0
 
-    def describe(self) -> Sequence[str]:
+    def list_changes(self) -> Sequence[str]:
         """Return a sentence for each kind of change; empty where nothing was changed."""
         found: list[str] = []
         if self.not_utf8:
@@ -52,16 +52,18 @@ class Changes:
         return found
 
 
-def repair_protobuf(body: bytes, kind: Any, changes: Changes) -> bytes:
+def build_repaired(body: bytes, kind: Any, changes: Changes) -> bytes:
     """Return the bytes of a request with its text in UTF-8 and its values within bounds.
 
     Raises:
         ValueError: the bytes break in another way.
     """
-    return _repair_message(memoryview(body), kind.DESCRIPTOR, "", 0, changes)
+    return _build_repaired_message(memoryview(body), kind.DESCRIPTOR, "", 0, changes)
 
 
-def _repair_message(body: memoryview, message: Descriptor, path: str, depth: int, changes: Changes) -> bytes:
+def _build_repaired_message(
+    body: memoryview, message: Descriptor, path: str, depth: int, changes: Changes
+) -> bytes:
     made = bytearray()
     seen: dict[int, int] = {}
     at = 0
@@ -82,17 +84,17 @@ def _repair_message(body: memoryview, message: Descriptor, path: str, depth: int
         described = message.fields_by_number.get(number)
         mended = None
         if described is not None:
-            where = _name_place(path, described, seen)
-            mended = _repair_field(content, described, where, depth, changes)
+            where = _format_place(path, described, seen)
+            mended = _find_repaired_field(content, described, where, depth, changes)
         if mended is None:
             made += body[start:at]
         else:
             made += body[start:header]
-            made += _write_varint(len(mended)) + mended
+            made += _encode_varint(len(mended)) + mended
     return bytes(made)
 
 
-def _repair_field(
+def _find_repaired_field(
     content: memoryview, described: FieldDescriptor, path: str, depth: int, changes: Changes
 ) -> bytes | None:
     """Return the content of a field, None where it is as it should be."""
@@ -102,7 +104,7 @@ def _repair_field(
             return AnyValue(string_value=CUT).SerializeToString()
         if depth > _MOST_MESSAGES + 2:
             raise ValueError("messages are nested too deeply")
-        return _repair_message(content, described.message_type, path, depth + 1, changes)
+        return _build_repaired_message(content, described.message_type, path, depth + 1, changes)
     if described.type != FieldDescriptor.TYPE_STRING:
         return None
     try:
@@ -113,7 +115,7 @@ def _repair_field(
     return None
 
 
-def cut_json(body: bytes, changes: Changes) -> bytes:
+def without_deep_json(body: bytes, changes: Changes) -> bytes:
     """Return a JSON document without what is nested too deeply; the same where nothing is."""
     made: list[bytes] = []
     depth, kept = 0, 0
@@ -133,7 +135,7 @@ def cut_json(body: bytes, changes: Changes) -> bytes:
     return b"".join(made)
 
 
-def _name_place(path: str, described: FieldDescriptor, seen: dict[int, int]) -> str:
+def _format_place(path: str, described: FieldDescriptor, seen: dict[int, int]) -> str:
     name = described.name
     if described.is_repeated:
         name = f"{name}[{seen.get(described.number, 0)}]"
@@ -160,7 +162,7 @@ def _read_varint(body: memoryview, at: int) -> tuple[int, int]:
     raise ValueError("a number has no end")
 
 
-def _write_varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     made = bytearray()
     while value >= 0x80:
         made.append(value & 0x7F | 0x80)

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.mending import Changes, repair_protobuf
+from spanproof.trace.otlp.mending import Changes, build_repaired
 
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _MAX_DEPTH = 100  # The recursion limit of protobuf's own decoders
@@ -39,15 +39,14 @@ def decode_protobuf(
         return kind.FromString(body)
     except DecodeError as refused:
         try:
-            return kind.FromString(repair_protobuf(body, kind, changes if changes is not None else Changes()))
+            return kind.FromString(build_repaired(body, kind, changes if changes is not None else Changes()))
         except (DecodeError, ValueError, RecursionError):
             pass
-        raise MalformedOtlp(
-            f"not an OTLP {name_signal(kind)} request in protobuf: {_explain_refusal(body, refused, kind)}"
-        ) from refused
+        reason = _describe_refusal(body, refused, kind)
+        raise MalformedOtlp(f"not an OTLP {get_signal_name(kind)} request in protobuf: {reason}") from refused
 
 
-def name_signal(kind: Any) -> str:
+def get_signal_name(kind: Any) -> str:
     """Return the word for a class of export requests: trace, logs or metrics."""
     name: str = kind.DESCRIPTOR.name
     return name.removeprefix("Export").removesuffix("ServiceRequest").lower()
@@ -62,9 +61,9 @@ class _BrokenError(Exception):
     """Where and how the walk stopped."""
 
 
-def _explain_refusal(body: bytes, refused: DecodeError, kind: Any) -> str:
+def _describe_refusal(body: bytes, refused: DecodeError, kind: Any) -> str:
     try:
-        _Walk().message(memoryview(body), 0, kind.DESCRIPTOR, "", 0)
+        _Walk().check_message(memoryview(body), 0, kind.DESCRIPTOR, "", 0)
     except _BrokenError as found:
         return str(found)
     return str(refused)
@@ -77,7 +76,7 @@ class _Walk:
         self._fields = _MOST_FIELDS
         self._text_bytes = _MOST_TEXT_BYTES
 
-    def message(self, body: memoryview, base: int, message: Descriptor, path: str, depth: int) -> None:
+    def check_message(self, body: memoryview, base: int, message: Descriptor, path: str, depth: int) -> None:
         """Walk a message.
 
         Raises:
@@ -95,27 +94,27 @@ class _Walk:
             key, at = _read_varint(body, at, base, f"a field key of {where}")
             number, wire_type = key >> 3, key & 7
             field = message.fields_by_number.get(number)
-            name = _name_field(path, field, number, seen)
+            name = _format_field(path, field, number, seen)
             if wire_type == _LENGTH:
                 size, at = _read_varint(body, at, base, f"the length of {name}")
                 left = len(body) - at
                 if size > left:
-                    self._walk_content(body[at:], base + at, field, name, depth)
+                    self._check_content(body[at:], base + at, field, name, depth)
                     raise _BrokenError(
                         f"{name} claims {size} bytes, only {left} are left (offset {base + at})"
                     )
-                self._walk_content(body[at : at + size], base + at, field, name, depth)
+                self._check_content(body[at : at + size], base + at, field, name, depth)
                 at += size
             else:
-                at = _skip_scalar(body, at, base, wire_type, name)
+                at = _get_end_of_scalar(body, at, base, wire_type, name)
 
-    def _walk_content(
+    def _check_content(
         self, content: memoryview, base: int, field: FieldDescriptor | None, name: str, depth: int
     ) -> None:
         if field is None:
             return
         if field.message_type is not None:
-            self.message(content, base, field.message_type, name, depth + 1)
+            self.check_message(content, base, field.message_type, name, depth + 1)
         elif field.type == FieldDescriptor.TYPE_STRING and self._text_bytes >= len(content):
             self._text_bytes -= len(content)
             try:
@@ -124,7 +123,7 @@ class _Walk:
                 raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
-def _name_field(path: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
+def _format_field(path: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
     name = field.name if field is not None else f"field {number}"
     if field is not None and field.is_repeated:
         name = f"{name}[{seen.get(number, 0)}]"
@@ -132,7 +131,7 @@ def _name_field(path: str, field: FieldDescriptor | None, number: int, seen: dic
     return f"{path}.{name}" if path else name
 
 
-def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:
+def _get_end_of_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:
     if wire_type == _VARINT:
         return _read_varint(body, at, base, name)[1]
     size = {_FIXED64: 8, _FIXED32: 4, _START_GROUP: 0, _END_GROUP: 0}.get(wire_type)

@@ -22,28 +22,28 @@ _NUMBER = 536_870_000
 _LENGTH_DELIMITED = 2
 
 
-def keep(document: dict[str, Any], message: Message) -> None:
+def record_unknown(document: dict[str, Any], message: Message) -> None:
     """Lay members of the document that the message has no field for into the message, at every depth."""
-    names = _map_names(message)
+    names = _get_fields_by_name(message)
     unknown = {key: value for key, value in document.items() if key not in names}
     if unknown:
         text = orjson.dumps(unknown)
         message.MergeFromString(
             _encode_varint(_NUMBER << 3 | _LENGTH_DELIMITED) + _encode_varint(len(text)) + text
         )
-    for inner_document, inner in _pair_objects(document, message, names):
-        keep(inner_document, inner)
+    for inner_document, inner in _iter_object_pairs(document, message, names):
+        record_unknown(inner_document, inner)
 
 
-def restore(document: dict[str, Any], message: Message) -> None:
+def add_unknown(document: dict[str, Any], message: Message) -> None:
     """Put kept members back into the document that was written from this message."""
-    for inner_document, inner in _pair_objects(document, message, _map_names(message)):
-        restore(inner_document, inner)
-    for key, value in _read_kept(message):
+    for inner_document, inner in _iter_object_pairs(document, message, _get_fields_by_name(message)):
+        add_unknown(inner_document, inner)
+    for key, value in _iter_kept(message):
         document.setdefault(key, value)
 
 
-def _read_kept(message: Message) -> Iterator[tuple[str, Any]]:
+def _iter_kept(message: Message) -> Iterator[tuple[str, Any]]:
     fields: Iterable[Any] = UnknownFieldSet(message)  # type: ignore[assignment]
     for field in fields:
         if field.field_number == _NUMBER and field.wire_type == _LENGTH_DELIMITED:
@@ -54,12 +54,12 @@ def _read_kept(message: Message) -> Iterator[tuple[str, Any]]:
             yield from members.items() if isinstance(members, dict) else ()
 
 
-def _map_names(message: Message) -> dict[str, FieldDescriptor]:
+def _get_fields_by_name(message: Message) -> dict[str, FieldDescriptor]:
     fields: Iterable[Any] = message.DESCRIPTOR.fields
     return {name: field for field in fields for name in (field.name, field.json_name)}
 
 
-def _pair_objects(
+def _iter_object_pairs(
     document: dict[str, Any], message: Message, names: dict[str, FieldDescriptor]
 ) -> Iterator[tuple[dict[str, Any], Message]]:
     """Yield objects within the document beside the messages they stand for."""

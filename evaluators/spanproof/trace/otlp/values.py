@@ -16,7 +16,7 @@ from spanproof.trace.model import AttributeValue
 _INT64 = range(-(2**63), 2**63)
 
 
-def attribute_value(value: AnyValue) -> AttributeValue:
+def get_attribute_value(value: AnyValue) -> AttributeValue:
     """Return the Python value of an `AnyValue`; None where it is empty."""
     match value.WhichOneof("value"):
         case "string_value":
@@ -30,18 +30,18 @@ def attribute_value(value: AnyValue) -> AttributeValue:
         case "bytes_value":
             return bytes(value.bytes_value)
         case "array_value":
-            return [attribute_value(item) for item in value.array_value.values]
+            return [get_attribute_value(item) for item in value.array_value.values]
         case "kvlist_value":
-            return attributes_of(value.kvlist_value.values)
+            return get_attributes(value.kvlist_value.values)
     return None
 
 
-def attributes_of(pairs: Iterable[KeyValue]) -> dict[str, AttributeValue]:
+def get_attributes(pairs: Iterable[KeyValue]) -> dict[str, AttributeValue]:
     """Return the pairs as a dictionary; of two pairs with one key the last one counts."""
-    return {pair.key: attribute_value(pair.value) for pair in pairs}
+    return {pair.key: get_attribute_value(pair.value) for pair in pairs}
 
 
-def any_value(value: AttributeValue) -> AnyValue:
+def build_any_value(value: AttributeValue) -> AnyValue:
     """Return the `AnyValue` of a Python value."""
     match value:
         case None:
@@ -53,14 +53,16 @@ def any_value(value: AttributeValue) -> AnyValue:
         case float():
             return AnyValue(double_value=value)
         case str():
-            return AnyValue(string_value=_replace_surrogates(value))
+            return AnyValue(string_value=_normalise_surrogates(value))
         case bytes():
             return AnyValue(bytes_value=value)
         case list():
-            return AnyValue(array_value=ArrayValue(values=[any_value(item) for item in value]))
-    pairs = [KeyValue(key=_replace_surrogates(key), value=any_value(item)) for key, item in value.items()]
+            return AnyValue(array_value=ArrayValue(values=[build_any_value(item) for item in value]))
+    pairs = [
+        KeyValue(key=_normalise_surrogates(key), value=build_any_value(item)) for key, item in value.items()
+    ]
     return AnyValue(kvlist_value=KeyValueList(values=pairs))
 
 
-def _replace_surrogates(text: str) -> str:
+def _normalise_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

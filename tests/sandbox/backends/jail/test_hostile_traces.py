@@ -17,7 +17,7 @@ from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from spanproof.cli.app import run
-from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_protobuf
+from spanproof.trace.otlp import ExportTraceServiceRequest, build_any_value, encode_protobuf
 
 from .processes import NAMED, named, supervisor_of
 
@@ -73,7 +73,9 @@ UNWHOLE = {
 
 
 def span(number: int, parent: int, name: str, **values: object) -> Span:
-    attributes = [KeyValue(key=key.replace("__", "."), value=any_value(each)) for key, each in values.items()]
+    attributes = [
+        KeyValue(key=key.replace("__", "."), value=build_any_value(each)) for key, each in values.items()
+    ]
     return Span(
         trace_id=bytes(15) + b"\x07", span_id=number.to_bytes(8, "big"),
         parent_span_id=parent.to_bytes(8, "big") if parent else b"", name=name,

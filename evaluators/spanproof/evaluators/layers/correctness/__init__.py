@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from spanproof.evaluators.layers.common import (
     add_refusals,
+    build_skip_without_code,
     describe_failure,
     find_all_refused,
     find_replay,
@@ -23,7 +24,6 @@ from spanproof.evaluators.layers.common import (
     is_lost,
     list_executed,
     select_working,
-    skip_without_code,
 )
 from spanproof.evaluators.layers.correctness.cases import evaluate_case_tests
 from spanproof.evaluators.layers.correctness.checks import (
@@ -96,7 +96,7 @@ class _Found:
         return RECOVERED if self.recovered else 0.0
 
 
-def judge(evidence: RunEvidence) -> list[Judgement]:
+def evaluate_correctness(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
     case = evaluate_case_tests(evidence)
@@ -105,8 +105,8 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     refused = find_all_refused(evidence)
     judged = executed if executed or refused is not None else _list_proposed(run)
     if not judged:
-        without_code = _build_judgement("correctness", run.span_id, refused or skip_without_code(run))
-        return [_combine_with_tests(without_code, case.get("tests_pass")), *of_tests]
+        without_code = _build_judgement("correctness", run.span_id, refused or build_skip_without_code(run))
+        return [_with_tests(without_code, case.get("tests_pass")), *of_tests]
     outcomes = {snippet.id: _run_checks(evidence, snippet) for snippet in judged}
     judgements = [
         _build_judgement(name, snippet.span_id, outcome, snippet.id)
@@ -120,11 +120,11 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     results = [
         _find_evidence(evidence, snippet, outcomes[snippet.id])
         for snippet in working
-        if evidence.account.of(snippet).refusal is None
+        if evidence.account.get_snippet_outcome(snippet).refusal is None
     ]
     outcome = refused if refused is not None and not results else _evaluate_run(results)
     of_run = _build_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
-    return [_combine_with_tests(of_run, case.get("tests_pass")), *of_tests, *judgements]
+    return [_with_tests(of_run, case.get("tests_pass")), *of_tests, *judgements]
 
 
 def _run_checks(evidence: RunEvidence, snippet: Snippet) -> dict[str, Outcome]:
@@ -136,7 +136,7 @@ def _list_proposed(run: Run) -> list[Snippet]:
     return [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
 
 
-def _combine_with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
+def _with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
     """Return the layer's own judgement with what the case's tests say, where it has some.
 
     Tests say what the code is for: no other evidence is as strong. Tests that could not be run leave a
@@ -223,7 +223,7 @@ def _list_facts(found: _Found) -> tuple[Evidence, ...]:
 def _find_evidence(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome]) -> _Found | None:
     """Return what is found about a snippet, by its strongest evidence; None where there is none."""
     agrees, account = outcomes["replay_agrees"], evidence.account
-    outcome = account.of(snippet)
+    outcome = account.get_snippet_outcome(snippet)
     name = f"step {get_step_number(evidence.run, snippet)}"
     differs = _find_failure(agrees)
     if differs is not None:

@@ -41,7 +41,7 @@ def evaluate_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         problem = "the sandbox's interpreter refuses its syntax"
     if problem is None:
         return Scored(1.0, Label.PASS, "It parses.")
-    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
+    if snippet.executed and evidence.account.get_snippet_outcome(snippet).recorded is FailureClass.OK:
         return Skipped(f"it is no plain Python ({problem}), yet its executor ran it", Cause.NOT_SUPPORTED)
     return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
 
@@ -67,7 +67,7 @@ def evaluate_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     Of SQL, whether the tables it reads have its columns, as far as the run was shown these tables.
     """
     if snippet.language is Language.SQL and not snippet.truncated:
-        looked_up = evidence.account.schema.looked_up(snippet.source)
+        looked_up = evidence.account.schema.count_looked_up_columns(snippet.source)
         if looked_up:
             return _evaluate_columns(evidence, snippet, looked_up)
         return Skipped(
@@ -129,7 +129,7 @@ def find_syntax_problem(source: str) -> str | None:
 
 
 def _evaluate_by_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    how = evidence.account.of(snippet)
+    how = evidence.account.get_snippet_outcome(snippet)
     if snippet.executed and FailureClass.OK in (how.recorded, how.replayed):
         return Scored(1.0, Label.PASS, "It ran, so it compiles.")
     if snippet.executed and FailureClass.SYNTAX_ERROR in (how.recorded, how.replayed):
@@ -184,13 +184,13 @@ def _build_uninstalled_skip(report: ApiReport) -> Skipped:
 
 
 def _evaluate_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
-    missing = evidence.account.schema.unknown_columns(snippet.source)
+    missing = evidence.account.schema.list_unknown_columns(snippet.source)
     if not missing:
         return Scored(
             1.0, Label.PASS, f"Every column it uses is one the run was shown ({looked_up} looked up)."
         )
     names = ", ".join(missing)
-    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
+    if snippet.executed and evidence.account.get_snippet_outcome(snippet).recorded is FailureClass.OK:
         return Skipped(
             f"{names}: not among the columns that the run was shown, yet the query did not fail",
             Cause.NOT_COMPARABLE,
@@ -212,7 +212,7 @@ def _evaluate_existence(
     if not missing:
         return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({looked_up} looked up).")
     names = ", ".join(entry.name for entry in missing)
-    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
+    if snippet.executed and evidence.account.get_snippet_outcome(snippet).recorded is FailureClass.OK:
         return Skipped(
             f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ",
             Cause.NOT_COMPARABLE,

@@ -6,9 +6,9 @@
 """
 
 from spanproof.evaluators.layers.groundedness.doings import Doing
-from spanproof.evaluators.layers.groundedness.explain import explain
-from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.layer import judge
+from spanproof.evaluators.layers.groundedness.explain import describe_claim
+from spanproof.evaluators.layers.groundedness.ground import build_ledger
+from spanproof.evaluators.layers.groundedness.layer import evaluate_groundedness
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 
@@ -23,7 +23,7 @@ __all__ = [
     "Sentence",
     "SentenceVerdict",
     "Verdict",
-    "explain",
-    "ground",
-    "judge",
+    "build_ledger",
+    "describe_claim",
+    "evaluate_groundedness",
 ]

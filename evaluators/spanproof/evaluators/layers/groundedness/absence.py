@@ -20,7 +20,7 @@ from spanproof.reading.envelopes.read import find_failure
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.sentences import Word
 from spanproof.reading.tool_kinds import ToolKind
-from spanproof.reading.words import STOP, base_form, base_forms_of
+from spanproof.reading.words import STOP, get_base_form, list_base_forms
 
 _LONGEST_SHOWN: Final = 160
 
@@ -49,11 +49,11 @@ class AbsenceBinder:
         self._known = task_words
         if self._gave_nothing:
             self._known = task_words.union(
-                *(base_forms_of(text) for text in (*texts, *errors, *calls)),
-                *(world.words_about(source) for source in range(world.outputs)),
+                *(list_base_forms(text) for text in (*texts, *errors, *calls)),
+                *(world.list_source_words(source) for source in range(world.outputs)),
             )
 
-    def bind(self, reading: Reading) -> Claim | None:
+    def find_claim(self, reading: Reading) -> Claim | None:
         """Return the claim of a sentence that says only that nothing was given; it covers all words."""
         if not self._gave_nothing or not any(is_of(word, "negation") for word in reading.words):
             return None
@@ -61,7 +61,7 @@ class AbsenceBinder:
             return None
         if not all(self._is_known(word) for word in reading.words):
             return None
-        reading.cover(*range(len(reading.words)))
+        reading.add_covered(*range(len(reading.words)))
         shown = " ".join(self._text.split())[:_LONGEST_SHOWN]
         evidence = ClaimEvidence(self._source, shown or "nothing", end=len(self._text), value=self._text)
         whole = (0, len(reading.text))
@@ -69,14 +69,14 @@ class AbsenceBinder:
 
     def _reports_failure(self, reading: Reading) -> bool:
         """Return whether a sentence says that something failed, or what the failure says."""
-        own = base_forms_of(self._text)
+        own = list_base_forms(self._text)
         content = {word.form for word in reading.words if word.part in ("NOUN", "PROPN", "VERB", "ADJ")}
         return reports_failure(reading.text) or content - STOP <= own
 
     def _is_known(self, word: Word) -> bool:
         if not word.text[:1].isalnum() or word.form in STOP or word.lemma in STOP:
             return True
-        forms = base_forms_of(word.text) | {word.form, base_form(word.lemma)}
+        forms = list_base_forms(word.text) | {word.form, get_base_form(word.lemma)}
         if any(character.isdigit() for character in word.text):
             return not forms.isdisjoint(self._known)
         is_word = any(is_of(word, kind) for kind in ("negation", "carrier", "absence", "cause"))

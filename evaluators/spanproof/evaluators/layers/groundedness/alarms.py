@@ -36,8 +36,8 @@ from spanproof.reading.sentences import Form
 from spanproof.reading.slips import find_exchanged
 from spanproof.reading.statements import compares_or_derives, is_of_past, names_another, names_other_time
 from spanproof.reading.units import UNITS
-from spanproof.reading.values import NUMERIC, Kind, Value, estimate_days_between, is_year
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.values import NUMERIC, Kind, Value, compute_days_between, is_year
+from spanproof.reading.words import list_base_forms
 
 _MAX_OPERANDS: Final = 60
 SMALL_COUNT: Final = 20
@@ -106,7 +106,7 @@ def _may_have_other_clock(stated: Stated, rival: Fact, binder: ValueBinder) -> b
 
     It is where the task says what today is, and where the outputs are of another time.
     """
-    days = estimate_days_between(stated.mention.value, rival.value)
+    days = compute_days_between(stated.mention.value, rival.value)
     if any(map(str.isdigit, stated.text)) or days is None:
         return False
     return "today" in binder.task_words or days > _CLOCK_DAYS
@@ -138,7 +138,7 @@ def find_named_field(
 
 def _compares_quantities(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a sentence calculates, compares, or says what was before beside what is now."""
-    clause = reading.words_between(*reading.get_clause(stated.start))
+    clause = reading.list_words_between(*reading.get_clause(stated.start))
     if list_cues(clause) - {"sum", "mean", "share"}:
         return True
     texts = {word.text.lower() for word in reading.words}
@@ -149,7 +149,7 @@ def _compares_quantities(stated: Stated, reading: Reading, binder: ValueBinder) 
 
 def _can_only_be_of(facts: Sequence[Fact], stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a value is of the scale of a field, and neither a part, a whole nor a total of it."""
-    value, field_words = stated.mention.value, binder.world.words_of(facts[0])
+    value, field_words = stated.mention.value, binder.world.list_words(facts[0])
     if _is_adjoined(stated, reading, field_words) or _is_whole_of_part(stated, reading):
         return False
     if any(not are_comparable(value, fact) or is_of_other_scale(value, fact) for fact in facts):
@@ -174,7 +174,7 @@ def _are_of_one_record(matches: Sequence[Fact], facts: Sequence[Fact], world: Wo
 def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
     """Return whether a value is the whole that another is a part of: the 48 of "44 of 48 tests pass"."""
     parts = [
-        reading.words_between(other.end, stated.start)
+        reading.list_words_between(other.end, stated.start)
         for other in reading.stated
         if other.end <= stated.start
     ]
@@ -196,9 +196,9 @@ def _list_named(stated: Stated, reading: Reading, binder: ValueBinder) -> list[F
     before = (name for name in reading.names if low <= name.start < stated.start)
     labels = (name for name in before if any(fact.role is Role.KEY for fact in name.facts))
     near = next(binder.iter_context(stated, reading)).union(
-        *(base_forms_of(reading.text[name.start : name.end]) for name in labels)
+        *(list_base_forms(reading.text[name.start : name.end]) for name in labels)
     )
-    named = [(binder.world.words_of(fact) - UNITS.keys(), fact) for fact in _iter_lone(binder)]
+    named = [(binder.world.list_words(fact) - UNITS.keys(), fact) for fact in _iter_lone(binder)]
     longest = max((len(words) for words, _ in named if words <= near), default=0)
     return [fact for words, fact in named if words <= near and len(words) == longest > 0]
 
@@ -260,10 +260,10 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     row = _find_subject_row(stated, reading, binder)
     facts = [] if row is None else [fact for fact in world.list_facts(row) if _is_rival(value, fact, world)]
     near = next(binder.iter_context(stated, reading))
-    scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
+    scores = [(len(world.list_words(fact) & near), fact) for fact in facts]
     best = max((score for score, _ in scores), default=0)
     named = [fact for score, fact in scores if score == best > 0]
-    if len(named) != 1 or _is_adjoined(stated, reading, world.words_of(named[0])):
+    if len(named) != 1 or _is_adjoined(stated, reading, world.list_words(named[0])):
         return []
     return named if _is_whole_header(stated, reading, named[0], binder) else []
 
@@ -317,7 +317,7 @@ def _is_adjoined(stated: Stated, reading: Reading, field_words: frozenset[str]) 
 
 def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
     """Return whether the header of a cell names a field and no more: "with bonus" is another than `bonus`."""
-    return base_forms_of(reading.get_header(stated)) <= binder.world.words_of(fact)
+    return list_base_forms(reading.get_header(stated)) <= binder.world.list_words(fact)
 
 
 def find_other_record(
@@ -366,7 +366,7 @@ def _is_among_others(stated: Stated, reading: Reading) -> bool:
     kind = stated.mention.value.kind
     others = [other for other in reading.stated if other is not stated and other.mention.value.kind is kind]
     return any(
-        all(word.text in _LISTING for word in reading.words_between(low, high))
+        all(word.text in _LISTING for word in reading.list_words_between(low, high))
         for other in others
         for low, high in ((min(other.end, stated.end), max(other.start, stated.start)),)
     )
@@ -394,7 +394,7 @@ def is_subject_beside(stated: Stated, reading: Reading) -> bool:
     before = [name for name in reading.names if name.end <= stated.start]
     if not before:
         return False
-    between = reading.words_between(before[-1].end, stated.start)
+    between = reading.list_words_between(before[-1].end, stated.start)
     if not is_certain_name(before[-1], reading) or names_another(between):
         return False
     is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
@@ -413,7 +413,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
     later = _list_later(fact, binder)
     if not later or _is_any(stated, later):
         return None
-    is_identified = _identify(fact, binder) != _UNIDENTIFIED
+    is_identified = _list_identity(fact, binder) != _UNIDENTIFIED
     is_later_stated = any(_is_any(other, later) for other in binder.stated)
     if is_identified and is_later_stated:
         return None
@@ -427,7 +427,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
 
 def _names_only_earlier(fact: Fact, later: Sequence[Fact], reading: Reading, world: World) -> bool:
     """Return whether a name of the passage is of a fact's row, and of none of the later outputs' rows."""
-    row, own_words = world.get_row(fact.record), world.words_of(fact)
+    row, own_words = world.get_row(fact.record), world.list_words(fact)
     rows = {world.get_row(other.record) for other in later}
     names = [name for name in reading.names if row in name.rows and rows.isdisjoint(name.rows)]
     # "The monthly payment" of a line `monthly_payment: 900` names the field, and no thing that has one.
@@ -444,13 +444,13 @@ def _list_later(fact: Fact, binder: ValueBinder) -> list[Fact]:
     world = binder.world
     alike = [other for other in world.base.by_kind[fact.value.kind] if other.path == fact.path]
     later = [other for other in alike if world.outputs > other.source > fact.source]
-    return [other for other in later if _identify(other, binder) == _identify(fact, binder)]
+    return [other for other in later if _list_identity(other, binder) == _list_identity(fact, binder)]
 
 
 _UNIDENTIFIED: Final = frozenset({(("",), "")})
 
 
-def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
+def _list_identity(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
     """Return what sets a fact's row apart: its identifiers and names."""
     world = binder.world
     row = world.get_row(fact.record)

@@ -18,15 +18,15 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import are_comparable, are_of_one_shape, choose_printed, is_agreeing
+from spanproof.reading.agreement import are_comparable, are_of_one_shape, find_printed_number, is_agreeing
 from spanproof.reading.fact_names import list_without_headers
-from spanproof.reading.field_units import name_minor_unit
+from spanproof.reading.field_units import get_minor_unit
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
 from spanproof.reading.units import list_units
 from spanproof.reading.values import NUMERIC, Kind, is_year
-from spanproof.reading.words import STOP, base_form, base_forms_of, expand, split_name
+from spanproof.reading.words import STOP, get_base_form, list_base_forms, list_groups_of, split_name
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
@@ -95,7 +95,7 @@ class ValueBinder:
         value = stated.mention.value
         low, high = reading.get_clause(stated.start)
         is_loss = value.kind in NUMERIC and any(
-            is_of(word, "loss") for word in reading.words_between(low, high)
+            is_of(word, "loss") for word in reading.list_words_between(low, high)
         )
         if not is_loss or value.number <= 0:
             return []
@@ -106,7 +106,7 @@ class ValueBinder:
         value = stated.mention.value
         if value.kind is not Kind.MONEY or fact.value.unit or fact.value.kind is Kind.ID:
             return True
-        for record in self.world.base.chain(fact.record):
+        for record in self.world.base.iter_chain(fact.record):
             for other in self.world.base.by_record[record]:
                 if "currency" in other.field.lower() and other.value.kind is Kind.TEXT:
                     low, high = other.cell
@@ -139,7 +139,7 @@ class ValueBinder:
         if kind not in (Kind.QUANTITY, Kind.MONEY):
             return False
         written = stated.text.split()[-1].strip("0123456789.,-")
-        unit = base_form(written)
+        unit = get_base_form(written)
         is_written = unit in self.task_words or self.world.has_word(unit)
         if kind is Kind.QUANTITY and is_written:
             return True
@@ -148,13 +148,13 @@ class ValueBinder:
         named = list_units(frozenset({unit, written.lower()}))
         return is_written or not named.isdisjoint(list_units(self.task_words))
 
-    def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
+    def iter_bound_values(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
         for stated in reading.stated:
             matches = self.list_matches(stated) or self.list_losses(stated, reading)
-            yield stated, self._choose(stated, matches, reading), matches
+            yield stated, self._find_named_fact(stated, matches, reading), matches
 
-    def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
+    def _find_named_fact(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
         """Return the fact of the named row and field; of several, that of the last output."""
         world = self.world
         options = [fact for fact in matches if world.is_output(fact) and not world.is_one_of_several(fact)]
@@ -180,7 +180,7 @@ class ValueBinder:
         amounts = [other for other in reading.stated if other.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
-        requested = choose_printed(stated.mention.value, printed)
+        requested = find_printed_number(stated.mention.value, printed)
         if requested not in options or len(amounts) != 1 or not is_bare:
             return None
         return requested if self._is_in_words_of_task(reading) else None
@@ -192,7 +192,7 @@ class ValueBinder:
             word for at, word in enumerate(reading.words) if at not in in_values and word.form not in STOP
         ]
         others = [word for word in words if word.text[:1].isalpha() and not is_of(word, "carrier")]
-        return all(not self.task_words.isdisjoint((word.form, base_form(word.lemma))) for word in others)
+        return all(not self.task_words.isdisjoint((word.form, get_base_form(word.lemma))) for word in others)
 
     def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
@@ -211,17 +211,17 @@ class ValueBinder:
         reading: Reading,
     ) -> Fact | None:
         """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
-        if not options or not stated.is_precise or len({self._identify(fact) for fact in options}) != 1:
+        if not options or not stated.is_precise or len({self._get_key(fact) for fact in options}) != 1:
             return None
         fact = options[-1]
         if fact not in in_row and self._is_of_other_row(fact, subjects):
             return None
         near = next(self.iter_context(stated, reading))
-        groups = expand(near)
-        own = self.score(fact, near, groups)
+        groups = list_groups_of(near)
+        own = self.get_score(fact, near, groups)
         rivals = [other for other in self.world.base.facts if other.source == fact.source]
         is_other_named = any(
-            self.score(other, near, groups) > own for other in rivals if _may_be_of(stated, other)
+            self.get_score(other, near, groups) > own for other in rivals if _may_be_of(stated, other)
         )
         return None if is_other_named else fact
 
@@ -254,7 +254,7 @@ class ValueBinder:
         """Return the names of all fields, in words."""
         return frozenset(split_name(fact.field) for fact in self.world.base.facts if fact.field)
 
-    def _identify(self, fact: Fact) -> tuple[object, ...]:
+    def _get_key(self, fact: Fact) -> tuple[object, ...]:
         """Return what two facts of one quantity share: the field's name and the value."""
         value = fact.value
         return fact.path[-1:], value.number, value.date, value.time
@@ -267,18 +267,18 @@ class ValueBinder:
         right = [name for name in names if stated.end <= name.start and name.end <= high]
         found = []
         if right and self._is_attached(stated, right[0], reading):
-            found.append(merge_rows(right))
+            found.append(list_common_rows(right))
         if left:
-            found.append(merge_rows(left[::-1]))
+            found.append(list_common_rows(left[::-1]))
         elif right and not found:
-            found.append(merge_rows(right))
+            found.append(list_common_rows(right))
         if found:
             return found
         farther = _list_farther_names(names, reading, low)
-        return [merge_rows(farther)] if farther else []
+        return [list_common_rows(farther)] if farther else []
 
     def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
-        between = reading.words_between(stated.end, name.start)
+        between = reading.list_words_between(stated.end, name.start)
         has_other = any(stated.end <= other.start < name.start for other in reading.stated)
         texts = {word.text.lower() for word in between}
         is_tied = "," not in texts and not texts.isdisjoint(_ATTACHING)
@@ -304,7 +304,7 @@ class ValueBinder:
     def _is_about(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether the words beside a value name its field."""
         near = next(self.iter_context(stated, reading))
-        return not near.isdisjoint(self.world.words_of(fact) - STOP)
+        return not near.isdisjoint(self.world.list_words(fact) - STOP)
 
     def is_of_columns(self, facts: Sequence[Fact]) -> bool:
         """Return whether one of some facts is of a field that several rows have."""
@@ -364,17 +364,17 @@ class ValueBinder:
                 yield _Leading(frozenset(names), facts, is_beside, is_half_named=number > 0 and best < 1)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
-        is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
+        is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.list_words(fact)
         return is_of_year and is_year(stated.mention.value)
 
     def is_value_alone(self, reading: Reading) -> bool:
         """Return whether a value is bound to one of several fields that no word of passage or task names."""
         words = self.list_words(reading) | reading.scope_words
-        groups = expand(words)
+        groups = list_groups_of(words)
         bound = [(stated, reading.by_stated.get(stated.start)) for stated in reading.stated]
         short = [(stated, fact) for stated, fact in bound if fact is not None and not stated.is_precise]
         unnamed = [
-            (stated, fact) for stated, fact in short if fact.path and not self.score(fact, words, groups)
+            (stated, fact) for stated, fact in short if fact.path and not self.get_score(fact, words, groups)
         ]
         return any(len(self._group_rivals(fact, stated)) > 1 for stated, fact in unnamed)
 
@@ -396,9 +396,9 @@ class ValueBinder:
         self, rivals: dict[FieldName, list[Fact]], words: frozenset[str]
     ) -> tuple[set[FieldName], float]:
         """Return the fields that some words name best, and how well; none where they name none."""
-        groups = expand(words)
+        groups = list_groups_of(words)
         scores = {
-            name: max(self.score(fact, words, groups) for fact in facts) for name, facts in rivals.items()
+            name: max(self.get_score(fact, words, groups) for fact in facts) for name, facts in rivals.items()
         }
         best = max(scores.values())
         return ({name for name, score in scores.items() if score == best} if best > 0 else set()), best
@@ -419,11 +419,11 @@ class ValueBinder:
             )
         }
 
-    def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
+    def get_score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
-        own = self.world.words_of(fact)
+        own = self.world.list_words(fact)
         exact = len(own & words) or float(not list_units(own).isdisjoint(list_units(words)))
-        alike = exact + 0.5 * len(expand(own - words) & groups)
+        alike = exact + 0.5 * len(list_groups_of(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
     def _iter_ranked_context(self, stated: Stated, reading: Reading) -> Iterator[tuple[bool, frozenset[str]]]:
@@ -438,7 +438,7 @@ class ValueBinder:
         passage = reading.passage
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
-                yield base_forms_of(header)
+                yield list_base_forms(header)
         start, end = _get_bounds(stated, reading)
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
@@ -448,7 +448,7 @@ class ValueBinder:
         ]
         yield frozenset(near)
         if passage.lead is not None:
-            yield frozenset(word.form for word in reading.words_between(*passage.lead))
+            yield frozenset(word.form for word in reading.list_words_between(*passage.lead))
         low, high = reading.get_clause(stated.start)
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
@@ -463,7 +463,7 @@ def _get_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
     before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
     after = min((other.start for other in others if other.start >= stated.end), default=high)
     # Words behind a comma or an "and" go with the next value.
-    for word in reading.words_between(before, after):
+    for word in reading.list_words_between(before, after):
         lowered = word.text.lower()
         if lowered in _PARTING:
             before = max(before, word.end) if word.end <= stated.start else before
@@ -497,7 +497,7 @@ def is_certain_name(name: Named, reading: Reading) -> bool:
     return name.is_whole or has_digits or is_written_as_name
 
 
-def merge_rows(names: Sequence[Named]) -> frozenset[int]:
+def list_common_rows(names: Sequence[Named]) -> frozenset[int]:
     """Return the rows that the nearest name has, narrowed by the names beside it of the same row."""
     rows = names[0].rows
     for name in names[1:]:
@@ -515,7 +515,7 @@ def build_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvide
     label = f"{fact.field}: {shown}" if fact.field else shown
     output = fact.source if world.is_output(fact) else None
     value, kind = text[fact.start : fact.end], world.sources[fact.source].kind.value
-    unit = name_minor_unit(fact.value)
+    unit = get_minor_unit(fact.value)
     return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind, unit)
 
 
@@ -530,7 +530,7 @@ def build_claim(
     rule: GroundednessRule | None = None,
 ) -> Claim:
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
-    low, high = reading.passage.locate(start, end)
+    low, high = reading.passage.get_place(start, end)
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
 
 

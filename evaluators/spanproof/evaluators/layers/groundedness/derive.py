@@ -24,22 +24,22 @@ from spanproof.reading.operations import (
     build_derived,
     compute_amount,
     find_time,
+    format_amount,
     is_total_row,
     iter_differences,
     iter_shares,
-    show_amount,
 )
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
-from spanproof.reading.words import base_form, expand
+from spanproof.reading.words import get_base_form, list_groups_of
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
 _SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
 
 
-def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:
+def find_derivation(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:
     """Return how an amount follows from the facts that the sentence names."""
     value = stated.mention.value
     if value.kind not in NUMERIC:
@@ -99,7 +99,7 @@ def _iter_changes(
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
     """Yield the share that the one row of a sentence has of a whole column."""
     world = binder.world
-    rows = find_rows(reading, world)
+    rows = list_rows(reading, world)
     if len(rows) != 1:
         return
     for facts in iter_columns(None, reading, binder):
@@ -110,7 +110,7 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
             yield Derived(
                 result,
                 (own[0],),
-                f"{show_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
+                f"{format_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
             )
 
 
@@ -127,10 +127,10 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
     fitting = [
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
-        if are_alike(one, two) and _is_change(stated, *put_in_order(one, two, binder.world))
+        if are_alike(one, two) and _is_change(stated, *list_in_order(one, two, binder.world))
     ]
     if len(fitting) == 1:
-        yield put_in_order(*fitting[0], binder.world)
+        yield list_in_order(*fitting[0], binder.world)
 
 
 def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
@@ -147,7 +147,7 @@ def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
 def _read_header(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words of the header above a cell of the answer's table."""
     header = reading.get_header(stated).split()
-    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
+    return [Word(word, get_base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
 
 
 def iter_pairs(
@@ -161,10 +161,10 @@ def iter_pairs(
     for one, two in combinations(bound[:_MAX_OPERANDS], 2):
         if are_alike(one, two):
             seen.add((one.start, two.start))
-            yield put_in_order(one, two, world)
+            yield list_in_order(one, two, world)
     for facts in _iter_named_columns(value, reading, binder, fields):
         if len(facts) == 2 and are_alike(*facts):
-            yield put_in_order(facts[0], facts[1], world)
+            yield list_in_order(facts[0], facts[1], world)
 
 
 def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
@@ -195,8 +195,8 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
             if len(facts) >= 2 and (value is None or are_comparable(value, facts[0]))
         }
         for context in (words | reading.scope_words, binder.task_words):
-            groups = expand(context)
-            named = [facts for facts in usable.values() if binder.score(facts[0], context, groups) > 0]
+            groups = list_groups_of(context)
+            named = [facts for facts in usable.values() if binder.get_score(facts[0], context, groups) > 0]
             if named:
                 yield from named
                 break
@@ -230,7 +230,7 @@ def _list_bound(reading: Reading) -> list[Fact]:
     ]
 
 
-def find_rows(reading: Reading, world: World) -> list[int]:
+def list_rows(reading: Reading, world: World) -> list[int]:
     """Return the rows that a sentence or what is above it names alone; else the lone rows of the outputs."""
     names = [*reading.names, *reading.scope]
     rows = [row for name in names if len(name.rows) <= 2 for row in sorted(name.rows)]
@@ -254,11 +254,11 @@ def _iter_named_columns(
     shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
     bound = {world.get_field(fact) for fact in reading.by_stated.values()}
     for context in (fields, words, binder.task_words):
-        groups = expand(context)
+        groups = list_groups_of(context)
         named = [
             facts
             for name, facts in shared.items()
-            if name in bound or binder.score(facts[0], context, groups) > 0
+            if name in bound or binder.get_score(facts[0], context, groups) > 0
         ]
         if named:
             yield from named
@@ -273,7 +273,7 @@ def _list_named_rows(reading: Reading) -> list[int]:
     return list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
 
 
-def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
+def list_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
     """Return two facts in the order of time where their fields or rows have one, else as printed."""
     first, second = (find_time(fact, world.list_facts(world.get_row(fact.record))) for fact in (one, two))
     if first is not None and second is not None and first != second:

@@ -18,10 +18,10 @@ from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import load_doings
 from spanproof.reading.statements import has_own_subject, is_denied, is_done, is_of_answer
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import list_base_forms
 
 # Words of tools that may have done what an answer says, whatever it calls that.
-_GENERIC: Final = base_forms_of(
+_GENERIC: Final = list_base_forms(
     "update set modify edit change patch put post execute perform do click press action api request http"
     " workflow record item status resource entity ticket row object field data"
 )
@@ -43,7 +43,7 @@ class DoingBinder:
 
     def __init__(self, world: World, doings: Sequence[Doing], texts: Sequence[str]) -> None:
         self.world = world
-        self.doings = [(doing, base_forms_of(doing.tool)) for doing in doings]
+        self.doings = [(doing, list_base_forms(doing.tool)) for doing in doings]
         self.texts = texts
         self.has_calls = bool(doings)
 
@@ -51,7 +51,7 @@ class DoingBinder:
     def _words(self) -> frozenset[str]:
         """Return the words of all calls and all code of the run."""
         calls = (f"{doing.tool} {doing.arguments} {doing.result}" for doing, _ in self.doings)
-        return frozenset[str]().union(*map(base_forms_of, (*calls, *self.texts)))
+        return frozenset[str]().union(*map(list_base_forms, (*calls, *self.texts)))
 
     @cached_property
     def _has_generic_tool(self) -> bool:
@@ -62,20 +62,20 @@ class DoingBinder:
         """Return whether a call, the code or an output of the run has one of some words."""
         return not self._words.isdisjoint(words) or any(map(self.world.has_word, words))
 
-    def bind(self, reading: Reading) -> Iterator[Claim]:
+    def iter_claims(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""
         for at, word in enumerate(reading.words):
             if at in reading.covered or word.tag not in ("VBD", "VBN") or not is_done(reading.words, at):
                 continue
-            claim = self._judge(reading, at)
+            claim = self._find_claim(reading, at)
             if claim is not None:
                 yield claim
 
-    def _judge(self, reading: Reading, at: int) -> Claim | None:
+    def _find_claim(self, reading: Reading, at: int) -> Claim | None:
         if is_denied(reading.words, at):
             return None
         word = reading.words[at]
-        forms = base_forms_of(word.lemma) | {word.form}
+        forms = list_base_forms(word.lemma) | {word.form}
         calls = [doing for doing, names in self.doings if not names.isdisjoint(forms)]
         if any(doing.succeeded for doing in calls):
             return self._find_confirmation(reading, at, calls)
@@ -101,7 +101,7 @@ class DoingBinder:
         if not confirming or any(call.succeeded is False for call in calls):
             return None
         doing, word = confirming[-1], reading.words[at]
-        reading.cover(at)
+        reading.add_covered(at)
         evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
         span = (word.start, word.end)
         return build_claim(reading, *span, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
@@ -115,7 +115,7 @@ class DoingBinder:
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""
-        forms = base_forms_of(f"{doing.arguments} {doing.result}")
+        forms = list_base_forms(f"{doing.arguments} {doing.result}")
         return all(
             forms.issuperset(
                 reading.words[index].form for index in name.words if reading.words[index].text.isalnum()

@@ -19,7 +19,7 @@ _WITH_UNITS: Final = frozenset({ClaimKind.QUANTITY, ClaimKind.CURRENCY})
 _WORD: Final = re.compile(r"[^\W\d_]{2}")
 
 
-def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
+def describe_claim(claim: Claim, step: str = "", *, printed: bool = False) -> str:
     """Return one sentence for a claim's verdict.
 
     Args:

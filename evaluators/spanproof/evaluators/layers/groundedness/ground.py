@@ -16,7 +16,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import alarms, bind, relations, unread, wrong_results
 from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
-from spanproof.evaluators.layers.groundedness.derive import derive
+from spanproof.evaluators.layers.groundedness.derive import find_derivation
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.doubts import may_mean_other
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
@@ -27,22 +27,22 @@ from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, rea
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.agreement import Hedge, are_comparable
-from spanproof.reading.answer_sources import Context, SourceKind, gather
+from spanproof.reading.answer_sources import Context, SourceKind, list_sources
 from spanproof.reading.lexicon import is_of
-from spanproof.reading.numerals import find_numbers
+from spanproof.reading.numerals import list_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import (
     Form,
     Mood,
     Passage,
-    detect_language,
+    classify_language,
     has_words,
     parse_words,
     read_passages,
 )
 from spanproof.reading.statements import is_polar_answer, is_subordinating
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
-from spanproof.reading.words import STOP, base_forms_of
+from spanproof.reading.words import STOP, list_base_forms
 
 ALL_RULES: Final = frozenset(GroundednessRule)
 # Kinds of claims that say something of their subject; a name alone says nothing.
@@ -58,7 +58,7 @@ _PLAIN_PARTS: Final = frozenset(("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "
 _LONGEST_SHORT: Final = 60
 
 
-def ground(
+def build_ledger(
     outputs: Sequence[str],
     answer: str,
     task: str | None = None,
@@ -93,20 +93,20 @@ def ground(
     passages = read_passages(answer)
     asserting = [passage for passage in passages if _may_assert(passage)]
     if not asserting:
-        return Ledger(tuple(_enter_silent(passage, answer) for passage in passages))
+        return Ledger(tuple(_build_silent_sentence(passage, answer) for passage in passages))
     calls = {doing.output: (doing.tool, doing.arguments) for doing in doings if doing.output is not None}
-    world = build_world(gather(outputs, context, calls), code)
+    world = build_world(list_sources(outputs, context, calls), code)
     grounder = _Grounder(world, context, StateBinder(world, synonyms), doings)
     grounder.today = now.date() if now is not None else None
     grounder.rules = ALL_RULES.difference(without_rules)
-    return Ledger(tuple(grounder.judge(answer, passages)))
+    return Ledger(tuple(grounder.evaluate_sentences(answer, passages)))
 
 
 def _may_assert(passage: Passage) -> bool:
     return passage.mood in (Mood.ASSERTING, Mood.PLAN)
 
 
-def _enter_silent(passage: Passage, answer: str) -> Sentence:
+def _build_silent_sentence(passage: Passage, answer: str) -> Sentence:
     start, end = passage.start, passage.end
     return Sentence(answer[start:end], start, end, SentenceVerdict.NO_ASSERTION)
 
@@ -120,7 +120,7 @@ class _Grounder:
     def __init__(self, world: World, context: Context, states: StateBinder, doings: Sequence[Doing]) -> None:
         self.world = world
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
-        self.task_words = base_forms_of(" ".join((*context.earlier, context.task, *context.code)))
+        self.task_words = list_base_forms(" ".join((*context.earlier, context.task, *context.code)))
         self.task = context.task.lower()
         self.binder = ValueBinder(world, self.task_words, context.task)
         self.states = states
@@ -128,13 +128,13 @@ class _Grounder:
         self.prose = ProseIndex(world)
         calls = tuple(f"{doing.tool} {doing.arguments}" for doing in doings)
         self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors), calls)
-        self.written = {float(number) for source in context.code for number in find_numbers(source)}
+        self.written = {float(number) for source in context.code for number in list_numbers(source)}
 
-    def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
+    def evaluate_sentences(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
         """Return the sentences of an answer with their verdicts."""
         # A short answer has too few function words of its own.
         is_short = len(answer) <= _LONGEST_SHORT
-        self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
+        self.language = classify_language(f"{self.task} {answer}" if is_short else answer)
         readings = self._read(passages)
         self.printed = None
         spoken = [other for other in readings if other is not None]
@@ -146,9 +146,9 @@ class _Grounder:
         for index, passage in enumerate(passages):
             reading = readings[index]
             if reading is None:
-                found.append(_enter_silent(passage, answer))
+                found.append(_build_silent_sentence(passage, answer))
                 continue
-            self._set_scope(reading, index, readings)
+            self._update_scope(reading, index, readings)
             found.append(
                 self._evaluate_reading(answer, reading, [other for other in readings if other is not None])
             )
@@ -168,7 +168,7 @@ class _Grounder:
                 readings[index] = reading
         return readings
 
-    def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
+    def _update_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
         """Set what is above a passage; else what the passage before it is about."""
         above = [other for at in reading.passage.above if (other := readings[at]) is not None]
         reading.scope_words = frozenset(word.form for other in above for word in other.words)
@@ -186,17 +186,17 @@ class _Grounder:
 
     def _evaluate_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
-        absent = self.absence.bind(reading) if self.language == "en" else None
+        absent = self.absence.find_claim(reading) if self.language == "en" else None
         if absent is not None:
             return Sentence(answer[start:end], start, end, SentenceVerdict.CHECKED, (absent,))
         quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
-            reading.cover(*range(len(reading.words)))
-        self._judge_values(reading, readings, is_quoted=quoted is not None)
+            reading.add_covered(*range(len(reading.words)))
+        self._add_value_claims(reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
-            self._judge_relations(reading)
-        for claim in unread.bind_names(reading, self.binder, self.states.fields):
-            self._enter(claim, reading)
+            self._add_relation_claims(reading)
+        for claim in unread.iter_name_claims(reading, self.binder, self.states.fields):
+            self._add_claim(claim, reading)
         if quoted is not None:
             whole = (0, len(reading.text))
             claim = bind.build_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
@@ -204,75 +204,75 @@ class _Grounder:
         stretches = unread.list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
         parts = tuple(Part(answer[low:high], low, high) for low, high in stretches)
-        return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
+        return Sentence(answer[start:end], start, end, _evaluate_claims(claims, parts), claims, parts)
 
-    def _judge_values(self, reading: Reading, readings: Sequence[Reading], *, is_quoted: bool) -> None:
+    def _add_value_claims(self, reading: Reading, readings: Sequence[Reading], *, is_quoted: bool) -> None:
         """Enter the claims of a passage's values and states; a quoted passage has no unsettled ones."""
         pending: list[tuple[Stated, list[Fact]]] = []
-        for stated, fact, matches in self.binder.bind(reading):
+        for stated, fact, matches in self.binder.iter_bound_values(reading):
             if fact is None:
                 pending.append((stated, matches))
                 continue
-            self._enter_value(stated, fact, reading)
+            self._add_value_claim(stated, fact, reading)
         if self.language == "en":
-            for claim in self.states.bind(reading):
-                self._enter(claim, reading)
+            for claim in self.states.iter_claims(reading):
+                self._add_claim(claim, reading)
         for stated, matches in () if is_quoted else pending:
-            self._settle_unbound(stated, matches, reading, readings)
+            self._add_unbound_claim(stated, matches, reading, readings)
 
-    def _judge_relations(self, reading: Reading) -> None:
+    def _add_relation_claims(self, reading: Reading) -> None:
         """Enter the claims of what an English passage says of several rows, or that the agent did."""
-        unread.cover_cues(reading, self.task)
-        unread.cover_requested(reading, self.binder, self.task)
-        relations.cover_whole(reading)
-        related = relations.verify_relations(reading, self.binder)
-        quantified = relations.verify_quantifiers(reading, self.binder, self.states)
-        for claim in chain(related, quantified, self.doings.bind(reading)):
-            self._enter(claim, reading)
+        unread.record_cues(reading, self.task)
+        unread.record_requested(reading, self.binder, self.task)
+        relations.record_whole(reading)
+        related = relations.iter_relation_claims(reading, self.binder)
+        quantified = relations.iter_quantifier_claims(reading, self.binder, self.states)
+        for claim in chain(related, quantified, self.doings.iter_claims(reading)):
+            self._add_claim(claim, reading)
 
-    def _enter(self, claim: Claim, reading: Reading) -> None:
+    def _add_claim(self, claim: Claim, reading: Reading) -> None:
         if claim.verdict is not Verdict.CONTRADICTED or claim.rule in self.rules:
             reading.claims.append(claim)
 
-    def _enter_value(self, stated: Stated, fact: Fact, reading: Reading) -> None:
+    def _add_value_claim(self, stated: Stated, fact: Fact, reading: Reading) -> None:
         overtaken = alarms.find_overtaken(stated, fact, reading, self.binder)
         if overtaken is not None:
-            self._enter(overtaken, reading)
+            self._add_claim(overtaken, reading)
             return
         if may_mean_other(stated, fact, reading, self.world):
             reading.claims.append(bind.build_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact
-        self._enter_agreeing(stated, bind.get_claim_kind(stated), (fact,), reading)
+        self._add_agreeing_claim(stated, bind.get_claim_kind(stated), (fact,), reading)
 
-    def _enter_agreeing(
+    def _add_agreeing_claim(
         self, stated: Stated, kind: ClaimKind, facts: Sequence[Fact], reading: Reading, program: str = ""
     ) -> None:
         """Enter the claim of a value that facts bear out, the first of them as its evidence."""
-        reading.cover(*stated.words)
+        reading.add_covered(*stated.words)
         reading.bound += facts
         span = (stated.start, stated.end)
         reading.claims.append(bind.build_agreeing_claim(reading, span, kind, facts[0], self.world, program))
 
-    def _settle_unbound(
+    def _add_unbound_claim(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
         span = (stated.start, stated.end)
         kind = bind.get_claim_kind(stated)
         is_english = self.language == "en"
-        derived = derive(stated, reading, self.binder) if is_english else None
+        derived = find_derivation(stated, reading, self.binder) if is_english else None
         if derived is not None:
-            self._enter_agreeing(stated, kind, derived.facts, reading, derived.program)
+            self._add_agreeing_claim(stated, kind, derived.facts, reading, derived.program)
             return
-        counted = relations.count_rows(stated, reading, self.binder, self.states) if is_english else None
+        counted = relations.find_count(stated, reading, self.binder, self.states) if is_english else None
         if counted is not None:
-            reading.cover(*counted.words)
-            self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
+            reading.add_covered(*counted.words)
+            self._add_agreeing_claim(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
             return
         provided = [fact for fact in matches if not self.world.is_output(fact)]
         if provided and self._is_given(stated, provided, reading):
-            reading.cover(*stated.words)
+            reading.add_covered(*stated.words)
             reading.claims.append(bind.build_agreeing_claim(reading, span, kind, provided[0], self.world))
             return
         words = frozenset(word.form for word in reading.words)
@@ -382,7 +382,7 @@ def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
     return all(word.form in task_words and not is_of(word, "negation") for word in meaning)
 
 
-def _decide(claims: Sequence[Claim], unread: Sequence[Part]) -> SentenceVerdict:
+def _evaluate_claims(claims: Sequence[Claim], unread: Sequence[Part]) -> SentenceVerdict:
     """Return the verdict on a sentence of its claims and the words that none of them covers."""
     verdicts = {claim.verdict for claim in claims}
     if Verdict.CONTRADICTED in verdicts:

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.common import format_count
-from spanproof.evaluators.layers.groundedness.explain import explain
-from spanproof.evaluators.layers.groundedness.ground import ground
+from spanproof.evaluators.layers.groundedness.explain import describe_claim
+from spanproof.evaluators.layers.groundedness.ground import build_ledger
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
 from spanproof.evaluators.layers.groundedness.recorded import build_context, list_doings
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.returned import Returned, collect_outputs
+from spanproof.evaluators.returned import Returned, read_outputs
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -58,7 +58,7 @@ _OWNS_UP = re.compile(
 )
 
 
-def judge(evidence: RunEvidence) -> list[Judgement]:
+def evaluate_groundedness(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
     try:
         outcomes = evaluate_outcomes(evidence)
@@ -77,8 +77,8 @@ def evaluate_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     run = evidence.run
     layer = Layer.GROUNDEDNESS.value
     if run.answer is None or not run.answer.text.strip():
-        return {layer: _skip_without_answer(evidence)}
-    returned = collect_outputs(evidence)
+        return {layer: _build_skip_without_answer(evidence)}
+    returned = read_outputs(evidence)
     without = "there are no outputs to compare the answer with"
     if run.hidden and not returned.outputs:
         return {layer: Skipped(f"content is hidden by the producer: {without}", Cause.CONTENT_HIDDEN)}
@@ -89,7 +89,7 @@ def evaluate_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
             sentence = f"the answer is that of {answering.name}, and is judged there"
             return {layer: Skipped(sentence, Cause.ANSWER_OF_ANOTHER_RUN, answering.name)}
         if not (returned.failures and evidence.account.records_all):
-            return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
+            return {layer: _build_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
         return {layer: _evaluate_without_outputs(evidence)}
     ledger = _build_ledger(evidence, returned)
     scores: dict[str, Outcome] = {layer: _evaluate_layer(ledger, returned)}
@@ -109,7 +109,7 @@ def _build_ledger(evidence: RunEvidence, returned: Returned) -> Ledger:
     run = evidence.run
     assert run.answer is not None
     context = build_context(evidence)
-    return ground(
+    return build_ledger(
         [output.text for output in returned.outputs],
         run.answer.text,
         context.task,
@@ -125,7 +125,7 @@ def _build_ledger(evidence: RunEvidence, returned: Returned) -> Ledger:
     )
 
 
-def _skip_without_answer(evidence: RunEvidence) -> Skipped:
+def _build_skip_without_answer(evidence: RunEvidence) -> Skipped:
     run = evidence.run
     if run.hidden:
         return Skipped(
@@ -146,7 +146,7 @@ def _find_answering(evidence: RunEvidence) -> Run | None:
     return next(same, None)
 
 
-def _leave_open(sentence: str, cause: Cause, detail: str = "", evidence: Sequence[Evidence] = ()) -> Scored:
+def _build_open(sentence: str, cause: Cause, detail: str = "", evidence: Sequence[Evidence] = ()) -> Scored:
     """Return an open verdict; `sentence` says what could not be settled."""
     return Scored(OPEN_VALUE, None, sentence, tuple(evidence), cause=cause, detail=detail)
 
@@ -160,8 +160,8 @@ def _evaluate_without_outputs(evidence: RunEvidence) -> Outcome:
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
     errors = build_context(evidence).errors
-    ledger = ground([], run.answer.text, task, errors=errors)
-    reported = ground(
+    ledger = build_ledger([], run.answer.text, task, errors=errors)
+    reported = build_ledger(
         [], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0))
     )
     if reported.asserting and all(
@@ -172,7 +172,7 @@ def _evaluate_without_outputs(evidence: RunEvidence) -> Outcome:
         claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
     ]
     if not stated:
-        return _leave_open(
+        return _build_open(
             "no execution returned anything to compare the answer with, and it states no numbers",
             Cause.NO_OUTPUT,
         )
@@ -217,7 +217,7 @@ def _evaluate_open_answer(
     unsettled = _select_claims(ledger, Verdict.UNCERTAIN)
     unread = [part.text for sentence in ledger.asserting for part in sentence.unread]
     if not ledger.claims and not unread:
-        return _leave_open(
+        return _build_open(
             "the answer states nothing that can be compared with an output",
             Cause.NO_CHECKABLE_CLAIM,
             evidence=evidence,
@@ -234,7 +234,7 @@ def _evaluate_open_answer(
     has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
     cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
     detail = next(iter((*(claim.text for claim in unsettled), *unread)), "")
-    return _leave_open("; ".join(parts), cause, detail, evidence)
+    return _build_open("; ".join(parts), cause, detail, evidence)
 
 
 def _evaluate_facts(ledger: Ledger) -> Outcome:
@@ -302,7 +302,7 @@ def _evaluate_drift(ledger: Ledger, returned: Returned) -> Outcome:
     unsettled = _select_claims(ledger, Verdict.UNCERTAIN)
     if not stale and unsettled:
         sentence = f"whether '{unsettled[0].text}' is the last word of the outputs is not certain"
-        return _leave_open(sentence, Cause.VALUE_NOT_CERTAIN, unsettled[0].text)
+        return _build_open(sentence, Cause.VALUE_NOT_CERTAIN, unsettled[0].text)
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
     return Scored(0.0, Label.FAIL, _describe_claim(stale[0], returned), _list_evidence(ledger, returned))
@@ -352,7 +352,7 @@ def _describe_claim(claim: Claim, returned: Returned) -> str:
     """Return why a claim has its verdict, with the step its evidence came from."""
     bound = claim.evidence
     if bound is None or bound.output is None or bound.output >= len(returned.outputs):
-        return explain(claim)
+        return describe_claim(claim)
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
-    return explain(claim, f"{turn}step {source.step}", printed=source.printed)
+    return describe_claim(claim, f"{turn}step {source.step}", printed=source.printed)

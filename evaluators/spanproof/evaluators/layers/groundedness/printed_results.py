@@ -27,7 +27,7 @@ from spanproof.reading.arithmetic import list_joint_results, list_results
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import base_form, expand, split_name
+from spanproof.reading.words import get_base_form, list_groups_of, split_name
 
 _OF_MANY_MATTERS: Final = frozenset((SourceKind.SYSTEM, SourceKind.EARLIER))
 # In a record with more amounts, the task may mean several.
@@ -61,7 +61,7 @@ def _is_in_words_of_task(reading: Reading, binder: ValueBinder) -> bool:
     return all(
         is_of(word, "sum")
         or is_of(word, "carrier")
-        or not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
+        or not binder.task_words.isdisjoint((word.form, get_base_form(word.lemma)))
         for word in others
     )
 
@@ -89,7 +89,7 @@ def _iter_given(reading: Reading, binder: ValueBinder) -> Iterator[Fact]:
         is_of_rule = is_numbering and world.is_of_prompt(fact)
         # "429 Too Many Requests: at most 100 in 60 s" says nothing of another matter.
         is_of_error = world.sources[fact.source].kind is SourceKind.ERROR
-        is_aside = is_of_error and words.isdisjoint(world.words_of(fact))
+        is_aside = is_of_error and words.isdisjoint(world.list_words(fact))
         if not (is_of_rule or is_aside or world.is_example(fact, words)):
             yield fact
 
@@ -138,7 +138,7 @@ def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
     if not is_record or not 1 <= len(fields) <= _LARGEST_RECORD:
         return []
     words = binder.list_words(reading)
-    scores = [binder.score(fact, words, expand(words)) for fact in fields]
+    scores = [binder.get_score(fact, words, list_groups_of(words)) for fact in fields]
     return [fields[scores.index(max(scores))]] if max(scores) > 0 and scores.count(max(scores)) == 1 else []
 
 

@@ -16,7 +16,7 @@ from spanproof.reading.agreement import Hedge, is_precise
 from spanproof.reading.dates import with_relatives
 from spanproof.reading.fact_names import is_heading
 from spanproof.reading.lexicon import is_of, load_texts
-from spanproof.reading.numbers import scan_cached
+from spanproof.reading.numbers import list_cached_mentions
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
 from spanproof.reading.statements import (
@@ -27,7 +27,7 @@ from spanproof.reading.statements import (
     read_hedge,
 )
 from spanproof.reading.values import Kind, Mention
-from spanproof.reading.words import base_form, split_name
+from spanproof.reading.words import get_base_form, split_name
 
 _LONGEST_NAME: Final = 8
 # A word of more rows names none of them.
@@ -112,7 +112,7 @@ class Reading:
         cells = self.passage.cells
         return next((name for name, low, high in cells if low <= stated.start < high), "")
 
-    def words_between(self, low: int, high: int) -> list[Word]:
+    def list_words_between(self, low: int, high: int) -> list[Word]:
         """Return the words of a stretch of characters."""
         return [word for word in self.words if low <= word.start and word.end <= high]
 
@@ -122,18 +122,18 @@ class Reading:
         words = enumerate(self.words)
         return [word for at, word in words if low <= word.start < high and at not in stated.words]
 
-    def find_words(self, low: int, high: int) -> tuple[int, ...]:
+    def list_word_indices(self, low: int, high: int) -> tuple[int, ...]:
         """Return the indices of the words that a stretch of characters touches."""
         return tuple(at for at, word in enumerate(self.words) if word.start < high and low < word.end)
 
-    def cover(self, *indices: int) -> None:
+    def add_covered(self, *indices: int) -> None:
         """Mark words as covered by a claim."""
         self.covered.update(indices)
 
     def is_negated(self, at: int) -> bool:
         """Return whether a negation is before a character in its clause, or in the verb's group."""
         low, high = self.get_clause(at)
-        return any(is_of(word, "negation") for word in self.words_between(low, min(high, at + 25)))
+        return any(is_of(word, "negation") for word in self.list_words_between(low, min(high, at + 25)))
 
 
 def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
@@ -152,7 +152,7 @@ def _iter_stated(
     passage: Passage, words: Sequence[Word], world: World, today: date | None
 ) -> Iterator[Stated]:
     text = passage.text
-    mentions = list(scan_cached(text))
+    mentions = list(list_cached_mentions(text))
     if today is not None:
         dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
         mentions = with_relatives(text, mentions, today, dates)
@@ -183,7 +183,7 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     while at < len(words):
         if at in identified:
             indices, facts = identified[at]
-            named = _make_name(reading, world, facts, indices)
+            named = _find_named_rows(reading, world, facts, indices)
             if named is not None:
                 yield named
             at = indices[-1] + 1
@@ -191,7 +191,7 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
         if at not in positions:
             at += 1
             continue
-        found = _match_name(reading, world, plain, positions[at])
+        found = _find_name(reading, world, plain, positions[at])
         if found is None:
             at += 1
             continue
@@ -219,7 +219,7 @@ def _list_numbered(stated: Stated, words: Sequence[Word], world: World) -> list[
         fact
         for fact in world.values.list_numbers(float(stated.text))
         if world.is_output(fact)
-        and base_form(fact.field) == before.form
+        and get_base_form(fact.field) == before.form
         and world.list_facts(world.get_row(fact.record))[0] is fact
     ]
     # A label of two rows of a table names neither.
@@ -241,11 +241,11 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
     return found
 
 
-def _match_name(reading: Reading, world: World, plain: list[int], position: int) -> Named | None:
+def _find_name(reading: Reading, world: World, plain: list[int], position: int) -> Named | None:
     """Return the name that begins at a word: a whole cell, or a word that cells of some rows have."""
-    length, cells = _match_cells(reading, world, plain, position)
+    length, cells = _get_cells(reading, world, plain, position)
     whole = tuple(plain[position : position + length])
-    if cells and (named := _make_name(reading, world, cells, whole)) is not None:
+    if cells and (named := _find_named_rows(reading, world, cells, whole)) is not None:
         return named
     first = reading.words[plain[position]]
     may_name = not first.part or first.part in _NAMING_PARTS
@@ -255,10 +255,10 @@ def _match_name(reading: Reading, world: World, plain: list[int], position: int)
     if not rows or len(rows) > _MOST_ROWS_OF_A_WORD:
         return None
     facts = [fact for cells in rows.values() for fact in cells]
-    return _make_name(reading, world, facts, (plain[position],), is_whole=False)
+    return _find_named_rows(reading, world, facts, (plain[position],), is_whole=False)
 
 
-def _match_cells(reading: Reading, world: World, plain: list[int], position: int) -> tuple[int, list[Fact]]:
+def _get_cells(reading: Reading, world: World, plain: list[int], position: int) -> tuple[int, list[Fact]]:
     """Return the longest cells whose text begins at a word, and how many words they have."""
     words = reading.words
     first = words[plain[position]]
@@ -277,7 +277,7 @@ def _match_cells(reading: Reading, world: World, plain: list[int], position: int
     return best
 
 
-def _make_name(
+def _find_named_rows(
     reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
 ) -> Named | None:
     """Return a name with its rows; None where it heads a column and names no row."""

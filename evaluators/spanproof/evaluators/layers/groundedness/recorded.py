@@ -55,7 +55,7 @@ def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
             if is_answer(call):
                 continue
             arguments = _format_arguments(call) if call.args or call.kwargs else ""
-            worked = call.error is None and evidence.account.of_call(step, position).ok is not False
+            worked = call.error is None and evidence.account.get_call_outcome(step, position).ok is not False
             result = format_payload(call.result) if call.result is not None else ""
             output = positions.get(call.span_id or step.span_id)
             doings.append(Doing(call.tool, arguments, worked, output, result))

@@ -20,17 +20,17 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import rank_amount
+from spanproof.reading.agreement import get_sort_key
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.reading.operations import are_alike, is_full_column, is_total_row
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
-from spanproof.reading.statements import find_rank
+from spanproof.reading.statements import get_rank
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import base_form, expand
+from spanproof.reading.words import get_base_form, list_groups_of
 
 _RESTRICTING: Final = load_texts("restricting")
-_DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
+_DATE_WORDS: Final = frozenset(get_base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
 _COUNT_ENDS: Final = frozenset((*",.;:()", "and", "with", "but"))
@@ -57,14 +57,14 @@ class Counted:
     program: str
 
 
-def verify_relations(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+def iter_relation_claims(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     """Yield the claims of a passage about several rows."""
-    yield from _verify_superlatives(reading, binder)
-    yield from _verify_comparatives(reading, binder)
-    yield from _verify_directions(reading, binder)
+    yield from _iter_superlative_claims(reading, binder)
+    yield from _iter_comparative_claims(reading, binder)
+    yield from _iter_direction_claims(reading, binder)
 
 
-def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+def _iter_superlative_claims(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     degrees = load_degrees("superlative")
     for at, word in enumerate(reading.words):
         degree = degrees.get(word.text.lower())
@@ -84,21 +84,21 @@ def _evaluate_superlative(
 ) -> Claim | None:
     world = binder.world
     start, end = reading.words[at].start, reading.words[at + length - 1].end
-    rank, ordinal = find_rank(reading.words, at)
+    rank, ordinal = get_rank(reading.words, at)
     row = _find_row(reading, world, start)
     column = _find_column(reading, binder, row, start, degree) if row is not None else None
     if column is None:
         return None
-    ranked = sorted(column.facts, key=lambda fact: rank_amount(fact) * -degree.sign)
+    ranked = sorted(column.facts, key=lambda fact: get_sort_key(fact) * -degree.sign)
     own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
     if own is None or len(ranked) < 2 or rank > len(ranked):
         return None
-    amount = rank_amount(ranked[rank - 1])
-    holds = abs(rank_amount(own) - amount) < 1e-12
-    best = next(fact for fact in column.facts if rank_amount(fact) == amount)
+    amount = get_sort_key(ranked[rank - 1])
+    holds = abs(get_sort_key(own) - amount) < 1e-12
+    best = next(fact for fact in column.facts if get_sort_key(fact) == amount)
     kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
     if holds:
-        reading.cover(*range(at, at + length), *ordinal)
+        reading.add_covered(*range(at, at + length), *ordinal)
         reading.bound.append(own)
         program = _describe_best(best, column, degree, world)
         return bind.build_agreeing_claim(reading, (start, end), kind, own, world, program)
@@ -148,7 +148,7 @@ def _has_more_words(reading: Reading, at: int, length: int, column: Column, worl
 
 def _list_column_words(column: Column, world: World) -> frozenset[str]:
     """Return the words that name a column, of dates also those of any."""
-    words = world.words_of(column.facts[0])
+    words = world.list_words(column.facts[0])
     return words | _DATE_WORDS if column.facts[0].value.kind is Kind.DATE else words
 
 
@@ -191,15 +191,17 @@ def _find_column(
     world = binder.world
     full = _group_full_columns(row, world)
     low, high = reading.get_clause(start)
-    words = frozenset(word.form for word in reading.words_between(low, high))
+    words = frozenset(word.form for word in reading.list_words_between(low, high))
     stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
     # The value may follow behind a colon: "A costs the most: 12.40".
     stated = stated or {world.get_field(fact) for fact in reading.by_stated.values()}
-    groups = expand(words)
-    scored = {name: binder.score(facts[0], words, groups) for name, facts in full.items()}
+    groups = list_groups_of(words)
+    scored = {name: binder.get_score(facts[0], words, groups) for name, facts in full.items()}
     best = max(scored.values(), default=0)
     named = {name for name, score in scored.items() if score == best > 0}
-    by_word = {name for name, facts in full.items() if not degree.fields.isdisjoint(world.words_of(facts[0]))}
+    by_word = {
+        name for name, facts in full.items() if not degree.fields.isdisjoint(world.list_words(facts[0]))
+    }
     for chosen, is_certain in (
         (named & stated, True),
         (named, best >= 1),
@@ -240,7 +242,7 @@ def _list_compared(degree: Degree, reading: Reading, binder: ValueBinder) -> lis
     world, fields = binder.world, degree.fields
     pairs = iter_pairs(None, reading, binder, fields)
     if fields:
-        pairs = (pair for pair in pairs if fields & world.words_of(pair[0]))
+        pairs = (pair for pair in pairs if fields & world.list_words(pair[0]))
     compared = {
         (one.start, two.start): (one, two)
         for one, two in pairs
@@ -249,7 +251,7 @@ def _list_compared(degree: Degree, reading: Reading, binder: ValueBinder) -> lis
     return list(compared.values())
 
 
-def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+def _iter_comparative_claims(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     """Yield claims that one row has more of a field than another: "A is cheaper than B"."""
     degrees = load_degrees("comparative")
     than = _THAN.search(reading.text)
@@ -261,14 +263,14 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             continue
         pairs = _list_compared(degree, reading, binder)
         ordered = (
-            _order_by_mention(reading, binder.world, *pairs[0], than.start()) if len(pairs) == 1 else None
+            _find_mention_order(reading, binder.world, *pairs[0], than.start()) if len(pairs) == 1 else None
         )
         if ordered is None or reading.is_negated(word.start):
             continue
         greater, lesser = ordered
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
         if (greater.value.number - lesser.value.number) * degree.sign > 0:
-            reading.cover(at, *reading.find_words(*than.span()))
+            reading.add_covered(at, *reading.list_word_indices(*than.span()))
             reading.bound += pairs[0]
             span = (word.start, word.end)
             yield bind.build_agreeing_claim(
@@ -288,11 +290,11 @@ def _are_surely_compared(reading: Reading, greater: Fact, lesser: Fact) -> bool:
 def _is_aside(reading: Reading, *facts: Fact) -> bool:
     """Return whether a sentence has a value as an aside: "A, with 31 people, makes less than B"."""
     starts = [at for at, fact in reading.by_stated.items() if fact in facts]
-    before = [reading.words_between(0, start)[-1:] for start in starts]
+    before = [reading.list_words_between(0, start)[-1:] for start in starts]
     return any(words and words[0].text.lower() == "with" for words in before)
 
 
-def _order_by_mention(
+def _find_mention_order(
     reading: Reading, world: World, one: Fact, two: Fact, than: int
 ) -> tuple[Fact, Fact] | None:
     """Return two facts with the one first whose value or name is before "than"; None where that is open."""
@@ -307,7 +309,7 @@ def _order_by_mention(
     return (one, two) if places[0] < than else (two, one)  # type: ignore[operator]
 
 
-def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+def _iter_direction_claims(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     """Yield claims that a value rose or fell: "up from 12 to 15", "15, down from 18"."""
     for at, word in enumerate(reading.words):
         is_up, is_down = is_of(word, "up"), is_of(word, "down")
@@ -329,7 +331,7 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
         evidence = bind.build_evidence(later, binder.world, program)
         if change * sign > 0 and not reading.is_negated(word.start):
-            reading.cover(at)
+            reading.add_covered(at)
             reading.bound += [earlier, later]
             span = (word.start, word.end)
             yield bind.build_agreeing_claim(reading, span, ClaimKind.COMPARISON, later, binder.world, program)
@@ -363,7 +365,7 @@ def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
         return None
     origin = _FROM_TO.search(reading.text, start)
-    if origin is None or len(reading.words_between(start, origin.start())) > reach:
+    if origin is None or len(reading.list_words_between(start, origin.start())) > reach:
         return None
     following = [entry for entry in stated if entry[0] > origin.start()]
     if not following or following[0][0] - origin.end() > _FROM_CHARS:
@@ -373,7 +375,7 @@ def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple
     return (earlier, later) if earlier is not later else None
 
 
-def cover_whole(reading: Reading) -> None:
+def record_whole(reading: Reading) -> None:
     """Cover "all" before a number that counts a whole table and whose total the sentence states."""
     is_total = any(
         claim.cause is Cause.DERIVED and claim.kind is not ClaimKind.COUNT for claim in reading.claims
@@ -382,10 +384,10 @@ def cover_whole(reading: Reading) -> None:
     for at, word in enumerate(reading.words[:-1]):
         following = reading.passage.places[reading.words[at + 1].start]
         if is_total and is_of(word, "all") and following in counted:
-            reading.cover(at)
+            reading.add_covered(at)
 
 
-def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinder) -> Iterator[Claim]:
+def iter_quantifier_claims(reading: Reading, binder: ValueBinder, states: StateBinder) -> Iterator[Claim]:
     """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
     world = binder.world
     for at, word in enumerate(reading.words):
@@ -406,7 +408,7 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         program = f"{len(having)} of {len(cells)} rows have it"
         span = (word.start, word.end)
         if holds:
-            reading.cover(at, *indices, *negations)
+            reading.add_covered(at, *indices, *negations)
             reading.bound.append(facts[0])
             yield bind.build_agreeing_claim(reading, span, ClaimKind.QUANTIFIER, facts[0], world, program)
         elif _is_of_all_rows(reading, at, indices, binder):
@@ -441,7 +443,7 @@ def _is_of_all_rows(reading: Reading, at: int, indices: tuple[int, ...], binder:
     return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 
 
-def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
+def find_count(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
     """Return what a number counts: rows in a state, or a whole table."""
     value = stated.mention.value
     is_whole = (
@@ -449,7 +451,7 @@ def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: St
     )
     if not is_whole or value.factor != 1.0:
         return None
-    return _count_state(stated, reading, binder, states) or _count_table(stated, reading, binder)
+    return _find_state_count(stated, reading, binder, states) or _find_table_count(stated, reading, binder)
 
 
 def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
@@ -459,7 +461,7 @@ def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
     return following[: next(ends, len(following))]
 
 
-def _count_state(
+def _find_state_count(
     stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder
 ) -> Counted | None:
     """Count the rows of one table that are in the state that a clause says: "two of the three failed"."""
@@ -483,7 +485,7 @@ def _count_state(
     return None
 
 
-def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+def _find_table_count(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
     """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
     world = binder.world
     number = stated.mention.value.number
@@ -493,10 +495,11 @@ def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Count
         facts = [fact for row in members[:1] for fact in world.list_facts(row)]
         if len(members) != number or not facts or not world.is_output(facts[0]):
             continue
-        names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
-        names |= binder.task_words | world.words_of(facts[0])
-        counted = forms.difference(*(world.words_of(fact) for fact in facts if fact.value.kind in NUMERIC))
+        names = frozenset(world.base.group_names[group].lower().split()) | binder.task_words
+        names |= world.list_source_words(facts[0].source) | world.list_words(facts[0])
+        counted = forms.difference(*(world.list_words(fact) for fact in facts if fact.value.kind in NUMERIC))
         is_whole = previous in _DEFINITE and number >= _FEWEST_OF_TABLE
-        if is_whole or not counted.isdisjoint(names) or not expand(counted).isdisjoint(expand(names)):
+        has_synonym = not list_groups_of(counted).isdisjoint(list_groups_of(names))
+        if is_whole or has_synonym or not counted.isdisjoint(names):
             return Counted(tuple(facts), (), f"{len(members)} rows")
     return None

@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     build_contradiction,
     build_evidence,
     is_certain_name,
-    merge_rows,
+    list_common_rows,
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
@@ -23,7 +23,7 @@ from spanproof.reading.lexicon import is_of, load_states, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.statements import is_supposing, is_tied_to
 from spanproof.reading.values import Kind
-from spanproof.reading.words import base_form, base_words, split_name
+from spanproof.reading.words import get_base_form, list_base_words, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
@@ -48,7 +48,7 @@ class StateBinder:
             if not world.is_output(fact) or not fact.path:
                 continue
             written = self._read_state(fact)
-            names = base_words(fact.field)
+            names = list_base_words(fact.field)
             if written in self.usual or not names.isdisjoint(load_words("statefield")):
                 self.by_state.setdefault(self.usual.get(written, written), []).append(fact)
                 self.fields.add(world.get_field(fact))
@@ -57,15 +57,15 @@ class StateBinder:
             if fact.path and world.is_output(fact) and fact.value.text in ("true", "false", "yes", "no"):
                 # Of the printed `is_prime(97)` the name.
                 name = fact.field.partition("(")[0]
-                words = tuple(base_form(word) for word in split_name(name) if word not in _HELPERS)
+                words = tuple(get_base_form(word) for word in split_name(name) if word not in _HELPERS)
                 self.flags.setdefault(words, []).append(fact)
 
-    def bind(self, reading: Reading) -> Iterator[Claim]:
+    def iter_claims(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims that states and flags of a passage make; they cover their words."""
         at = 0
         words = reading.words
         while at < len(words):
-            found = self._bind_flag(reading, at) or self._bind_state(reading, at)
+            found = self._find_flag_claim(reading, at) or self._find_state_claim(reading, at)
             if found is None:
                 at += 1
                 continue
@@ -85,13 +85,13 @@ class StateBinder:
                     return tuple(range(at, at + length)), facts
         return None
 
-    def _bind_state(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
+    def _find_state_claim(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
         words = reading.words
         for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
             written = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
             usual = self.usual.get(written, written if written in self.by_state else None)
             if usual is None and length == 1 and words[at].part in ("VERB", "ADJ"):
-                usual = next((s for s in self.by_state if base_form(s) == words[at].form), None)
+                usual = next((s for s in self.by_state if get_base_form(s) == words[at].form), None)
             if usual is None:
                 continue
             if self.by_state:
@@ -104,7 +104,7 @@ class StateBinder:
         own = self._list_states(rows)
         negations = self._list_negations(reading, at)
         is_negated = bool(negations)
-        if not own or is_supposing(reading.words_between(reading.get_clause(start)[0], start)):
+        if not own or is_supposing(reading.list_words_between(reading.get_clause(start)[0], start)):
             return None
         having = [fact for fact in own if self._get_usual_name(fact) == usual]
         states = load_states()
@@ -114,7 +114,7 @@ class StateBinder:
         is_of_all = len(rows) == 1 or len(own) == len(having)
         is_agreeing = not having if is_negated else is_of_all
         if agreeing and is_agreeing:
-            reading.cover(*range(at, at + length), *negations)
+            reading.add_covered(*range(at, at + length), *negations)
             reading.bound.append(agreeing[-1])
             return build_agreeing_claim(reading, (start, end), ClaimKind.STATE, agreeing[-1], self.world)
         is_lone = len(own) == len(rows) == 1 and not self._is_elsewhere(usual, rows)
@@ -135,14 +135,14 @@ class StateBinder:
 
     def _is_state_field(self, fact: Fact, reading: Reading, start: int) -> bool:
         """Return whether the name of a field says that it is a state, or the clause names the field."""
-        words = base_words(fact.field) - _HELPERS
+        words = list_base_words(fact.field) - _HELPERS
         low, high = reading.get_clause(start)
-        near = {word.form for word in reading.words_between(low, high)}
+        near = {word.form for word in reading.list_words_between(low, high)}
         return not words.isdisjoint(load_words("statefield")) or (bool(words) and words <= near)
 
     def _may_be_earlier(self, reading: Reading, at: int, fact: Fact) -> bool:
         """Return whether a state may be of another time than the output's: "was pending", "is now closed"."""
-        clause = reading.words_between(*reading.get_clause(reading.words[at].start))
+        clause = reading.list_words_between(*reading.get_clause(reading.words[at].start))
         is_event = reading.words[at].tag == "VBN"
         is_past = any(is_of(word, "past") and not (is_event and word.lemma == "be") for word in clause)
         return is_past or self.world.may_have_changed(fact)
@@ -231,13 +231,13 @@ class StateBinder:
         names = [name for name in reading.names if not own & set(name.words)]
         stated = [name for name in names if low <= name.start and name.end <= start]
         if stated:
-            return self._with_states(merge_rows(stated[::-1]))
+            return self._with_states(list_common_rows(stated[::-1]))
         after = [name for name in names if start <= name.start and name.end <= high]
         if after:
-            return self._with_states(merge_rows(after))
+            return self._with_states(list_common_rows(after))
         before: list[Named] = [name for name in names if name.end <= low] or list(reading.scope)
         if before:
-            return self._with_states(merge_rows(before[::-1]))
+            return self._with_states(list_common_rows(before[::-1]))
         rows = {self.world.get_row(fact.record) for facts in self.by_state.values() for fact in facts}
         return frozenset(rows) if len(rows) == 1 else frozenset()
 
@@ -261,7 +261,7 @@ class StateBinder:
         ]
         return [index for index in negations if words[index].head in heads or at - 3 <= index < at]
 
-    def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
+    def _find_flag_claim(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
         for name, facts in self.flags.items():
             length = len(name)
             if name and tuple(word.form for word in reading.words[at : at + length]) == name:
@@ -274,7 +274,7 @@ class StateBinder:
         start, end = words[at].start, words[at + length - 1].end
         rows = self._list_flag_rows(reading, start, at, length, facts)
         own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
-        clause = reading.words_between(reading.get_clause(start)[0], start)
+        clause = reading.list_words_between(reading.get_clause(start)[0], start)
         if len({fact.value.number for fact in own}) != 1 or is_supposing(clause):
             return None
         fact = own[-1]
@@ -285,7 +285,7 @@ class StateBinder:
         denials = [index for index in negations if index not in switches]
         is_set = bool(denials) == is_off
         if bool(fact.value.number) == is_set:
-            reading.cover(*range(at, at + length), *negations, *switches)
+            reading.add_covered(*range(at, at + length), *negations, *switches)
             reading.bound.append(fact)
             return build_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world)
         if len(own) != 1 or len(switches) > 1 or not self._is_own_subject(reading, start, rows):
@@ -321,7 +321,7 @@ class StateBinder:
         own = set(range(at, at + length))
         names = [name for name in (*reading.scope, *reading.names) if not own & set(name.words)]
         before = [name for name in names if name in reading.scope or name.end <= start]
-        return merge_rows((before or names)[::-1]) & rows if names else frozenset()
+        return list_common_rows((before or names)[::-1]) & rows if names else frozenset()
 
 
 def _list_switches(reading: Reading, start: int, own: range) -> list[int]:

@@ -45,7 +45,7 @@ from spanproof.reading.statements import (
     may_name,
 )
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, base_forms_of, expand
+from spanproof.reading.words import STOP, list_base_forms, list_groups_of
 
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 # A hedge is at most so many words before its value: "a little more than 12".
@@ -58,7 +58,7 @@ _NAMING: Final = frozenset((ClaimKind.NAME, ClaimKind.IDENTIFIER))
 _AMOUNTS: Final = frozenset(map(ClaimKind, ("number", "currency", "percent", "quantity", "date", "time")))
 
 
-def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
+def record_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
     """Cover the words of the task that say of what a lone result is: "the *highest* value".
 
     The call was made to find just that, and its result is one row.
@@ -74,7 +74,7 @@ def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
         )
         is_requested = lowered in requested or (is_of(word, "sum") and is_sum_requested)
         if is_qualifier and is_requested:
-            reading.cover(at)
+            reading.add_covered(at)
 
 
 def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
@@ -86,7 +86,7 @@ def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
     return len({world.get_row(other.record) for other in cells}) == 1
 
 
-def cover_cues(reading: Reading, task: str) -> None:
+def record_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
     words = [word.text.lower() for word in reading.words]
     for at, word in enumerate(words):
@@ -94,29 +94,29 @@ def cover_cues(reading: Reading, task: str) -> None:
         is_addition = word == "top" and words[at - 1 : at] == ["on"] and following != "of"
         # The task is about all, and the value answers it: "20 % of all orders".
         if is_addition or (word == "all" and f"all {following}" in task):
-            reading.cover(at)
+            reading.add_covered(at)
     for stated in reading.stated:
         if set(stated.words) <= reading.covered:
-            _cover_hedges(stated, reading)
+            _record_hedges(stated, reading)
     for claim in reading.claims:
         if claim.cause is Cause.DERIVED and claim.evidence is not None:
-            _cover_operations(claim, reading)
+            _record_operations(claim, reading)
 
 
-def _cover_hedges(stated: Stated, reading: Reading) -> None:
+def _record_hedges(stated: Stated, reading: Reading) -> None:
     """Cover the words before a bound value that say how it is meant: "only", "more than"."""
     first = stated.words[0]
     is_amount = stated.mention.value.kind is not Kind.NUMBER or stated.is_precise
     if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
         # "Only 19%" says that this is little; "only one failed" says that no other did.
-        reading.cover(first - 1)
+        reading.add_covered(first - 1)
     for at in range(max(0, first - _HEDGE_REACH), first) if stated.hedge is not Hedge.NONE else ():
         word = reading.words[at]
         if word.text.lower() == "than" or any(is_of(word, kind) for kind in ("about", "under", "over")):
-            reading.cover(at)
+            reading.add_covered(at)
 
 
-def _cover_operations(claim: Claim, reading: Reading) -> None:
+def _record_operations(claim: Claim, reading: Reading) -> None:
     """Cover the words of a derived value's clause that name operations."""
     places = reading.passage.places
     start = next((word.start for word in reading.words if places[word.start] >= claim.start), 0)
@@ -127,10 +127,10 @@ def _cover_operations(claim: Claim, reading: Reading) -> None:
             cues &= _OF_A_COUNT
         is_operation = word.text.lower() == "than" or (cues and not is_of(word, "all"))
         if low <= word.start < high and is_operation:
-            reading.cover(at)
+            reading.add_covered(at)
 
 
-def bind_names(
+def iter_name_claims(
     reading: Reading, binder: ValueBinder, state_fields: AbstractSet[tuple[str, ...]]
 ) -> Iterator[Claim]:
     """Yield a claim for each name: of the row that the passage is about, or of another than that."""
@@ -152,7 +152,7 @@ def bind_names(
         tied = _list_tied(name, reading, binder)
         is_bound = is_alone or bool(tied) or _are_of_one_row(name.rows, bound_rows, binder)
         if is_bound and not _is_mismatched(name, reading, binder):
-            reading.cover(*name.words)
+            reading.add_covered(*name.words)
             fields = {_get_common_field(other, binder) for other in tied}
             kind = ClaimKind.ROLE if fields - {_get_common_field(name, binder)} else ClaimKind.NAME
             yield bind.build_agreeing_claim(reading, span, kind, name.facts[-1], world)
@@ -174,9 +174,9 @@ def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named
 
 def _are_of_one_row(some: AbstractSet[int], others: AbstractSet[int], binder: ValueBinder) -> bool:
     """Return whether one of some rows is one of the others, is in it, or holds it."""
-    chains = {record for row in others for record in binder.world.base.chain(row)}
+    chains = {record for row in others for record in binder.world.base.iter_chain(row)}
     return not some.isdisjoint(chains) or any(
-        not others.isdisjoint(binder.world.base.chain(row)) for row in some
+        not others.isdisjoint(binder.world.base.iter_chain(row)) for row in some
     )
 
 
@@ -234,13 +234,13 @@ def _find_key(name: Named, reading: Reading) -> Named | None:
     before = [other for other in reading.names if low <= other.start and other.end <= name.start]
     if not before or not before[-1].is_whole or len(before[-1].rows) != 1:
         return None
-    return before[-1] if are_tying(reading.words_between(before[-1].end, name.start)) else None
+    return before[-1] if are_tying(reading.list_words_between(before[-1].end, name.start)) else None
 
 
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     """Return the places in the answer of the words that are not read, neighbours joined."""
     naming = _list_known(reading, binder)
-    groups = expand(naming)
+    groups = list_groups_of(naming)
     # A value that is not found is a claim of its own.
     stated = {at for value in reading.stated for at in value.words}
     unread = [
@@ -255,7 +255,7 @@ def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
         else:
             stretches.append([at])
     return [
-        reading.passage.locate(reading.words[stretch[0]].start, reading.words[stretch[-1]].end)
+        reading.passage.get_place(reading.words[stretch[0]].start, reading.words[stretch[-1]].end)
         for stretch in stretches
     ]
 
@@ -265,8 +265,8 @@ def _list_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
     world = binder.world
     naming: set[str] = set(reading.scope_words)
     for fact in reading.bound:
-        naming |= world.words_of(fact)
-        naming |= world.words_about(fact.source)
+        naming |= world.list_words(fact)
+        naming |= world.list_source_words(fact.source)
         group = world.base.records[world.get_row(fact.record)].group
         if group is not None:
             naming |= set(world.base.group_names[group].lower().split())
@@ -286,7 +286,7 @@ def _is_read(
     """Return whether a word names what is bound, or says nothing that could be false."""
     if is_mark(word):
         return word.text not in ("→", "%")
-    is_synonym = not expand((word.form,)).isdisjoint(groups)
+    is_synonym = not list_groups_of((word.form,)).isdisjoint(groups)
     if is_degree(word):
         return word.form in naming or is_synonym
     if is_meaningful(word):
@@ -355,7 +355,7 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     if fact is None:
         return False
     behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
-    counted = base_forms_of(" ".join(behind)) if behind else fact.words
+    counted = list_base_forms(" ".join(behind)) if behind else fact.words
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
 
 

@@ -19,14 +19,14 @@ from spanproof.reading.answer_sources import Source, SourceKind
 from spanproof.reading.dates import MONTHS_BY_FORM, list_month_forms, read_month_label
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
-from spanproof.reading.fact_names import detach_number, is_bare_number, is_heading, list_name_words
+from spanproof.reading.fact_names import build_detached_number, is_bare_number, is_heading, list_name_words
 from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
 from spanproof.reading.text_search import FactIndex, has_word, read_words_beside
 from spanproof.reading.value_search import ValueIndex
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, base_forms_of
+from spanproof.reading.words import STOP, list_base_forms
 
 _TEXTUAL: Final = (Kind.TEXT, Kind.ID)
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
@@ -59,7 +59,7 @@ class World:
             row = record
             # Most records are in no other.
             if self.base.records[record].parent is not None:
-                for outer in self.base.chain(record):
+                for outer in self.base.iter_chain(record):
                     row = outer
                     if self.base.records[outer].group is not None and not self._is_element(outer):
                         break
@@ -91,7 +91,7 @@ class World:
     def is_in(self, fact: Fact, rows: Iterable[int]) -> bool:
         """Return whether a fact is of one of some rows, or of a row within."""
         own = self.get_row(fact.record)
-        chain = set(self.base.chain(own))
+        chain = set(self.base.iter_chain(own))
         return any(row in chain for row in rows)
 
     def list_siblings(self, row: int) -> list[int]:
@@ -176,7 +176,7 @@ class World:
         """Return the amounts that arithmetic may start from: not those of a log, or a page of other words."""
         short = (at for at, text in enumerate(self.base.texts) if len(text) <= _LONGEST_RESULT)
         wanted = {self.last_output, *bound}
-        named = {f.source for f in self.numeric if not self.words_of(f).isdisjoint(words)}.union(short)
+        named = {f.source for f in self.numeric if not self.list_words(f).isdisjoint(words)}.union(short)
         return [
             f for f in self.numeric if f.source in wanted or (f.source in named and not self.is_of_many(f))
         ]
@@ -201,7 +201,7 @@ class World:
         wanted = 1 if fact.value.kind is Kind.PERCENT else min(_FEWEST_SHARED, len(words))
         return is_number and self.is_of_many(fact) and len(fact.words & words) < wanted
 
-    def words_of(self, fact: Fact) -> frozenset[str]:
+    def list_words(self, fact: Fact) -> frozenset[str]:
         """Return the words that name a fact's field, with the month that a column is of.
 
         A value in prose is named by the words of its own clause: `5412 insertions(+), 7930 deletions(-)`.
@@ -212,7 +212,7 @@ class World:
         key = fact.path
         words = self._words.get(key)
         if words is None:
-            words = base_forms_of(" ".join(key)) | fact.words
+            words = list_base_forms(" ".join(key)) | fact.words
             for name in key:
                 parts = name.split("-")
                 if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
@@ -226,7 +226,7 @@ class World:
     def field_words(self) -> frozenset[str]:
         """Return the words of all fields of the outputs."""
         named = {fact.path: fact for fact in self.base.facts if fact.path and self.is_output(fact)}
-        return frozenset[str]().union(*map(self.words_of, named.values()))
+        return frozenset[str]().union(*map(self.list_words, named.values()))
 
     @cached_property
     def names_of_fields(self) -> frozenset[str]:
@@ -259,7 +259,7 @@ class World:
             return True
         if is_named:
             return False
-        if not fact.path and self.words_of(fact):
+        if not fact.path and self.list_words(fact):
             return False
         row = self.list_facts(self.get_row(fact.record))
         return all(other.value.kind in NUMERIC for other in row)
@@ -269,11 +269,11 @@ class World:
         later = self.sources[fact.source + 1 : self.outputs]
         return any(changes_something(source.tool) or _CHANGES.search(source.arguments) for source in later)
 
-    def words_about(self, source: int) -> frozenset[str]:
+    def list_source_words(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
         if source >= self.outputs:
             return frozenset()
-        return base_forms_of(f"{self.sources[source].tool} {self.sources[source].arguments}")
+        return list_base_forms(f"{self.sources[source].tool} {self.sources[source].arguments}")
 
 
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
@@ -288,7 +288,7 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
         is_clear = len({fact.value.number for fact in bare}) == 1
         unit = find_printed_unit(code) if is_clear else None
         alone = {id(fact) for fact in bare}
-        base.facts = [detach_number(fact, unit) if id(fact) in alone else fact for fact in base.facts]
+        base.facts = [build_detached_number(fact, unit) if id(fact) in alone else fact for fact in base.facts]
     return World(sources, base, outputs)
 
 

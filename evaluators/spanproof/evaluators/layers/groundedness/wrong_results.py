@@ -58,7 +58,7 @@ def find_wrong_share(stated: Stated, reading: Reading, binder: ValueBinder) -> C
     if not is_share or len(amounts) != 2 or len(reading.stated) != 3:
         return None
     (start, part), (end, whole) = amounts
-    between = [word.text.lower() for word in reading.words_between(start, end)][1:]
+    between = [word.text.lower() for word in reading.list_words_between(start, end)][1:]
     is_of_whole = between[:1] == ["of"] and len(between) <= OF_REACH
     if not is_of_whole or not whole.value.number or is_derivable(stated, binder, reading):
         return None
@@ -71,7 +71,7 @@ def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> C
     """Return the claim that a total is not that of the one column that its clause names."""
     world = binder.world
     low, high = reading.get_clause(stated.start)
-    clause = reading.words_between(low, high)
+    clause = reading.list_words_between(low, high)
     is_total = any(word.text.lower() in _TOTAL for word in clause) and list_cues(clause) <= {"sum"}
     is_of_rows = bool(reading.names or reading.scope)
     if not is_total or is_of_rows or stated.hedge is not Hedge.NONE or world.base.cut:
@@ -80,7 +80,7 @@ def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> C
     columns = [
         facts
         for facts in iter_columns(stated, reading, binder)
-        if not words.isdisjoint(world.words_of(facts[0]))
+        if not words.isdisjoint(world.list_words(facts[0]))
     ]
     if len(columns) != 1 or len(reading.stated) != 1 or is_derivable(stated, binder, reading):
         return None

@@ -1,5 +1,5 @@
 """Trajectory: how a run went, from its actions."""
 
-from spanproof.evaluators.layers.trajectory.layer import judge
+from spanproof.evaluators.layers.trajectory.layer import evaluate_trajectory
 
-__all__ = ["judge"]
+__all__ = ["evaluate_trajectory"]

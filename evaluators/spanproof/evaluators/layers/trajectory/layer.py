@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
 from spanproof.evaluators.layers.trajectory.spent import compute_run_usage
 from spanproof.evaluators.layers.trajectory.steps import build_turns, get_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.grounding import explain_origin
+from spanproof.evaluators.outcomes.grounding import describe_origin
 from spanproof.evaluators.outcomes.model import State
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.refusals import format_refuser, is_budget_used_up
@@ -42,7 +42,7 @@ _NO_ACTION = Skipped("no action on the trace: neither code nor a tool call is re
 _NO_AGENT = Skipped("a lone tool call: the agent that made it is not on this trace", Cause.NO_AGENT)
 
 
-def judge(evidence: RunEvidence) -> list[Judgement]:
+def evaluate_trajectory(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
     actions, completion = list_actions(evidence), _classify_completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
@@ -58,9 +58,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         judges_code=False,
     )
     if not actions:
-        measured = _skip_without_actions(measured, completion)
+        measured = _select_without_actions(measured, completion)
     elif not select_allowed(actions):
-        measured = _skip_all_refused(evidence, measured)
+        measured = _select_all_refused(evidence, measured)
     name = Layer.TRAJECTORY.value
     outcomes = (
         measured | {name: add_refusals(evidence, measured[name], stop="")} | compute_run_usage(evidence)
@@ -85,7 +85,7 @@ def _has_no_success(evidence: RunEvidence) -> bool:
     )
 
 
-def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
+def _select_without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
     """Return the metrics where no action is on the trace: nothing says that the run took none."""
     kept: dict[str, Outcome] = {
         name: _NO_ACTION if isinstance(outcome, Skipped) and name != "answered" else outcome
@@ -97,7 +97,7 @@ def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completio
     return kept
 
 
-def _skip_all_refused(evidence: RunEvidence, measured: Mapping[str, Outcome]) -> dict[str, Outcome]:
+def _select_all_refused(evidence: RunEvidence, measured: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """Return the metrics where every action was refused, with that as the reason for what is not measured."""
     reason = find_all_refused(evidence) or _NO_ACTION
     kept: dict[str, Outcome] = {
@@ -132,7 +132,7 @@ def _classify_completion(evidence: RunEvidence) -> Completion:
     if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
         return Completion(answered=False, how=_describe_bad_ending(run))
     if account.fabricated:
-        return Completion(answered=False, how=explain_origin(account.fabricated[0]))
+        return Completion(answered=False, how=describe_origin(account.fabricated[0]))
     if account.reports_failure:
         # That there is none is the answer, where a look-up found none.
         if not account.reports_absence and _has_no_success(evidence):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.actions import CODE, Action, select_allowed
-from spanproof.evaluators.detect.observation import split_observation
+from spanproof.evaluators.detect.observation import parse_observation
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
@@ -134,7 +134,7 @@ def _shows_nothing(action: Action) -> bool:
     """Whether it was to show something, and showed nothing."""
     if action.name != CODE or not _PRINTS.search(action.text):
         return False
-    logs = split_observation(action.result).logs
+    logs = parse_observation(action.result).logs
     return (action.result if logs is None else logs).strip() in _NOTHING
 
 

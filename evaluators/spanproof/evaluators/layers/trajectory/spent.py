@@ -62,7 +62,7 @@ def _compute_cost(evidence: RunEvidence) -> Outcome:
         return Skipped(
             f"the price of {model!r} is not known; add it to judge.prices", Cause.NOT_CONFIGURED, model
         )
-    dollars = price.of(usage.input_tokens, usage.output_tokens)
+    dollars = price.compute_dollars(usage.input_tokens, usage.output_tokens)
     sentence = f"${dollars:.4f}: {_format_tokens(evidence)} of {model}"
     return _evaluate_amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.actions import (
     Action,
-    extract_thought,
-    make_code_action,
+    build_code_action,
+    find_thought,
 )
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.model import RunEvidence
@@ -52,14 +52,14 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
         error, observation = step.get("error"), step.get("observation")
         code, thought = str(step.get("code") or ""), str(step.get("thought") or "")
         actions.append(
-            make_code_action(
+            build_code_action(
                 number,
                 str(number),
                 code,
                 error=_to_text(error) if error else None,
                 observation=_to_text(observation) if observation is not None else None,
                 scan=scan,
-                thought=extract_thought(thought),
+                thought=find_thought(thought),
             )
         )
     return actions
@@ -79,7 +79,7 @@ def get_model_input(evidence: RunEvidence) -> str:
 def _build_turn(step: Step, answer: Payload | None) -> Turn:
     """Return one step; of the step that answers, the answer is no statement of this layer's."""
     sources = [snippet.source for snippet in step.snippets]
-    words = extract_thought(step.text, "\n".join(sources)) or ""
+    words = find_thought(step.text, "\n".join(sources)) or ""
     if answer is not None:
         words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
     arguments = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.reading.numbers import scan
-from spanproof.reading.numerals import find_numbers, normalise_number
+from spanproof.reading.numbers import list_mentions
+from spanproof.reading.numerals import list_numbers, normalise_number
 from spanproof.reading.values import NUMERIC
 
 FEWEST: Final = 3
@@ -55,11 +55,11 @@ def find_unsourced(turns: Sequence[Turn], model_input: str) -> tuple[Turn, tuple
     # What came back is read only where words could outrun it: outputs are long, and most words state little.
     if all(len(stated) < FEWEST for stated in stated_by_turn):
         return None
-    numbers = set(find_numbers(model_input[:_MAX_GIVEN]))
+    numbers = set(list_numbers(model_input[:_MAX_GIVEN]))
     written: set[str] = set()
     for turn in turns:
-        written |= find_numbers(turn.done[:_MAX_GIVEN])
-        numbers |= find_numbers(turn.shown[:_MAX_GIVEN]) - written
+        written |= list_numbers(turn.done[:_MAX_GIVEN])
+        numbers |= list_numbers(turn.shown[:_MAX_GIVEN]) - written
     for turn, stated in zip(turns, stated_by_turn, strict=True):
         invented = [number for number in stated if number not in numbers]
         if len(invented) >= FEWEST:
@@ -72,7 +72,7 @@ def _parse_stated(words: str) -> dict[str, str]:
     """Return numbers of two digits and more that the words state, in order, as they are written."""
     text = _NUMBERING.sub(" ", words[:_MAX_CHARS])
     found: dict[str, str] = {}
-    for mention in scan(text):
+    for mention in list_mentions(text):
         if mention.value.kind not in NUMERIC or mention.spelled:
             continue
         worked_out = text[: mention.start].rstrip(" $*\\(")[-1:].endswith(_WORKED_OUT)

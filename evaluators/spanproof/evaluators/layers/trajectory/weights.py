@@ -7,13 +7,13 @@ the other metrics say. The table in docs/layers/trajectory.md is held against th
 
 from __future__ import annotations
 
-from spanproof.evaluators.scores import find_weights
+from spanproof.evaluators.scores import get_weights
 from spanproof.trace import Layer
 
-WEIGHTS = find_weights(Layer.TRAJECTORY, "trajectory")
+WEIGHTS = get_weights(Layer.TRAJECTORY, "trajectory")
 """Weight of each metric in the composite, from the registry of scores; they add up to 1."""
 
-TOOL_CALLING = find_weights(Layer.TRAJECTORY, "tool_calling")
+TOOL_CALLING = get_weights(Layer.TRAJECTORY, "tool_calling")
 """Weight of each of the four in `tool_calling`; they add up to 1."""
 
 REASONING = {"stated": 0.25, "consistent": 0.40, "errors_read": 0.35}

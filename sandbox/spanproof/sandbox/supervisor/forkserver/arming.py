@@ -46,12 +46,12 @@ class Silent:
 
     def __init__(self, give_up: Callable[[], None]) -> None:
         """Take what raises the walls."""
-        self._give_up = give_up
+        self._record_failed = give_up
         self._never, self._open = os.pipe()
 
     def arm(self, control: int) -> None:
         """See `Arming`."""
-        self._give_up()
+        self._record_failed()
         os.write(control, b"a")
 
     def fetch(self, control: socket.socket, _pid: int) -> int:

@@ -69,8 +69,8 @@ class SupervisorLink:
         self.ahead = ""  # The language whose interpreter its next guest is; none where that waits as Python
         self._stream = stream
         self._decoder = Decoder(FROM_SUPERVISOR)
-        self._poll = select.poll()  # select() knows no descriptor beyond 1023
-        self._poll.register(stream, select.POLLIN)
+        self._run_polling = select.poll()  # select() knows no descriptor beyond 1023
+        self._run_polling.register(stream, select.POLLIN)
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame.
@@ -109,7 +109,7 @@ class SupervisorLink:
     @property
     def alive(self) -> bool:
         """Whether an idle supervisor still waits: one that speaks unasked has ended."""
-        return not self._poll.poll(0)
+        return not self._run_polling.poll(0)
 
     @property
     def open(self) -> bool:

@@ -19,28 +19,28 @@ class DnsStub:
     """See `Resolver`."""
 
     def __init__(self) -> None:
-        self._poll = select.epoll()
+        self._run_polling = select.epoll()
         self._links: dict[int, socket.socket] = {}
         # Those it knows, with their address: where there are any, there is no other name.
         self.names: Mapping[str, str] = {}
 
     def fileno(self) -> int:
         """Return the descriptor for polling."""
-        return self._poll.fileno()
+        return self._run_polling.fileno()
 
     def listen(self, link: socket.socket) -> None:
         """Take one end of a pair; a program that holds too many is not served any more."""
         if len(self._links) < _LINKS:
             link.setblocking(False)  # noqa: FBT003
             self._links[link.fileno()] = link
-            self._poll.register(link, select.EPOLLIN)
+            self._run_polling.register(link, select.EPOLLIN)
         else:
             link.close()
 
     def serve(self) -> list[str]:
         """See `Resolver`."""
         unknown: list[str] = []
-        for fd, _events in self._poll.poll(0):
+        for fd, _events in self._run_polling.poll(0):
             try:
                 self._handle(self._links[fd], unknown)
             except BlockingIOError:

@@ -40,7 +40,7 @@ class ControlChannel:
         self._control = armed.control
         self._listener = armed.guest.listener
         self._watcher = watcher
-        self._poll = poll
+        self._run_polling = poll
         self._handle = handle
         self._decoder = Decoder(FROM_GUEST)
         self._closed = False
@@ -48,13 +48,13 @@ class ControlChannel:
     def listen(self) -> None:
         """Read messages as they come; without it they are read at the end."""
         if not self._closed:
-            self._poll.register(self._control, select.POLLIN)
+            self._run_polling.register(self._control, select.POLLIN)
 
     def read(self) -> None:
         """Read what the guest sent."""
         if self._take_messages(_READS_AT_ONCE):
             self._closed = True
-            self._poll.unregister(self._control)
+            self._run_polling.unregister(self._control)
 
     def read_remaining(self) -> None:
         """Read what the guest sent just before it ended; its end may have been seen first."""

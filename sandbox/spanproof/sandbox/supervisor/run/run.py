@@ -70,7 +70,7 @@ class Run:
         watcher.expects_judge = tests is not None and armed.judge is None
         self._guest_report = GuestReport(armed.token, tests)
         self._usage_limits = UsageLimits(self._limits, armed, isolation, links.group)
-        self._poll = poll = select.poll()
+        self._run_polling = poll = select.poll()
         # First: what was tried before an end is part of it.
         poll.register(armed.guest.listener, select.POLLIN)
         self._control_channel = ControlChannel(armed, watcher, poll, self._handle)
@@ -99,7 +99,7 @@ class Run:
         else:
             self._hand_over()
             self._guest_report.prepare_tests()
-        poll, isolation = self._poll, self._isolation
+        poll, isolation = self._run_polling, self._isolation
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
         for source in (isolation.origin, self._channel, isolation.network.resolver, self._watcher.fixtures):
             if source is not None:
@@ -159,7 +159,7 @@ class Run:
         timed = self._is_timed()
         late = timed and now >= self._clock.deadline
         left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
-        ready = self._poll.poll(left * 1000)
+        ready = self._run_polling.poll(left * 1000)
         # A look that would last beyond the deadline is left: among a crowd it may take seconds.
         in_time = not timed or now + _LONGER * self._usage_limits.takes_s < self._clock.deadline
         if in_time and self._usage_limits.is_due(now if ready else now + left):
@@ -200,7 +200,7 @@ class Run:
             if events & select.POLLIN:
                 self._watcher.serve()
             else:
-                self._poll.unregister(fd)  # no process bears the filter any more
+                self._run_polling.unregister(fd)  # no process bears the filter any more
         elif fd in (armed.stdout, armed.stderr):
             self._read_output(fd)
         elif fd == armed.control.fileno():

@@ -22,7 +22,7 @@ class Streams:
 
     def __init__(self, armed: Armed, poll: select.poll, stdin: bytes, keep_bytes: int) -> None:
         self._armed = armed
-        self._poll = poll
+        self._run_polling = poll
         self._stdin = stdin
         self._keep_bytes = keep_bytes
         self._muted = [armed.stdout, armed.stderr]
@@ -53,7 +53,7 @@ class Streams:
         if data:
             self._get_stream(fd).add(data)
         else:
-            self._poll.unregister(fd)
+            self._run_polling.unregister(fd)
 
     def drain(self) -> None:
         """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
@@ -73,20 +73,20 @@ class Streams:
         except OSError:
             self._stdin = b""
         if not self._stdin:
-            self._poll.unregister(self._armed.stdin)
+            self._run_polling.unregister(self._armed.stdin)
             self._close_stdin()
 
     def mute(self) -> None:
         """Leave output in its pipes for now."""
         for fd in (self._armed.stdout, self._armed.stderr):
             with contextlib.suppress(KeyError):  # it has ended, or is muted
-                self._poll.unregister(fd)
+                self._run_polling.unregister(fd)
                 self._muted.append(fd)
 
     def unmute(self) -> None:
         """Poll them again."""
         for fd in self._muted:
-            self._poll.register(fd, select.POLLIN)
+            self._run_polling.register(fd, select.POLLIN)
         self._muted.clear()
 
     def _get_stream(self, fd: int) -> Stream:

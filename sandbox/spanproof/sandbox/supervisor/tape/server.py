@@ -69,7 +69,7 @@ class Server:
         self.context = context
         self.note = note
         self._names = names
-        self._poll = select.epoll()
+        self._run_polling = select.epoll()
         self._listeners: dict[int, socket.socket] = {}
         self._connections: dict[int, _Connection] = {}
 
@@ -77,7 +77,7 @@ class Server:
         """Take the connections that arrive there."""
         listener.settimeout(0)
         self._listeners[listener.fileno()] = listener
-        self._poll.register(listener, select.EPOLLIN)
+        self._run_polling.register(listener, select.EPOLLIN)
 
     def take(self, stream: socket.socket, destination: str) -> None:
         """Serve one end of a connection; the other is the program's.
@@ -90,11 +90,11 @@ class Server:
             self._drop(next(iter(self._connections)), reset=True)
         stream.settimeout(0)
         self._connections[stream.fileno()] = _Connection(stream, destination, self)
-        self._poll.register(stream.fileno(), select.EPOLLIN)
+        self._run_polling.register(stream.fileno(), select.EPOLLIN)
 
     def fileno(self) -> int:
         """Return the descriptor to poll."""
-        return self._poll.fileno()
+        return self._run_polling.fileno()
 
     def held(self) -> int:
         """Return the bytes of requests that are on their way."""
@@ -109,7 +109,7 @@ class Server:
 
     def serve(self) -> None:
         """Serve what can be served at once."""
-        for fd, _events in self._poll.poll(0):
+        for fd, _events in self._run_polling.poll(0):
             if fd in self._listeners:
                 self._accept(self._listeners[fd])
             elif fd in self._connections:
@@ -122,7 +122,7 @@ class Server:
         for listener in self._listeners.values():
             listener.close()
         self._listeners.clear()
-        self._poll.close()
+        self._run_polling.close()
 
     def _accept(self, listener: socket.socket) -> None:
         for _ in range(_ACCEPTS_AT_ONCE):
@@ -148,12 +148,12 @@ class Server:
             self.note(connection.destination, allowed=False)
             self._drop(fd, reset=True)
         else:
-            self._poll.modify(fd, wanted)
+            self._run_polling.modify(fd, wanted)
 
     def _drop(self, fd: int, *, reset: bool) -> None:
         connection = self._connections.pop(fd)
         with contextlib.suppress(OSError):
-            self._poll.unregister(fd)
+            self._run_polling.unregister(fd)
         connection.close(reset=reset)
 
 

@@ -53,7 +53,7 @@ class ServedFixtures(RunFixtures):
         self._note = note
         self._overheard = Overheard()
         if self._overheard.socket is not None:
-            self._poll.register(self._overheard.socket, select.EPOLLIN)
+            self._run_polling.register(self._overheard.socket, select.EPOLLIN)
         for path, text in _NAME_SERVICES.items():
             own = Path(code, Path(path).name)
             own.write_text(text)
