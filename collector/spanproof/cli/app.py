@@ -170,7 +170,8 @@ def _build_misuse_problem(problem: click.ClickException) -> UsageProblem:
         return UsageProblem(what, f"{meant}the commands are: {', '.join(names)}")
     usage = " ".join(context.command.collect_usage_pieces(context))
     options = [option for parameter in context.command.params for option in parameter.opts]
-    rows = f"; rows come from stdin: {context.command_path} --jsonl < rows.jsonl" if "--jsonl" in options else ""
+    from_stdin = f"; rows come from stdin: {context.command_path} --jsonl < rows.jsonl"
+    rows = from_stdin if "--jsonl" in options else ""
     return UsageProblem(what, f"{context.command_path} {usage}{rows}; add --help to see the options")
 
 
