@@ -61,7 +61,7 @@ def test_each_kind_of_outcome_is_a_label():
     telemetry = Telemetry()
     outcomes = (PASS, FAIL, Scored(0.5, None, ""), Skipped("hidden"), Errored("E", "gone"), FAIL)
     for outcome in outcomes:
-        telemetry.verdicts.count(evaluation(outcome, Cohort(agent="clerk")))
+        telemetry.verdicts.add_evaluation(evaluation(outcome, Cohort(agent="clerk")))
     expected = {("groundedness.score", label, "clerk"): 1.0 for label in SHOWN}
     assert verdicts(telemetry) == {**expected, ("groundedness.score", "fail", "clerk"): 2.0}
 
@@ -69,9 +69,11 @@ def test_each_kind_of_outcome_is_a_label():
 def test_scores_that_only_advise_are_left_out():
     telemetry = Telemetry()
     steps = Scored(0.1, None, "", raw=7.0, unit="steps")
-    telemetry.verdicts.count(evaluation(steps, Cohort(), Layer.TRAJECTORY, "steps"))
-    telemetry.verdicts.count(evaluation(PASS, Cohort(), Layer.TRAJECTORY, "recovery"))
-    telemetry.verdicts.count(evaluation(Scored(0.5, None, ""), Cohort(), Layer.TRAJECTORY, "of_ones_own"))
+    telemetry.verdicts.add_evaluation(evaluation(steps, Cohort(), Layer.TRAJECTORY, "steps"))
+    telemetry.verdicts.add_evaluation(evaluation(PASS, Cohort(), Layer.TRAJECTORY, "recovery"))
+    telemetry.verdicts.add_evaluation(
+        evaluation(Scored(0.5, None, ""), Cohort(), Layer.TRAJECTORY, "of_ones_own")
+    )
     assert verdicts(telemetry) == {("trajectory.recovery", "pass", ""): 1.0}
 
 
@@ -92,7 +94,7 @@ def test_what_budgets_and_scans_stopped_is_counted_by_cause():
         )
         for n, rules in enumerate(stopped, 1)
     ]
-    telemetry.verdicts.count(replace(found, trace=trace_of([above, agent, *steps])))
+    telemetry.verdicts.add_evaluation(replace(found, trace=trace_of([above, agent, *steps])))
     counted = {
         (each.labels["cause"], each.labels["agent"]): each.value
         for each in samples(telemetry)
@@ -106,7 +108,7 @@ def test_what_a_guard_would_have_stopped_is_not_counted():
     telemetry = Telemetry()
     found = evaluation(PASS, Cohort(agent="clerk"))
     observed = replace(found.trace.spans[0], events=blocks("sql.drop", blocked=False))
-    telemetry.verdicts.count(replace(found, trace=trace_of([observed])))
+    telemetry.verdicts.add_evaluation(replace(found, trace=trace_of([observed])))
     assert not [each for each in samples(telemetry) if each.name == "spanproof_guard_blocks_total"]
 
 
@@ -124,8 +126,8 @@ def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():
     telemetry = Telemetry(max_cohorts=2)
     for number in range(50):
         for outcome in (PASS, FAIL):
-            telemetry.verdicts.count(evaluation(outcome, Cohort(agent=f"agent-{number}")))
-    telemetry.verdicts.count(evaluation(Errored("E", ""), Cohort(agent="agent-1")))
+            telemetry.verdicts.add_evaluation(evaluation(outcome, Cohort(agent=f"agent-{number}")))
+    telemetry.verdicts.add_evaluation(evaluation(Errored("E", ""), Cohort(agent="agent-1")))
     found = verdicts(telemetry)
     assert {agent for _, _, agent in found} == {"agent-0", "agent-1", "(other)"}
     assert (
@@ -142,7 +144,7 @@ def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():
 def test_what_a_trace_calls_itself_cannot_break_the_page():
     telemetry = Telemetry()
     hostile = 'a"b\\c\nd{e}\ud800\x00' + "x" * 1000
-    telemetry.verdicts.count(evaluation(FAIL, Cohort(agent=hostile, model=hostile)))
+    telemetry.verdicts.add_evaluation(evaluation(FAIL, Cohort(agent=hostile, model=hostile)))
     ((_, _, agent),) = verdicts(telemetry)
     assert agent.startswith('a"b\\c\nd{e}?')
     assert len(agent) == 200

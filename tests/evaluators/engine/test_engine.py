@@ -258,7 +258,7 @@ def test_a_replay_that_fails_on_our_side_is_errored_never_skipped(jail, misquote
 
 
 def test_a_look_up_of_names_that_fails_on_our_side_is_errored_and_costs_no_other(jail, misquote, monkeypatch):
-    monkeypatch.setattr(ApiIndex, "report", lambda *_: 1 / 0)
+    monkeypatch.setattr(ApiIndex, "get_reports", lambda *_: 1 / 0)
     evaluation = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
     named = [score.outcome for score in evaluation.scores if score.name == "attributes_exist"]
     assert named
