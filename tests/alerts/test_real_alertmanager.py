@@ -120,7 +120,7 @@ def test_the_rules_fire_at_a_real_prometheus_and_alertmanager(tmp_path, receiver
                 for _ in range(20):
                     number += 1
                     word = "fail" if number % 4 == 0 else "pass"
-                    telemetry.verdicts.count(
+                    telemetry.verdicts.add_evaluation(
                         evaluation(number, OUTCOMES[word], Cohort(agent='c"l\\erk'), NOW)
                     )
                 return bool(receiver.bodies)
