@@ -181,7 +181,6 @@ VERBS: dict[str, frozenset[Shape]] = {
     "add": frozenset({Shape.NOTHING, Shape.COUNT, Shape.SEQUENCE, Shape.VALUE}),
     "close": frozenset({Shape.NOTHING, Shape.BOOL}),
     "open": frozenset({Shape.COUNT, Shape.VALUE}),  # an int is a file descriptor
-    "promote": frozenset({Shape.VALUE}),
     "send": frozenset({Shape.NOTHING, Shape.MAPPING, Shape.VALUE}),
     "start": frozenset({Shape.NOTHING, Shape.VALUE}),
     "update": frozenset({Shape.NOTHING, Shape.VALUE}),
@@ -199,6 +198,7 @@ _TERMS = frozenset(
         "evaluate",
         "pass_at_k",
         "pass_hat_k",
+        "promote_run",
         "replay_run",
         "run",
         "score_answer",

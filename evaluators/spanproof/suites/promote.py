@@ -103,12 +103,12 @@ def iter_promotions(
     for case in existing:
         behaviours.setdefault(compute_behaviour_digest(case), case.id)
     for evaluation, run_span_id in runs:
-        promotion = _promote_run(evaluation, run_span_id, suite, how, behaviours)
+        promotion = _add_case(evaluation, run_span_id, suite, how, behaviours)
         behaviours.setdefault(compute_behaviour_digest(promotion.case), promotion.case.id)
         yield promotion
 
 
-def _promote_run(
+def _add_case(
     evaluation: TraceEvaluation, run_span_id: str, suite: Path, how: Promoting, behaviours: dict[str, str]
 ) -> Promotion:
     case, redacted = build_redacted_case(build_case(evaluation, run_span_id), evaluation, how.redact)
