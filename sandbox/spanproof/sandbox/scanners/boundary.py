@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import posixpath
+import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -356,3 +357,12 @@ def _normalise_address(name: str) -> str:
 def _make_printable(text: str) -> str:
     plain = text if len(text) <= 120 else text[:119] + "…"
     return plain if plain.isprintable() else repr(plain)[1:-1]
+
+
+# Files of a repository that name commands, or are ones.
+_GIT_SETTINGS: Final = re.compile(r"(?:^|/)\.git/(?:config|hooks/|modules/|worktrees/)")
+
+
+def is_git_setting(pieces: Pieces) -> bool:
+    """Whether a path is that of a setting or hook of git, as far as it is known."""
+    return _GIT_SETTINGS.search("".join(piece or "?" for piece in pieces)) is not None

@@ -12,7 +12,8 @@ from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
-_TEXT: Final = r"N?'(?>(?:[^']|'')*)'"
+# A backslash before a quote is one of the text in MySQL, and ends it elsewhere: such texts are not followed.
+_TEXT: Final = r"N?'(?>(?:[^'\\]|''|\\(?!'))*)'"
 _TERM: Final = re.compile(
     rf"\s*+(?:({_TEXT})|(@\w++)|(QUOTENAME|REVERSE|CONCAT)\s*+\(|(\d++))", re.IGNORECASE
 )

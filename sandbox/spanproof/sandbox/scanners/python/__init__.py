@@ -33,13 +33,13 @@ def scan(context: Context, source: Source) -> None:
     for line, command in parsed.commands.items():
         nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command: "), command)
     if parsed.module is not None and not is_plain(source.python_nodes, context.boundary):
-        read_program(context, source.text, parsed.module)
+        read_program(context, source.text, parsed.module, is_whole=not parsed.is_repaired)
 
 
-def read_program(context: Context, text: str, module: ast.Module) -> None:
+def read_program(context: Context, text: str, module: ast.Module, *, is_whole: bool = True) -> None:
     """Report what a program would do by following its values, statement by statement."""
     machine = Machine(context, _TABLES, text, parse_strictly)
-    machine.conditions = Conditions(module)
+    machine.conditions = Conditions(module) if is_whole else None
     if "environ" in text:
         machine.handed_on = find_handed_on(module)
     try:

@@ -20,7 +20,6 @@ from spanproof.sandbox.scanners.python import (
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
-from spanproof.sandbox.scanners.python.restricted import is_restricted_unpickler, list_outer_bases
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -104,10 +103,9 @@ def read_uncalled(m: Machine) -> None:
 def _read_alone(m: Machine, function: Function, arguments: Arguments) -> None:
     """Read a function that may be called before all others, and ends before them.
 
-    The directory it starts in is not sure, and what it sets in the environment is not set for others.
+    What it sets in the environment is not set for others.
     """
     before = set(m.context.variables)
-    m.directory = ""
     _read_through(m, function, arguments)
     m.context.variables.intersection_update(before)
 
@@ -202,12 +200,22 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
                 instance.attributes[name] = given
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
-    for base in list_outer_bases(klass):
+    for base in _list_outer_bases(klass):
         if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
-            if start is None and base.name in SINKS and not is_restricted_unpickler(m, klass):
+            if start is None and base.name in SINKS:
                 effects.apply(m, base, SINKS[base.name], arguments, node)
     return instance
+
+
+def _list_outer_bases(klass: Klass) -> list[Ref]:
+    """Return the classes of modules that a class has as bases, also through other classes of the program."""
+    classes, bases = [klass], list(klass.bases)
+    for base in bases:
+        if isinstance(base, Klass) and base not in classes:
+            classes.append(base)
+            bases += base.bases
+    return [base for base in bases if isinstance(base, Ref)]
 
 
 def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
@@ -248,8 +256,14 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     return _judge_call(m, function, arguments, node)
 
 
+# Calls that write files, or give them other names, in ways that are not followed.
+_WRITES_UNSEEN = split_words("os.link os.symlink os.open os.write os.fdopen fileinput.input")
+
+
 def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
+    if name in _WRITES_UNSEEN:
+        m.context.own_files.forget(None)
     found = SINKS.get(name)
     if found is None and name.startswith("pandas."):
         found = SINKS.get("pandas." + name.rpartition(".")[2])

@@ -1,33 +1,43 @@
-"""Whether a condition depends on nothing that may change, so that the branch it excludes never runs.
+"""What a condition gives whenever it is reached, so that the branch it excludes never runs.
 
-In: the tree of a program and the test of one branch. Out: True where each name of the test has one binding in
-its scope, and what can be changed in place is only read by tests and loops. A dry run (`if DRY_RUN: …`) and a
-list of allowed hosts are of this kind. A program that reaches names by texts has no such conditions.
+In: the tree of a program and the test of one branch. Out: its truth, where it is made of literals and of
+names that one statement of the module binds to a literal (`DRY_RUN = True`). A program that may bind names
+in ways that its tree does not show has no such names.
 """
 
 from __future__ import annotations
 
 import ast
+import operator
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
+from spanproof.sandbox.scanners.python.names import BUILTINS
 from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.words import split_words
 
-# What binds names or attributes that the tree does not show.
+# What binds names, or replaces functions of modules, in ways that the tree does not show.
 _REBINDS: Final = split_words(
-    "exec eval compile globals locals vars setattr delattr .__dict__ .__setattr__ __import__ import_module"
-    " .import_module .modules .run_module .run_path get_ipython * __main__ .__globals__"
-    " .__builtins__ .__defaults__ .__kwdefaults__ .__code__ .__closure__ .cell_contents .f_globals .f_locals"
-    " .gi_frame .settrace .setprofile"
+    "exec eval execfile runcode runsource FunctionType CodeType globals locals vars setattr delattr"
+    " __setattr__ __delattr__ __dict__ __main__ __globals__ __builtins__ builtins __code__ __closure__"
+    " __import__ import_module importlib runpy run_module run_path modules _getframe f_globals f_locals"
+    " f_back gi_frame cr_frame tb_frame settrace setprofile currentframe get_ipython mock patch monkeypatch"
+    " MonkeyPatch gc inspect cProfile pdb bdb doctest *"
 )
-# Names of the module that depend on who runs it.
-_OF_THE_MODULE: Final = split_words("__name__ __file__ __doc__ __spec__ __package__")
-_TESTED: Final = (ast.If, ast.IfExp, ast.While)
-_LOOPS: Final = (ast.For, ast.AsyncFor, ast.comprehension)
-_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+_EXITS: Final = frozenset({"exit", "quit", "_exit"})
+_NAMES_OF_NODES: Final = ("id", "attr", "name", "asname", "arg", "rest", "module")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda item, held: item in held, ast.NotIn: lambda item, held: item not in held,
+}  # fmt: skip
+
+
+class _NotKnown(Exception):  # noqa: N818 - not an error: the test is not followed
+    """An expression has more in it than literals and names of literals."""
 
 
 class Conditions:
@@ -41,86 +51,109 @@ class Conditions:
         return list_nodes(self._module)
 
     @cached_property
-    def _bindings(self) -> dict[str, int]:
-        """How often a name is bound in one scope, or an attribute at all."""
-        most: Counter[str] = Counter()
-        attributes = Counter(
-            f".{node.attr}"
-            for node in self._nodes
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        )
-        for scope in (self._module, *(node for node in self._nodes if node.__class__ in _SCOPES)):
-            nodes = [one for child in ast.iter_child_nodes(scope) for one in list_nodes(child, _SCOPES)]
-            bound = Counter(name for node in nodes for name in _iter_bound_names(node))
-            most |= bound
-            if isinstance(scope, ast.ClassDef):
-                attributes.update({f".{name}": count for name, count in bound.items()})
-        return most | attributes
+    def _bound(self) -> Counter[str]:
+        """How often a name is bound in all scopes, attributes of this name included."""
+        return Counter(name for node in self._nodes for name in _iter_bound_names(node))
 
     @cached_property
-    def _changeable(self) -> Counter[str]:
-        """How often a name or attribute is read where what it holds may be changed."""
-        found = Counter(_iter_read_names(self._nodes))
+    def _is_rebound(self) -> bool:
+        """Whether the program names, also in a text, what binds names out of sight."""
+        words: set[str] = set()
         for node in self._nodes:
-            if isinstance(node, _TESTED):
-                found.subtract(_iter_read_names(list_nodes(node.test)))
-            elif isinstance(node, _LOOPS):
-                found.subtract(_iter_read_names([node.iter]))
+            texts = [getattr(node, field, None) for field in _NAMES_OF_NODES]
+            texts.append(node.value if isinstance(node, ast.Constant) else None)
+            for text in texts:
+                if isinstance(text, str):
+                    words.update(_WORD.findall(text) if text != "*" else "*")
+        return not _REBINDS.isdisjoint(words)
+
+    @cached_property
+    def _literals(self) -> dict[str, Any]:
+        """What the names hold that one statement of the module binds to a literal."""
+        found: dict[str, Any] = {}
+        for statement in self._module.body:
+            match statement:
+                case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
+                    ast.Name(name), _, ast.expr() as value
+                ):
+                    try:
+                        literal = ast.literal_eval(value)
+                    except (ValueError, TypeError, MemoryError, RecursionError):
+                        continue
+                    if self._is_kept(name, literal) and name not in BUILTINS:
+                        found[name] = literal
+                case ast.ImportFrom("typing", names) if self._bound["TYPE_CHECKING"] == 1:
+                    is_imported = any(one.name == "TYPE_CHECKING" and one.asname is None for one in names)
+                    found |= {"TYPE_CHECKING": False} if is_imported else {}
         return found
 
+    def _is_kept(self, name: str, literal: object) -> bool:
+        """Whether a name is bound once, and what can be changed in place is only searched."""
+        tests = [node for node in self._nodes if isinstance(node, ast.Compare)]
+        searched = [one.comparators[0] for one in tests if isinstance(one.ops[0], ast.In | ast.NotIn)]
+        used = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == name]
+        is_scalar = isinstance(literal, bool | int | str | None)
+        return self._bound[name] == 1 and (is_scalar or sum(one not in searched for one in used) == 1)
+
+    def find_truth(self, test: ast.expr) -> bool | None:
+        """Return what a test gives whenever it is reached; None where that is not known."""
+        if self._is_rebound:
+            return None
+        try:
+            return bool(self._evaluate(test))
+        except (_NotKnown, ValueError, TypeError):
+            return None
+
     @cached_property
-    def _is_rebound_by_text(self) -> bool:
-        imported = {
-            alias.name for node in self._nodes if isinstance(node, ast.Import) for alias in node.names
-        }
-        return not _REBINDS.isdisjoint({*_iter_read_names(self._nodes), *self._bindings, *imported})
-
-    def is_settled(self, test: ast.expr, is_constant: Callable[[str], bool]) -> bool:
-        """Whether a test gives the same whenever it is reached with these values.
-
-        Args:
-            test: the condition of a branch.
-            is_constant: whether a name holds a value that nothing can change.
-        """
-        nodes = list_nodes(test)
-        methods = {
-            f".{node.func.attr}"
-            for node in nodes
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        }
-        names = set(_iter_read_names(nodes))
-        held = {name for name in names - methods if not is_constant(name)}
-        if self._is_rebound_by_text or names & _OF_THE_MODULE:
-            return False
-        # `module.NAME = …` may set a name too.
-        has_one_binding = all(
-            self._bindings.get(name, 0) + self._bindings.get(f".{name}", 0) <= 1 for name in names
+    def has_plain_exits(self) -> bool:
+        """Whether `sys.exit` and its like are what Python has under these names."""
+        modules = [alias for node in self._nodes if isinstance(node, ast.Import) for alias in node.names]
+        imported = Counter(alias.name for alias in modules if alias.asname is None)
+        held = [node.value for node in self._nodes if isinstance(node, ast.Attribute)]
+        attributes = {node.attr for node in self._nodes if isinstance(node, ast.Attribute)}
+        is_handed_on = any(
+            isinstance(node, ast.Name) and node.id in {"sys", "os"} and node not in held
+            for node in self._nodes
         )
-        return has_one_binding and all(self._changeable[name] <= 0 for name in held)
+        is_replaced = is_handed_on or any(self._bound[name] for name in _EXITS)
+        are_modules = all(self._bound[name] == imported[name] for name in ("sys", "os"))
+        is_reached_by_others = self._is_rebound or not attributes.isdisjoint({"sys", "os"})
+        return are_modules and not is_replaced and not is_reached_by_others
 
-
-def _iter_read_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that these nodes read, and the attributes with a dot before them."""
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            yield f".{node.attr}"
+    def _evaluate(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value):
+                return value
+            case ast.Name(name) if name in self._literals:
+                return self._literals[name]
+            case ast.UnaryOp(ast.Not(), operand):
+                return not self._evaluate(operand)
+            case ast.BoolOp(operation, values):
+                for one in values:
+                    outcome = self._evaluate(one)
+                    if bool(outcome) is isinstance(operation, ast.Or):
+                        break
+                return outcome
+            case ast.Compare(left, [kind], [right]) if type(kind) in _COMPARISONS:
+                is_identity = isinstance(kind, ast.Is | ast.IsNot)
+                if is_identity and not (isinstance(right, ast.Constant) and right.value is None):
+                    raise _NotKnown
+                held = self._evaluate(right) if isinstance(right, ast.Name) else ast.literal_eval(right)
+                return _COMPARISONS[type(kind)](self._evaluate(left), held)
+        raise _NotKnown
 
 
 def _iter_bound_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds by itself."""
-    match node:
-        case ast.Name(id=name) if not isinstance(node.ctx, ast.Load):
-            yield name
-        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name
-        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-            yield name
-        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-            yield name
-        case ast.alias():
-            yield node.asname or node.name.partition(".")[0]
-        case ast.Global() | ast.Nonlocal():
-            # Bound here and elsewhere.
-            yield from node.names * 2
+    """Yield the names that a node binds by itself, and the attributes that it sets."""
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        yield from node.names * 2  # bound here and elsewhere
+    elif isinstance(node, ast.Name | ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif not isinstance(node, ast.keyword):
+        for field in ("name", "arg", "rest"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield name

@@ -253,6 +253,15 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
         m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
 
+def _note_opened(m: Machine, path: str, *, adds: bool) -> None:
+    """Note that a file is emptied to be written, or added to."""
+    files = m.context.own_files
+    if not adds:
+        files.open_new(path)
+    elif not files.holds(path):
+        files.forget(path)  # what it is added to is not known
+
+
 def _judge_open(call: Call[Machine], value: Value) -> Value | None:
     mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
     writes = adds = False
@@ -262,8 +271,8 @@ def _judge_open(call: Call[Machine], value: Value) -> Value | None:
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)
-    if path is not None and adds and not call.m.context.own_files.holds(path):
-        call.m.context.own_files.forget(path)  # what it is added to is not known
+    if path is not None and writes:
+        _note_opened(call.m, path, adds=adds)
     return Ref(f"{call.name}()", FILE, value if path is not None else None)
 
 
@@ -281,7 +290,8 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_work_directory(call: Call[Machine], value: Value) -> Value | None:
     call.judge_path(Action.READ, value)
-    call.m.change_directory(to_whole_text(value) or None)
+    call.m.change_directory(to_whole_text(value))
+    call.m.context.own_files.close()
     return None
 
 

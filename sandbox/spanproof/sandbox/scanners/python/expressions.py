@@ -11,7 +11,7 @@ import ast
 import re
 
 from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS, is_settled_condition
+from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS
 from spanproof.sandbox.scanners.python.growth import is_too_large
 from spanproof.sandbox.scanners.python.machine import Evaluator, Machine
 from spanproof.sandbox.scanners.python.models import split_date_format
@@ -247,18 +247,14 @@ def _evaluate_unary(m: Machine, node: ast.UnaryOp) -> Value:
 def _evaluate_boolean(m: Machine, node: ast.BoolOp) -> Value:
     stops_at = isinstance(node.op, ast.Or)
     possible: list[Value] = []
-    decided: Value | None = None
     for part in node.values:
         value = m.evaluate(part)
-        true = fold.evaluate_truth(value)
         is_last = part is node.values[-1]
-        if decided is None and (true is None or is_last):
+        if is_last or fold.evaluate_truth(value) is not (not stops_at):
             possible.append(value)
-        elif decided is None and true is stops_at:
-            decided = value
-            if is_settled_condition(m, part):
-                break
-    return join_all(possible if decided is None else [*possible, decided])
+        if m.find_truth(part) is stops_at:
+            break
+    return join_all(possible)
 
 
 def _evaluate_comparison(m: Machine, node: ast.Compare) -> Value:
@@ -275,13 +271,11 @@ def _evaluate_comparison(m: Machine, node: ast.Compare) -> Value:
 
 
 def _evaluate_conditional(m: Machine, node: ast.IfExp) -> Value:
-    condition = fold.evaluate_truth(m.evaluate(node.test))
-    if condition is not None and is_settled_condition(m, node.test):
-        return m.evaluate(node.body if condition else node.orelse)
-    chosen, other = m.evaluate(node.body), m.evaluate(node.orelse)
-    if condition is None:
-        return join(chosen, other)
-    return chosen if condition else other
+    m.evaluate(node.test)
+    truth = m.find_truth(node.test)
+    if truth is not None:
+        return m.evaluate(node.body if truth else node.orelse)
+    return join(m.evaluate(node.body), m.evaluate(node.orelse))
 
 
 def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:

@@ -26,7 +26,6 @@ from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
-    Function,
     Instance,
     Items,
     Mapping,
@@ -87,6 +86,9 @@ def _iterate(
     generator = generators[index]
     value = resolve_iterable(m, m.evaluate(generator.iter), generator.iter)
     elements, whole, decoding = select_turns(m, value, [generator, *generators[index + 1 :], body_node])
+    if not elements:
+        # What was added may not be followed.
+        elements, whole = [UNKNOWN], False
     outer = m.scope
     m.scope = Scope(outer, is_comprehension=True)
     try:
@@ -95,6 +97,8 @@ def _iterate(
                 attributes.bind(m, generator.target, element)
                 conditions = [fold.evaluate_truth(m.evaluate(condition)) for condition in generator.ifs]
                 if False in conditions:
+                    if not any(m.find_truth(condition) is False for condition in generator.ifs):
+                        m.evaluate(body_node)
                     continue
                 whole = whole and None not in conditions
                 whole = _iterate(m, generators, index + 1, body, body_node) and whole
@@ -114,7 +118,9 @@ def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[lis
     Loops that count are read for a few turns; only those that decode are followed to their end.
     """
     is_text = isinstance(value, Const)
-    if m.exhausted:
+    keys = [frame.key for frame in m.frames]
+    if m.exhausted or len(set(keys)) < len(keys):
+        # Of a function that calls itself, one turn is read for all.
         return _join_elements(value), False, False
     limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
     size = (
@@ -182,6 +188,7 @@ COMPREHENSIONS: Final[dict[type, Evaluator]] = {
 """The evaluator of each kind of comprehension."""
 
 
+_ENDS: Final = (ast.Break, ast.Return, ast.Raise)
 _OWN_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 
 # Turns of a `while` loop that are read one by one.
@@ -197,20 +204,16 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
     outcomes: list[tuple[dict[str, Value], Flow]] = []
     current: ast.If | None = node
     while current is not None:
-        condition = fold.evaluate_truth(m.evaluate(current.test))
+        m.evaluate(current.test)
+        truth = m.find_truth(current.test)
         m.scope.names = m.scope.branched()
-        is_settled = condition is not None and is_settled_condition(m, current.test)
-        if condition is False and not is_settled:
-            _read_dead(m, current.body)
-        elif condition is not False:
-            ended = _execute_uncertain(m, current.body) if condition is None else m.execute(current.body)
+        if truth is not False:
+            ended = m.execute(current.body) if truth else _execute_uncertain(m, current.body)
             outcomes.append((m.scope.names, ended))
         m.scope.names = before
+        if truth:
+            break
         follow = current.orelse
-        if condition is True:
-            if not is_settled:
-                _read_dead(m, follow)
-            return _settle(m, outcomes)
         if len(follow) == 1 and isinstance(follow[0], ast.If):
             m.steps += 1
             current = follow[0]
@@ -220,17 +223,6 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
         outcomes.append((m.scope.names, flow))
         current = None
     return _settle(m, outcomes)
-
-
-def is_settled_condition(m: Machine, test: ast.expr) -> bool:
-    """Whether a test whose value is known has that value each time, so that the other branch never runs."""
-
-    def is_constant(name: str) -> bool:
-        value = m.scope.find(name)
-        is_attribute = name.startswith(".")
-        return not is_attribute and (value is None or isinstance(value, Const | Ref | Function))
-
-    return m.conditions is not None and m.conditions.is_settled(test, is_constant)
 
 
 def _execute_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:
@@ -243,17 +235,13 @@ def _execute_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:
 
 
 def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
-    going_on = [names for names, flow in outcomes if flow is None]
-    if not going_on:
-        m.scope.names = outcomes[-1][0]
-        flows = {flow for _, flow in outcomes}
-        # Ways that end differently (one returns, one raises) end the block all the same.
-        return flows.pop() if len(flows) == 1 else "return" if "break" not in flows else "break"
-    merged = going_on[0]
-    for names in going_on[1:]:
+    """Join the names of all ways; returns how the block ended, if each way ended like this."""
+    merged = outcomes[0][0]
+    for names, _ in outcomes[1:]:
         merged = _merge(merged, names)
     m.scope.names = merged
-    return None
+    flows = {flow for _, flow in outcomes}
+    return flows.pop() if len(flows) == 1 else None
 
 
 def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
@@ -266,17 +254,6 @@ def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value
     return merged
 
 
-def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
-    """Read a branch that is not taken, once: its findings are reported all the same."""
-    if not block or id(block[0]) in m.visited_dead:
-        return
-    m.visited_dead.add(id(block[0]))
-    before = m.scope.names
-    m.scope.names = m.scope.branched()
-    _execute_uncertain(m, block)
-    m.scope.names = before
-
-
 def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
     value = resolve_iterable(m, m.evaluate(node.iter), node.iter)
     if isinstance(value, Ref) and value.name in ENDLESS and grows_without_end(node):
@@ -284,21 +261,27 @@ def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
     elements, whole, decoding = select_turns(m, value, node.body)
     if not whole:
         _read_loosely(m, node.body, node.target, join_all(elements))
-        return m.execute(node.orelse)
+        m.execute(node.orelse)
+        return None
     if not elements:
-        _read_dead(m, node.body)
+        # What was added may not be followed.
+        _read_loosely(m, node.body, None, UNKNOWN)
+    has_end = any(isinstance(one, _ENDS) for part in node.body for one in list_nodes(part, _OWN_SCOPES))
     with m.patience(decoding=decoding):
         for element in elements:
+            before = m.scope.names
+            if has_end:
+                # Any turn may be the last one.
+                m.scope.names = m.scope.branched()
             attributes.bind(m, node.target, element)
-            flow = m.execute(node.body)
-            if flow == "break":
-                return None
-            if flow in {"return", "raise"}:
-                return flow
+            m.execute(node.body)
+            if has_end:
+                m.scope.names = _merge(before, m.scope.names)
             if m.exhausted:
                 _read_loosely(m, node.body, node.target, join_all(elements))
                 break
-    return m.execute(node.orelse)
+    m.execute(node.orelse)
+    return None
 
 
 def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
@@ -347,31 +330,24 @@ def _execute_while(m: Machine, node: ast.While) -> Flow:
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):
-        flow = _execute_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
-    if flow is not _UNSETTLED:
-        return flow
-    _read_loosely(m, node.body, None, UNKNOWN)
-    return m.execute(node.orelse)
+        is_finished = _execute_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
+    if not is_finished:
+        _read_loosely(m, node.body, None, UNKNOWN)
+    m.execute(node.orelse)
+    return None
 
 
-_UNSETTLED = "unsettled"
-
-
-def _execute_turns(m: Machine, node: ast.While, most: int) -> Flow:
-    """Read a loop turn by turn, `most` of them, while its condition is known."""
-    for _ in range(most):
+def _execute_turns(m: Machine, node: ast.While, most: int) -> bool:
+    """Read a loop's turns, `most` of them, while its condition is known; returns whether it ended itself."""
+    for turn in range(most):
         condition = fold.evaluate_truth(m.evaluate(node.test))
         if condition is False:
-            _read_dead(m, node.body)
-            return m.execute(node.orelse)
+            return turn > 0
         if condition is None or isinstance(node.test, ast.Constant) or m.exhausted:
             break
-        flow = m.execute(node.body)
-        if flow == "break":
-            return None
-        if flow in {"return", "raise"}:
-            return flow
-    return _UNSETTLED
+        if m.execute(node.body) is not None:
+            break
+    return False
 
 
 def _execute_try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:

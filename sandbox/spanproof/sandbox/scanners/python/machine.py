@@ -47,6 +47,8 @@ DECODING_STEPS = 60_000
 CALL_STEPS = 40_000
 """The same for calls, which are followed for longer than loops."""
 
+# Directories outside the work directory that a program changes to; more are not followed.
+_MOST_DIRECTORIES: Final = 8
 _BUFFERS: Final = tuple(
     split_words("io. open() requests. urllib. tempfile. sys. gzip. zipfile. httpx. sqlite3.")
 )
@@ -96,10 +98,9 @@ class Machine(Reader):
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
-        self.visited_dead: set[int] = set()
         self.conditions: Conditions | None = None
-        # Where relative paths begin; empty for the work directory, and where that is not sure.
-        self.directory = ""
+        # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
+        self.directories: list[str] = []
         self.soft_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
@@ -129,6 +130,10 @@ class Machine(Reader):
             if flow is not None:
                 return flow
         return None
+
+    def find_truth(self, test: ast.expr) -> bool | None:
+        """Return what a test gives whenever it is reached; None where that is not known."""
+        return self.conditions.find_truth(test) if self.conditions is not None else None
 
     def name_unknown_path(self, value: Value) -> str:
         """Return a name for a path that is known in part: the same for the same value alone."""
@@ -188,17 +193,18 @@ class Machine(Reader):
         """Return a resolved name as people write it."""
         return strip_database(name).replace("()", "").removeprefix("?.")
 
-    def change_directory(self, path: str | None) -> None:
-        """Note where relative paths begin from now on; None where that is not known."""
-        is_known = path is not None and not self.uncertain
-        self.directory = posixpath.join(self.directory, path) if path is not None and is_known else ""
+    def change_directory(self, path: str) -> None:
+        """Note a directory outside the work directory that relative paths may begin at."""
+        entered = [posixpath.join(one, path) for one in ("", *self.directories)]
+        outside = [one for one in entered if one.startswith(("/", "~")) and one not in self.directories]
+        self.directories += outside[: max(0, _MOST_DIRECTORIES - len(self.directories))]
 
-    def locate(self, pieces: Pieces) -> Pieces:
-        """Return a path with the directory before it that the program has changed to."""
+    def begin_at_directories(self, pieces: Pieces) -> list[Pieces]:
+        """Return a path as it is from the work directory and, where it is relative, from each other one."""
         head = pieces[0]
-        if not self.directory or head is None or head.startswith(("/", "~")):
-            return pieces
-        return (posixpath.join(self.directory, head), *pieces[1:])
+        if head is None or head.startswith(("/", "~")):
+            return [pieces]
+        return [pieces, *((posixpath.join(one, head), *pieces[1:]) for one in self.directories)]
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""

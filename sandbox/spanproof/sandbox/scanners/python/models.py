@@ -364,7 +364,7 @@ def _model_path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
 
 
 def _model_work_directory(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    directory = m.context.boundary.work_path(m.directory or ".")
+    directory = m.context.boundary.work_path(".")
     return Const(directory) if function.name == "os.getcwd" else Path((directory,))
 
 
@@ -381,6 +381,7 @@ def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: as
         return m.call(Ref("open"), Arguments([owner, *arguments.positional], arguments.named), node)
     if method in {"rename", "replace", "symlink_to", "hardlink_to", "link_to"}:
         target = arguments.get(0, "target")
+        m.context.own_files.forget(None)
         if target is not None:
             reads = method in {"symlink_to", "hardlink_to"}
             m.judge_path(Action.READ if reads else Action.WRITE, target, who, node)
@@ -421,7 +422,7 @@ ACTIONS: Final = {method: Action(action) for method, action in index_words(KNOWL
 
 
 def _normalise_path(m: Machine, value: Value) -> Value:
-    pieces = m.locate(to_pieces(value))
+    pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         text = m.context.boundary.work_path(pieces[0])
         return Path((text,), value.taint) if isinstance(value, Path) else Const(text, value.taint)

@@ -33,7 +33,7 @@ def find_path(m: Machine, value: Value) -> str | None:
         return m.name_unknown_path(value)
     if isinstance(value, Ref):
         return find_path(m, value.owner) if value.name in _HANDLES and value.owner is not None else None
-    pieces = m.locate(to_pieces(value))
+    pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         return m.context.boundary.work_path(pieces[0])
     return m.name_unknown_path(value) if isinstance(value, Path | Text) else None

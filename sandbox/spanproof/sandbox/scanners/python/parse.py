@@ -47,12 +47,14 @@ class Parsed:
         commands: shell commands of a notebook (`!ls`), by line number.
         dropped: lines that did not parse.
         too_deep: whether the text nests deeper than the parser goes.
+        is_repaired: whether the tree is not that of the whole text.
     """
 
     module: ast.Module | None
     commands: dict[int, str] = field(default_factory=dict)
     dropped: list[int] = field(default_factory=list)
     too_deep: bool = False
+    is_repaired: bool = False
 
 
 def parse(text: str) -> Parsed:
@@ -148,7 +150,7 @@ def _parse_repaired(text: str) -> Parsed:
     dropped: list[int] = []
     for _ in range(_MAX_REPAIRS):
         try:
-            return Parsed(_parse_tree("\n".join(lines)), commands, dropped)
+            return Parsed(_parse_tree("\n".join(lines)), commands, dropped, is_repaired=True)
         except SyntaxError as problem:
             at = min(max(problem.lineno or 1, 1), len(lines)) - 1
         except (ValueError, RecursionError, MemoryError):

@@ -16,7 +16,6 @@ from spanproof.sandbox.scanners.python.expressions import make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
-from spanproof.sandbox.scanners.python.restricted import note_restricted_unpickler
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -40,7 +39,8 @@ def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
     if getattr(called, "attr", getattr(called, "id", "")) not in _EXITS or called is None:
         return None
     function = m.evaluate(called)
-    return "raise" if isinstance(function, Ref) and function.name in _EXITS else None
+    is_exit = isinstance(function, Ref) and function.name in _EXITS
+    return "raise" if is_exit and m.conditions is not None and m.conditions.has_plain_exits else None
 
 
 # Calls that end the program by an exception, or at once.
@@ -79,22 +79,17 @@ def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
 
 
 def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
-    outer = m.directory
-    changes_directory = False
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
-        changes_directory |= isinstance(value, Ref) and value.name == "contextlib.chdir()"
         name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
         method = attributes.find_member(m, value, name, manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
-    flow = m.execute(node.body)
-    if changes_directory:
-        m.directory = outer
-    # A manager may swallow what is raised (`contextlib.suppress`).
-    return None if flow == "raise" else flow
+    m.execute(node.body)
+    # A manager may swallow what is raised (`contextlib.suppress`), at any place in the block.
+    return None
 
 
 def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
@@ -103,11 +98,19 @@ def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) 
         called = m.evaluate(decorator)
         if isinstance(called, Ref) and called.name in _PLAIN_DECORATORS:
             continue
-        result = m.call(called, Arguments([value], {}), decorator)
-        # A decorator of a library (`@app.route`, `@tool`) is taken to give the function back.
-        value = value if isinstance(result, Ref | Unknown) else result
+        value = _decorate(m, called, value, decorator)
     m.scope.bind(node.name, value)
     return None
+
+
+def _decorate(m: Machine, called: Value, value: Value, node: ast.expr) -> Value:
+    """Return what a decorator makes of a function or class.
+
+    That of a library (`@app.route`, `@tool`) is taken to give it back.
+    """
+    result = m.call(called, Arguments([value], {}), node)
+    is_same = isinstance(result, Ref | Unknown) and not m.reaches_outside(result)
+    return value if is_same else result
 
 
 _PLAIN_DECORATORS = split_words(
@@ -140,17 +143,24 @@ def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
             function.owner = klass  # type: ignore[attr-defined]
     effects.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
-    note_restricted_unpickler(m, klass)
     outer.bind(node.name, klass)
     for base in bases:
         hook = attributes.find_member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
         if hook is not None:
             m.call(attributes.bind_receiver(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
-    for decorator in node.decorator_list:
+    value = _decorate_class(m, klass, node)
+    if value is not klass:
+        outer.bind(node.name, value)
+    return None
+
+
+def _decorate_class(m: Machine, klass: Klass, node: ast.ClassDef) -> Value:
+    value: Value = klass
+    for decorator in reversed(node.decorator_list):
         called = m.evaluate(decorator)
         if not (isinstance(called, Ref) and called.name.startswith(("dataclasses.", "functools."))):
-            m.call(called, Arguments([klass], {}), decorator)
-    return None
+            value = _decorate(m, called, value, decorator)
+    return value
 
 
 def _execute_return(m: Machine, node: ast.Return) -> Flow:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners import nested
-from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces
+from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces, is_git_setting
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place
@@ -360,13 +360,15 @@ class Reader(Reporter):
                 pending.extend(option.items if isinstance(option, Items) else option.options)
                 continue
             names = collect_taint(option) == NAME
-            pieces = self.locate(to_pieces(option))
-            crossing = self.context.boundary.path(action, pieces, holes_are_names=names)
-            self.crossed(crossing, who, node)
+            if action is Action.WRITE and is_git_setting(to_pieces(option)):
+                self.add("exec.dynamic", node, f"{who} writes a file of git whose commands run")
+            for pieces in self.begin_at_directories(to_pieces(option)):
+                crossing = self.context.boundary.path(action, pieces, holes_are_names=names)
+                self.crossed(crossing, who, node)
 
-    def locate(self, pieces: Pieces) -> Pieces:
-        """Return a path with the directory before it that the program has changed to."""
-        return pieces
+    def begin_at_directories(self, pieces: Pieces) -> list[Pieces]:
+        """Return a path as it is from each directory that it may begin at."""
+        return [pieces]
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""

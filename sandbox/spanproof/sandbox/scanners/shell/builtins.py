@@ -95,19 +95,12 @@ def _judge_printf(shell: Shell, program: str, arguments: list[Words], stdin: Str
     return NOTHING
 
 
-# `set -e`, also among other options.
-_ERREXIT: Final = re.compile(r"[-+][a-zA-Z]*e[a-zA-Z]*")
-
-
 def _judge_set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if not arguments:
         shell.read_all_variables("set", node)
     texts = [read_known_text(argument) for argument in arguments]
-    for text in texts:
-        if text is not None and _ERREXIT.fullmatch(text):
-            shell.state.ends_at_failure = text[0] == "-"
-    if "errexit" in texts:
-        shell.state.ends_at_failure = "-o" in texts
+    if any(text is None or "C" in text or text == "noclobber" for text in texts):
+        shell.context.own_files.close()  # a redirection may fail
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])
     return NOTHING

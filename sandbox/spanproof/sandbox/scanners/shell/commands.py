@@ -80,6 +80,28 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
+        if (read_known_text(fields[0]) or "").rpartition("/")[2] in _WRITES_UNSEEN:
+            shell.context.own_files.forget(None)
+
+
+# Programs that write files whose names are not among their operands, or by code of their own.
+_WRITES_UNSEEN: Final = frozenset(
+    {
+        "split",
+        "csplit",
+        "python",
+        "python3",
+        "node",
+        "pandoc",
+        "gunzip",
+        "gzip",
+        "bunzip2",
+        "unxz",
+        "xz",
+        "perl",
+    }
+    | {"ruby", "set", "make"}
+)
 
 
 def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]]:
@@ -164,6 +186,8 @@ def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
     elif operator == ">>" and not files.holds(path):
         files.forget(path)  # what it is added to is not known
     else:
+        if operator == ">":
+            files.open_new(path)
         files.add_text(path, text)
 
 
@@ -245,6 +269,8 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
 
 def _judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
     """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
+    if name.startswith("GIT_CONFIG"):
+        shell.add("exec.dynamic", node, f"sets {name}, whose settings of git may run commands")
     if name in LOADING_VARIABLES:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
     if name in _PROMPTS:
@@ -362,10 +388,8 @@ def _follow_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     stream = stdin
-    before = list(shell.state.directories)
     for child in node.named_children:
         stream = shell.run(child, stream)
-    shell.state.directories[:] = before
     return stream
 
 
@@ -387,23 +411,14 @@ def _flatten_list(node: Node) -> tuple[list[Node], list[str]]:
 
 def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
     parts, operators = _flatten_list(node)
-    directories, began = shell.state.directories, list(shell.state.directories)
     written: list[Stream] = []
     outcome: bool | None = None
     for at, part in enumerate(parts):
         operator = operators[at - 1] if 0 < at <= len(operators) else ""
         if operator and outcome is (operator == "||"):
             continue  # it runs only where what is before it fails, or succeeds
-        before = list(directories)
         written.append(shell.run(part, stdin))
         outcome = _join_outcomes(outcome, operator, find_outcome(shell, part))
-        if set(operators) == {"&&"}:
-            # What comes next runs only where a `cd` in this part succeeded.
-            directories[:] = [one for one in directories if one not in before] or before
-    if operators == ["||"] and _ends_script(shell, parts[-1]):
-        directories[:] = [one for one in directories if one not in began] or began
-    else:
-        directories[:] = dict.fromkeys([*directories, *began])
     return join_streams(written)
 
 
@@ -411,13 +426,6 @@ def _join_outcomes(before: bool | None, operator: str, own: bool | None) -> bool
     """Return how a list ends behind a part that may have been left out, where `before` is not known."""
     is_reached = not operator or before is not None
     return own if is_reached or own is (operator == "||") else None
-
-
-def _ends_script(shell: Shell, node: Node) -> bool:
-    """Whether a command, or the last of a group, is `exit` or `return`."""
-    if node.type == "compound_statement" and node.named_children:
-        node = node.named_children[-1]
-    return node.type == "command" and shell.words.text(node).split(maxsplit=1)[0] in {"exit", "return"}
 
 
 def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -428,21 +436,15 @@ def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
         return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
     merged: dict[str, Words] = dict(before)
-    directories, began = shell.state.directories, list(shell.state.directories)
-    reached: list[str] = []
     written: list[Stream] = []
     for child in node.named_children:
         if child.type in {"elif_clause", "else_clause", "case_item"}:
             shell.state.replace_variables(before)
-            reached, directories[:] = [*directories, *reached], began
             written.append(shell.sequence(child, stdin))
         else:
             written.append(shell.run(child, stdin))
         merge_variables(merged, shell.state.variables)
     shell.state.replace_variables(merged)
-    directories[:] = dict.fromkeys(
-        [*directories, *reached, *began] if directories != began else [*began, *reached]
-    )
     return join_streams(written)
 
 

@@ -1,85 +1,107 @@
 """Conditions of a script that are known before it runs: `[ "$DRY_RUN" = 1 ]` where `DRY_RUN=1`.
 
-In: a command, or a list of them. Out: whether it succeeds, and whether the script goes on behind it. Only
-variables that one assignment sets count, and none where the script runs text (`eval`, `source`).
+In: a command. Out: whether it succeeds, and whether the script goes on behind it. Nothing is followed but
+`[ "$NAME" = literal ]` and its like, in a script whose every command has a plain name and sets no variable.
+The name has one assignment, of a literal, which is a statement of the script in front of all functions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.shell.state import read_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
+from spanproof.sandbox.words import split_words
 
-# What makes a name mean something that the tree does not show: text that is run, names that are computed,
-# arithmetic, which evaluates and assigns what its variables hold, and options of the shell.
-_REBINDS: Final = re.compile(
-    r"\b(?:eval|source|alias|unalias|enable|shopt|BASH_ENV|IFS|let|coproc)\b|(?:^|[\s;&|(])\.\s"
-    r"|\b(?:exit|return|true|false|test)\s*+\(|\[\s*+\(\)"
-    r"|\bfunction\s++(?:exit|return|true|false|test|\[)(?!\w)"
-    r"|\b(?:declare|typeset|local)\s++-|\bprintf\s++-v"
-    r"|\b(?:read|unset|wait|getopts|mapfile|readarray)\b[^\n;|&]*[$`\"'\\]"
-    r"|\(\(|\$\[|\$\{\w++:(?![-=?+])|\w\[[^\]\n]*+\]\+?=|\[\[[^\]\n]*\s-(?:eq|ne|gt|ge|lt|le)\b"
+# Commands that set variables, define commands, run texts, or run what was set up for later.
+_REBINDS: Final = split_words(
+    "read printf let declare typeset local export readonly unset getopts mapfile readarray trap shift shopt"
+    " enable alias unalias eval . source exec coproc wait builtin command bind complete compgen fc history"
+    " time test"
 )
+_ENDS: Final = frozenset({"exit", "return"})
+_OWN: Final = frozenset({*_REBINDS, *_ENDS, "set", "cd", "[", "true", "false", ":"})
+_KINDS_NOT_FOLLOWED: Final = frozenset(
+    {"declaration_command", "unset_command", "arithmetic_expansion", "subscript", "array", "ERROR"}
+    | {"c_style_for_statement", "process_substitution"}
+)
+_PLAIN: Final = re.compile(r"[\w./:-]+")
+_LITERAL: Final = re.compile(r"""[\w./:-]+|'[\w./: -]*'|"[\w./: -]*\"""")
+_OPTIONS: Final = re.compile(r"set(?:\s+(?:-[eux]+|-[eux]*o\s+pipefail))+")
+_TEST: Final = re.compile(
+    r"""\[\[?\s+(?:(?P<one>-[nz])\s+)?"\$(?:(?P<name>\w+)|\{(?P<braced>\w+)\})"(?:\s+(?P<two>==?|!=)\s+(?P<right>\S+))?\s+\]\]?"""
+)
+# In a test, what computes, and so may assign, and operators that are not seen as such.
+_ODD_TEST: Final = re.compile(r"-(?:eq|ne|gt|ge|lt|le|v|R)\b|\\|(?<!\")\$|[\"']-")
+# `{name}> file` sets a variable.
+_SETS_DESCRIPTOR: Final = re.compile(r"\{\w+\}[<>]")
+_EXPANSION: Final = re.compile(r"\$\{\w+\}")
 # Variables that the shell itself sets.
 _OWN_VARIABLES: Final = re.compile(
     r"BASH\w*|COMP\w*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HIST\w*|HOSTNAME|LINENO|LINES|COLUMNS|MAPFILE|OLDPWD"
     r"|OPT(?:ARG|IND|ERR)|PIPESTATUS|PPID|PWD|S?RANDOM|READLINE\w*|REPLY|SECONDS|SHELLOPTS|SHLVL|UID|_"
 )
-_COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
-    "=": lambda left, right: left == right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "-eq": lambda left, right: int(left) == int(right),
-    "-ne": lambda left, right: int(left) != int(right),
-    "-gt": lambda left, right: int(left) > int(right),
-    "-ge": lambda left, right: int(left) >= int(right),
-    "-lt": lambda left, right: int(left) < int(right),
-    "-le": lambda left, right: int(left) <= int(right),
-}
-_FIXED: Final = re.compile(r"!?\s*+(?:true|false|:)(?!\S)")
-_COMPUTED: Final = re.compile(r"[$`(]")
-# What a script is given is known only in the functions that it calls itself.
-_POSITIONAL: Final = re.compile(r"\$\{?[\d@*#]")
-_PATTERN: Final = re.compile(r"[*?\[\](|\\]")
-_Finder = Callable[[Shell, Node], bool | None]
-# Characters of a script that is read once more for each condition.
+# Characters of a script that is looked through once more for each condition.
 _LONGEST: Final = 8_000
-_BLOCKS: Final = frozenset({"compound_statement", "else_clause", "do_group"})
 
 
 def find_outcome(shell: Shell, node: Node) -> bool | None:
-    """Return whether a command succeeds; None where that is not known, or may change.
-
-    A test of constants alone decides nothing: no program has a use for it but to hide what it does.
-    """
-    outcome = _find_outcome(shell, node)
-    return outcome if outcome is not None and _is_settled(shell, node) else None
+    """Return whether a command succeeds; None where that is not known, or may change."""
+    if not _is_followed(shell) or _is_in_background(node):
+        return None
+    if node.type == "negated_command":
+        inner = find_outcome(shell, node.named_children[0])
+        return None if inner is None else not inner
+    test = _TEST.fullmatch(shell.words.text(node)) if node.type == "test_command" else None
+    value = _find_value(shell, test["name"] or test["braced"], node) if test is not None else None
+    if test is None or value is None or bool(test["one"]) is bool(test["two"]):
+        return None
+    if test["one"]:
+        return bool(value) is (test["one"] == "-n")
+    wanted = _LITERAL.fullmatch(test["right"])
+    return (value == wanted[0].strip("'\"")) is (test["two"] != "!=") if wanted is not None else None
 
 
 def ends_script(shell: Shell, node: Node) -> bool:
     """Whether nothing behind a command runs: it is `exit` or `return`, or surely reaches one."""
-    following = node.next_sibling
-    if len(shell.program_text) > _LONGEST or (following is not None and following.type == "&"):
+    if not _is_followed(shell) or _is_in_background(node):
         return False
     match node.type:
         case "command":
-            name = shell.words.text(node).split(maxsplit=1)[:1]
-            is_end = name == ["exit"] or (name == ["return"] and _is_in_function(node))
-            return is_end and not _REBINDS.search(shell.program_text)
-        case "list":
-            return _ends_list(shell, node)
+            return _is_end(shell, node)
+        case "list" if node.named_child_count == 2:
+            first, second = node.named_children
+            is_reached = find_outcome(shell, first) is (node.children[1].type == "&&")
+            return ends_script(shell, first) or (is_reached and ends_script(shell, second))
         case "if_statement":
             chosen = list_chosen(shell, node)
             return chosen is not None and any(ends_script(shell, one) for one in chosen)
-        case kind if kind in _BLOCKS:
+        case "compound_statement" | "else_clause":
             return any(ends_script(shell, child) for child in node.named_children)
     return False
+
+
+def _is_end(shell: Shell, node: Node) -> bool:
+    words = shell.words.text(node).split()
+    has_status = len(words) == 1 or (len(words) == 2 and words[1].isdigit())
+    return has_status and (words[0] == "exit" or (words[0] == "return" and _is_in_function(node)))
+
+
+def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
+    """Return the parts of an `if` that run; None where that is not known."""
+    conditions = [one for one in node.children_by_field_name("condition") if one.is_named]
+    outcome = find_outcome(shell, conditions[0]) if len(conditions) == 1 else None
+    others = [child for child in node.named_children if child.type in {"elif_clause", "else_clause"}]
+    if outcome is None or (not outcome and len(others) > 1):
+        return None
+    return [child for child in node.named_children if child not in others] if outcome else others
+
+
+def _is_in_background(node: Node) -> bool:
+    following = node.next_sibling
+    return following is not None and following.type == "&"
 
 
 def _is_in_function(node: Node) -> bool:
@@ -90,188 +112,63 @@ def _is_in_function(node: Node) -> bool:
     return above is not None
 
 
-def _ends_list(shell: Shell, node: Node) -> bool:
-    """Whether `a && b` or `a || b` surely reaches an `exit`."""
-    parts = node.named_children
-    operators = [child.type for child in node.children if not child.is_named]
-    if len(parts) != 2 or len(operators) != 1:
+def _list_nodes(shell: Shell) -> list[Node]:
+    nodes = [shell.script.root]
+    for one in nodes:
+        nodes += one.named_children
+    return nodes
+
+
+def _is_followed(shell: Shell) -> bool:
+    """Whether a script, which no other program runs, does only what its tree shows."""
+    script = shell.program_text
+    if shell.context.depth or len(script) > _LONGEST or _SETS_DESCRIPTOR.search(script):
         return False
-    reaches_second = find_outcome(shell, parts[0]) is (operators[0] == "&&")
-    return ends_script(shell, parts[0]) or (reaches_second and ends_script(shell, parts[1]))
+    return all(_is_plain(shell, node) for node in _list_nodes(shell))
 
 
-def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
-    """Return the parts of an `if` or a `case` that run; None where that is not known."""
-    return _list_chosen_items(shell, node) if node.type == "case_statement" else _list_branch(shell, node)
-
-
-def _list_branch(shell: Shell, node: Node) -> list[Node] | None:
-    conditions = [one for one in node.children_by_field_name("condition") if one.is_named]
-    outcome = find_outcome(shell, conditions[0]) if len(conditions) == 1 else None
-    if outcome is None:
-        return None
-    others = [child for child in node.named_children if child.type in {"elif_clause", "else_clause"}]
-    if outcome:
-        return [child for child in node.named_children if child not in others]
-    return [conditions[0], *others] if len(others) < 2 else None
-
-
-def _list_chosen_items(shell: Shell, node: Node) -> list[Node] | None:
-    value = node.child_by_field_name("value")
-    text = read_known_text(shell.words.word(value)) if value is not None else None
-    if value is None or text is None or not _is_settled(shell, value):
-        return None
-    items = [child for child in node.named_children if child.type == "case_item"]
-    for item in items:
-        patterns = [shell.words.text(one).strip("'\"") for one in item.children_by_field_name("value")]
-        is_known = not any(_COMPUTED.search(one) for one in patterns)
-        if not is_known or _is_followed_by_next(shell, item):
-            return None
-        if any(fnmatchcase(text, one) for one in patterns):
-            return [item]
-    return []
-
-
-def _is_followed_by_next(shell: Shell, item: Node) -> bool:
-    return shell.words.text(item).rstrip().endswith(";&")
-
-
-def _find_outcome(shell: Shell, node: Node) -> bool | None:
+def _is_plain(shell: Shell, node: Node) -> bool:
+    text = shell.words.text(node)
     match node.type:
         case "command":
-            return _find_outcome_of_command(shell, node)
-        case "negated_command" | "parenthesized_expression" if node.named_children:
-            inner = _find_outcome(shell, node.named_children[-1])
-            negates = node.type == "negated_command"
-            return inner if inner is None else inner is not negates
-        case "test_command" if len(node.named_children) == 1:
-            return _find_truth(shell, node.named_children[0])
-        case "list":
-            return _join_outcomes(shell, node, _find_outcome)
-    return None
+            name = node.child_by_field_name("name")
+            return name is None or shell.words.text(name) != "set" or _OPTIONS.fullmatch(text) is not None
+        case "command_name":
+            return _PLAIN.fullmatch(text) is not None and text not in _REBINDS
+        case "function_definition":
+            name = node.child_by_field_name("name")
+            called = shell.words.text(name) if name is not None else ""
+            return _PLAIN.fullmatch(called) is not None and called not in _OWN
+        case "test_command":
+            return _ODD_TEST.search(text) is None
+        case "compound_statement":
+            return not text.startswith("((")
+        case "expansion":
+            return _EXPANSION.fullmatch(text) is not None
+        case kind:
+            return kind not in _KINDS_NOT_FOLLOWED and not node.is_missing
 
 
-def _find_outcome_of_command(shell: Shell, node: Node) -> bool | None:
-    words = [read_known_text(shell.words.word(child)) for child in node.named_children]
-    match words:
-        case ["true" | ":", *_]:
-            return True
-        case ["false", *_]:
-            return False
-        case ["test", str(left), str(operator), str(right)] if operator in _COMPARISONS:
-            return _compare(left, operator, right)
-        case ["test", "-n" | "-z" as operator, str(text)]:
-            return bool(text) is (operator == "-n")
-    return None
-
-
-def _find_truth(shell: Shell, node: Node) -> bool | None:
-    """Return whether an expression between `[` and `]` holds."""
-    if node.type == "unary_expression":
-        return _find_truth_of_one(shell, node)
-    if node.type == "parenthesized_expression" and node.named_children:
-        return _find_truth(shell, node.named_children[0])
-    if node.type != "binary_expression":
-        text = read_known_text(shell.words.word(node))
-        return bool(text) if text is not None else None
-    operator_node = node.child_by_field_name("operator")
-    operator = shell.words.text(operator_node) if operator_node is not None else ""
-    if operator in {"&&", "||", "-a", "-o"}:
-        return _join_outcomes(shell, node, _find_truth)
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None or operator not in _COMPARISONS:
+def _find_value(shell: Shell, name: str, node: Node) -> str | None:
+    """Return the literal that a variable holds wherever it is read; None where that is not known."""
+    nodes = _list_nodes(shell)
+    assignment = _find_only_setter(shell, nodes, name)
+    if assignment is None or assignment.type != "variable_assignment" or _OWN_VARIABLES.fullmatch(name):
         return None
-    given, wanted = read_known_text(shell.words.word(left)), _read_operand(shell, right)
-    return _compare(given, operator, wanted) if given is not None and wanted is not None else None
-
-
-def _read_operand(shell: Shell, node: Node) -> str | None:
-    """Return the right side of a comparison; None where it is a pattern."""
-    text = (
-        shell.words.text(node) if node.type == "extglob_pattern" else read_known_text(shell.words.word(node))
+    is_statement = assignment.parent == shell.script.root and not _is_in_background(assignment)
+    first = min(
+        (one.start_byte for one in nodes if one.type == "function_definition"), default=node.start_byte
     )
-    return text if text is not None and not _PATTERN.search(text) else None
+    _, sign, text = shell.words.text(assignment).partition("=")
+    is_literal = sign == "=" and (not text or _LITERAL.fullmatch(text) is not None)
+    is_before = assignment.start_byte < min(first, node.start_byte)
+    is_sure = is_statement and is_before and is_literal
+    return text.strip("'\"") if is_sure else None
 
 
-def _find_truth_of_one(shell: Shell, node: Node) -> bool | None:
-    operator = shell.words.text(node.children[0])
-    operand = node.named_children[-1]
-    if operator == "!":
-        inner = _find_truth(shell, operand)
-        return None if inner is None else not inner
-    text = read_known_text(shell.words.word(operand)) if operator in {"-n", "-z"} else None
-    return bool(text) is (operator == "-n") if text is not None else None
-
-
-def _join_outcomes(shell: Shell, node: Node, find: _Finder) -> bool | None:
-    """Return the outcome of two parts that are joined by `&&` or `||`."""
-    parts = [child for child in node.named_children if child.type != "test_operator"]
-    operators = [child.type for child in node.children if child.type in {"&&", "||"}]
-    operators += [shell.words.text(one) for one in node.named_children if one.type == "test_operator"]
-    if len(parts) != 2 or len(operators) != 1:
-        return None
-    stops_at = operators[0] in {"||", "-o"}
-    first, second = find(shell, parts[0]), find(shell, parts[1])
-    if stops_at in (first, second):
-        return stops_at
-    return None if first is None or second is None else not stops_at
-
-
-def _compare(left: str, operator: str, right: str) -> bool | None:
-    try:
-        return bool(_COMPARISONS[operator](left, right))
-    except ValueError:
-        return None
-
-
-def _is_settled(shell: Shell, node: Node) -> bool:
-    """Whether the variables that a condition reads are set once, and the script runs no text."""
-    script = shell.program_text
-    if len(script) > _LONGEST:
-        return False
-    condition = shell.words.text(node)
-    names = set(re.findall(r"\$\{?([A-Za-z_]\w*)", condition))
-    if "$" not in condition and not _FIXED.match(condition):
-        return False
-    if _REBINDS.search(script) or (_POSITIONAL.search(condition) and not shell.state.calls):
-        return False
-    assigned = _list_assigned(shell, node) if names else []
-    return assigned is not None and all(_is_set_once(name, assigned, script) for name in names)
-
-
-def _list_assigned(shell: Shell, node: Node) -> list[str] | None:
-    """Return the names that a script assigns to, each as often; None where a name is computed.
-
-    What only a part of a script does, or another process, counts twice: it may not have been done.
-    """
-    while node.parent is not None:
-        node = node.parent
-    found: list[str] = []
-    nodes = [node]
-    while nodes:
-        one = nodes.pop()
-        nodes += one.named_children
-        if one.type == "declaration_command" and any(
-            child.type not in ("variable_assignment", "variable_name") for child in one.named_children
-        ):
-            return None
-        name = one.child_by_field_name("name") if one.type == "variable_assignment" else None
-        if name is not None:
-            found += [shell.words.text(name)] * (2 if _is_apart(one) else 1)
-    return found
-
-
-def _is_apart(assignment: Node) -> bool:
-    """Whether an assignment is not a statement of the script itself: of a branch, a pipe, another process."""
-    above = assignment.parent
-    statement = above if above is not None and above.type == "declaration_command" else assignment
-    following = statement.next_sibling
-    is_of_script = statement.parent is not None and statement.parent.type == "program"
-    return not is_of_script or (following is not None and following.type == "&")
-
-
-def _is_set_once(name: str, assigned: Sequence[str], script: str) -> bool:
-    """Whether a variable has one assignment, and is nowhere but there and where it is read as `$NAME`."""
-    read = len(re.findall(rf"\$(?:{name}\b|\{{{name}\}})", script))
-    mentioned = len(re.findall(rf"(?<!\w){name}(?!\w)", script))
-    return assigned.count(name) == 1 and mentioned == read + 1 and not _OWN_VARIABLES.fullmatch(name)
+def _find_only_setter(shell: Shell, nodes: list[Node], name: str) -> Node | None:
+    """Return what names a variable without reading it; None where several do."""
+    named = [one for one in nodes if one.type == "variable_name" and shell.words.text(one) == name]
+    holders = [one.parent for one in named if one.parent is not None]
+    set_by = [one for one in holders if one.type not in {"simple_expansion", "expansion"}]
+    return set_by[0] if len(set_by) == 1 else None

@@ -82,16 +82,14 @@ class State:
     """Every function that was defined, those that another definition replaced included."""
     called: set[int] = field(default_factory=set)
     """The bodies of functions that were read."""
-    directories: list[str] = field(default_factory=lambda: [""])
-    """Where relative paths may begin, below the work directory: see `directories.py`."""
-    ends_at_failure: bool = False
-    """Whether a command that fails ends the script: `set -e`."""
+    directories: list[str] = field(default_factory=list)
+    """Where relative paths may begin besides the work directory: see `directories.py`."""
 
     def of_call(self, call: Call) -> State:
         """Return the state in which a function is read when it is called."""
         return State(
             self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
-            self.bodies, self.called, self.directories, self.ends_at_failure,
+            self.bodies, self.called, self.directories,
         )  # fmt: skip
 
     def replace_variables(self, variables: dict[str, Words]) -> None:

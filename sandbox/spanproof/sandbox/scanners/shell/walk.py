@@ -17,7 +17,7 @@ from itertools import zip_longest
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners import grammar
-from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.scanners.boundary import Action, Pieces, is_git_setting
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
@@ -238,15 +238,15 @@ class Shell(Reporter):
         if action is Action.WRITE and not is_followed:
             self.context.own_files.forget(self.find_path(word))
         for pieces in word:
+            if action is Action.WRITE and is_git_setting(pieces):
+                self.add("exec.dynamic", node, f"{who} writes a file of git whose commands run")
             if pieces != ("",):
                 self._judge_in_directories(action, pieces, who, node)
 
     def find_path(self, word: Words) -> str | None:
         """Return the absolute path that a word names; None where it is not known."""
         text = read_known_text(word)
-        if text is None or len(self.state.directories) != 1:
-            return None
-        return self.context.boundary.work_path(posixpath.join(self.state.directories[0], text))
+        return None if text is None else self.context.boundary.work_path(text)
 
     def find_own_text(self, word: Words) -> str | None:
         """Return the text of a file that the script has written itself; None where that is not known."""
@@ -254,16 +254,9 @@ class Shell(Reporter):
         return None if path is None else self.context.own_files.find_text(path)
 
     def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
-        """Judge a path from where the script is, and from where it would be if a `cd` before had failed."""
-        likely, *others = [
-            self.context.boundary.path(action, one) for one in _begin_at(self.state.directories, pieces)
-        ]
-        if self.crossed(likely, who, node):
-            return
-        for crossing in others:
-            if crossing is not None:
-                message = f"{who}: {crossing.message} where a `cd` before it fails"
-                self.add("file.dynamic", node, message)
+        """Judge a path from the work directory, and from each other one that it may begin at."""
+        for begun in _begin_at(self.state.directories, pieces):
+            if self.crossed(self.context.boundary.path(action, begun), who, node):
                 return
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
@@ -408,22 +401,12 @@ class Shell(Reporter):
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
 
 
-# The beginning of a path that climbs: where it leads depends on the directory that it begins at.
-_CLIMBING = re.compile(r"(?:[\w.-]{1,60}/)*\.\.(?:/|$)")
-
-
 def _begin_at(directories: list[str], pieces: Pieces) -> list[Pieces]:
-    """Return a path as it is from each directory that it may begin at; what does not climb stays inside."""
+    """Return a path as it is from each directory that it may begin at."""
     head = pieces[0]
-    if (
-        head is None
-        or directories == [""]
-        or (directories[0][:1] not in {"/", "~"} and not _CLIMBING.match(head))
-    ):
+    if head is None or head.startswith(("/", "~")) or "://" in head:
         return [pieces]
-    if head.startswith(("/", "~")) or "://" in head:
-        return [pieces]
-    return [(posixpath.join(directory, head), *pieces[1:]) for directory in directories]
+    return [pieces, *((posixpath.join(directory, head), *pieces[1:]) for directory in directories)]
 
 
 def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
