@@ -299,11 +299,13 @@ def _collect_paths(values: list[Value]) -> list[Value]:
 
 
 def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
-    if not arguments.positional and not arguments.named:
-        return CLEAN
-    values = arguments.all()
-    carried = frozenset().union(*[collect_taint(value) for value in values]) & _CARRIERS
-    return carried | CALLABLE if any(map(m.reaches_outside, values)) else carried
+    carried = CLEAN
+    reaches_outside = False
+    for value in arguments.all():
+        carried |= collect_taint(value)
+        reaches_outside = reaches_outside or m.reaches_outside(value)
+    carried &= _CARRIERS
+    return carried | CALLABLE if reaches_outside else carried
 
 
 def _hand_over(
@@ -324,7 +326,9 @@ def _hand_over(
         followed: whether the call itself says what its functions are called with.
     """
     for value in arguments.all():
-        if isinstance(value, Function | Partial):
+        if value.__class__ is Const:
+            continue
+        if isinstance(value, (Function, Partial)):
             call(m, value, _select_callback_arguments(value, arguments, owner), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
             given = _select_callback_arguments(value, arguments, owner)

@@ -126,12 +126,18 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
     """Judge a call that reaches a host by itself: into the module of a service, or one that downloads."""
     if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
         return
-    parts = name.split(".")
-    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
-    options = [arguments.named.get(option) for option in REMOTE_OPTIONS]
-    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
-    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
+    options = [one for option, one in arguments.named.items() if option in REMOTE_OPTIONS]
+    if _is_remote(name) or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
+
+
+@lru_cache(maxsize=4096)
+def _is_remote(name: str) -> bool:
+    """Whether a function reaches a host by itself: one in the module of a service, or one that downloads."""
+    parts = name.split(".")
+    is_of_service = any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    downloads = parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
+    return "()" not in name and (is_of_service or downloads)
 
 
 _WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
@@ -209,6 +215,11 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call, as read."""
+    for value in arguments.all():
+        if isinstance(value, Ref) and value.name == "os.environ":
+            break
+    else:
+        return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
     )

@@ -112,7 +112,9 @@ class Machine(Reader):
 
     def evaluate(self, node: ast.expr) -> Value:
         """Return the abstract value of an expression."""
-        self.count_step()
+        self.steps += 1
+        if self.steps > self._next_check:
+            self.check_time()
         evaluator = self.tables.expressions.get(node.__class__)
         return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
 
