@@ -525,11 +525,15 @@ def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
 
 
+# Variables that change which programs, libraries and modules are loaded.
+_LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?", re.DOTALL)
+
+
 def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     name = to_pieces(value)[0]
     if name is not None and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
-    if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
+    if name is not None and _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
         _judge_proxies(call, call.arguments.get(1, "value") or UNKNOWN)

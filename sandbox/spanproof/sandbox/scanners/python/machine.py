@@ -94,6 +94,8 @@ class Machine(Reader):
         self._unknown_paths: list[Value] = []
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
+        # Whether code that is not read gets an object that it can leave, as an `ExitStack` does.
+        self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
         self.visited_dead: set[int] = set()

@@ -263,11 +263,18 @@ class Reader(Reporter):
         table[key] = value
         self.changes += 1
 
+    def store_in_any(self, table: dict[Any, Value], value: Value) -> None:
+        """Put a value into a table under one of its keys, of which it is not known which."""
+        for key, held in list(table.items()):
+            self.store(table, key, join(held, value))
+
     def store_anywhere(self, owner: Mapping, value: Value) -> None:
         """Put a value under a key that is not known: under any of those there are, or another one."""
         if not any(covers_all(one, value) for one in owner.rest):
             owner.rest.append(value)
             self.changes += 1
+        if owner.is_of_object:
+            self.store_in_any(owner.entries, value)
         if self.frames or self.uncertain:
             self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
 

@@ -131,12 +131,16 @@ class Span(Value):
 
 @dataclass(slots=True, eq=False)
 class Mapping(Value):
-    """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys."""
+    """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys.
+
+    `is_of_object` where the entries are the attributes of an object, which are also read by name.
+    """
 
     entries: dict[Any, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
     keys: list[Value] = field(default_factory=list)
     taint: Taint = CLEAN
+    is_of_object: bool = False
 
     @property
     def other_keys(self) -> list[Value]:
