@@ -570,7 +570,11 @@ def _list_file_names(copy: exp.Expr) -> list[str]:
     """Return the files that a `COPY` or `ATTACH` names; a parameter that is bound later is a hole."""
     from sqlglot import exp
 
-    names = [literal.name for literal in copy.find_all(exp.Literal) if literal.is_string]
+    parts = [copy]
+    if isinstance(copy, exp.Copy) and isinstance(copy.this, exp.Subquery):
+        # What the query that is copied compares is no file.
+        parts = [one for one in copy.iter_expressions() if one is not copy.this]
+    names = [literal.name for part in parts for literal in part.find_all(exp.Literal) if literal.is_string]
     if isinstance(copy, exp.Attach):
         opened = copy.this.this if isinstance(copy.this, exp.Alias) else copy.this
         # SQLite takes a name in double quotes for the file.

@@ -51,6 +51,7 @@ from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Called,
     Const,
+    Function,
     Items,
     Mapping,
     Path,
@@ -540,6 +541,14 @@ def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_thread(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a function that starts itself in another process, whatever it is given: each does the same."""
+    is_itself = isinstance(value, Function) and any(frame.key == id(value.node) for frame in call.m.frames)
+    if is_itself and call.name.endswith("Process") and not call.m.uncertain:
+        call.add("resource.endless", "starts itself in more processes, each of which does the same")
+    return None
+
+
 def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     given = call.arguments
     rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
@@ -577,7 +586,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": COMMON["none"],
+    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": _judge_thread,
     "dump": _judge_dump,
 }  # fmt: skip
 """What judges each kind of effect."""
