@@ -135,13 +135,18 @@ def is_hedged_number(stated: Value, hedge: Hedge, amount: float, scale: float = 
     """Return whether a hedged number may mean a known one; `scale` turns the stated into the known unit."""
     number, width = stated.number * scale, compute_width(stated, hedge) * scale
     if is_same_number(number, amount, width):
-        return True
+        # "Over 12.35" is no rounding of 12.3456.
+        return abs(number - amount) <= _SAME_READING or not _is_on_other_side(hedge, number, amount)
     near = abs(number - amount) <= _ONE_SIDED_WIDTH * abs(number)
     if hedge is Hedge.UNDER:
         return near and abs(amount) < abs(number) and amount * number > 0
     if hedge is Hedge.OVER:
         return near and abs(amount) > abs(number) and amount * number > 0
     return hedge is Hedge.ABOUT and is_cut(number, amount, width)
+
+
+def _is_on_other_side(hedge: Hedge, number: float, amount: float) -> bool:
+    return (hedge is Hedge.OVER and amount < number) or (hedge is Hedge.UNDER and amount > number)
 
 
 def is_in_some_unit(stated: Value, hedge: Hedge, bare: float) -> bool:
@@ -263,3 +268,19 @@ def may_be_minor_units(stated: Value, fact: Fact, row: Sequence[Fact]) -> bool:
     has_decimals = any(other.value.kind in NUMERIC and not other.value.number.is_integer() for other in row)
     is_integer = fact.value.kind is Kind.NUMBER and not has_decimals and fact.value.number >= MINOR_UNITS
     return stated.kind is Kind.MONEY and is_integer and any(map(_CURRENCY_CODE.fullmatch, codes))
+
+
+def choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
+    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
+    if len(printed) == 1:
+        return printed[0]
+    if len(printed) != 2 or stated.kind is not Kind.MONEY:
+        return None
+    major, minor = sorted(printed, key=lambda fact: fact.value.number)
+    return major if minor.value.number == MINOR_UNITS * major.value.number else None
+
+
+def are_of_one_shape(one: Fact, other: Fact) -> bool:
+    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
+    is_fraction = one.value.step < 1, other.value.step < 1
+    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]

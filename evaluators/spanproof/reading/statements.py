@@ -182,6 +182,11 @@ def is_polar(task: str) -> bool:
     return _POLAR.search(task.strip()) is not None
 
 
+def is_polar_answer(answer: str) -> bool:
+    """Return whether an answer begins with yes or no, so that it was asked, however that was written."""
+    return answer.lstrip(" *_")[:3].lower().rstrip(",.:!* ") in ("yes", "no")
+
+
 def is_of_cases(task: str) -> bool:
     """Return whether a task may be about several cases: it compares, or names two numbers."""
     words = task.lower().split()

@@ -17,12 +17,19 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import MINOR_UNITS, are_comparable, is_agreeing
+from spanproof.reading.agreement import (
+    Hedge,
+    are_comparable,
+    are_of_one_shape,
+    choose_printed,
+    is_agreeing,
+    may_be_minor_units,
+)
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.statements import is_of_cases, is_polar, is_question_of_subject
 from spanproof.reading.units import list_units
-from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand, split_name
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
@@ -36,6 +43,11 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
+# A word so near before a value says how it is meant; "at least 12" may be 12.
+_LIMIT_REACH = 3
+# Words of a source's sentence by which it says what is not so.
+_SUPPOSING = frozenset(("would", "could", "should", "might", "may", "unless", "not", "never"))
+_INCLUSIVE = frozenset(("least", "most", "plus"))
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
 _EARLIER, _LATER = load_texts("earlier"), load_texts("later")
@@ -93,7 +105,7 @@ class ValueBinder:
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
         said = stated.mention.value
-        if said.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+        if said.kind is not Kind.MONEY or fact.value.unit or fact.value.kind is Kind.ID:
             return True
         for record in self.world.base.chain(fact.record):
             for other in self.world.base.by_record[record]:
@@ -151,6 +163,7 @@ class ValueBinder:
         if value.kind is Kind.ID and options:
             return options[-1]
         options = [fact for fact in options if not self._is_of_other_name(fact, stated, reading)]
+        options = [fact for fact in options if not self._is_of_other_cell(fact, stated, reading)]
         keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
         if keyed:
             return keyed[-1]
@@ -168,7 +181,7 @@ class ValueBinder:
         amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
-        requested = _choose_printed(stated.mention.value, printed)
+        requested = choose_printed(stated.mention.value, printed)
         if requested not in options or len(amounts) != 1 or not is_bare:
             return None
         in_values = {at for each in reading.stated for at in each.words}
@@ -230,6 +243,13 @@ class ValueBinder:
         text = f" {' '.join(part for word in reading.words for part in split_name(word.text))} "
         alike = [name for name in self._names if len(name) == len(own) > 1 and sum(map(ne, name, own)) == 1]
         return f" {' '.join(own)} " not in text and any(f" {' '.join(name)} " in text for name in alike)
+
+    def _is_of_other_cell(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the name right before a value has another number in its cell: 2 of "Lions 2"."""
+        beside = [name for name in reading.names if name.words[-1] == stated.words[0] - 1]
+        cells = {(each.source, *each.cell) for name in beside for each in name.facts}
+        has_number = any((other.source, *other.cell) in cells for other in self.world.numeric)
+        return has_number and (fact.source, *fact.cell) not in cells
 
     @cached_property
     def _names(self) -> frozenset[tuple[str, ...]]:
@@ -331,10 +351,10 @@ class ValueBinder:
             is_half_named = number > 0 and best < 1 and is_only_value and is_single
             if is_half_named:
                 continue
-            if is_beside or any(_is_of_one_shape(fact, each) for name in leading for each in rivals[name]):
+            if is_beside or any(are_of_one_shape(fact, each) for name in leading for each in rivals[name]):
                 return False
-        # Nothing names a field: the value decides. Words that name another are left unread.
-        return is_only_value and not _is_in_score(stated, reading)
+        # Nothing names a field: of a value that is precise it is the only one that has it.
+        return is_only_value and is_precise(stated) and not _is_in_score(stated, reading)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
         is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
@@ -433,14 +453,22 @@ def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.role is not Role.HEADER]
 
 
-def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
-    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
-    if len(printed) == 1:
-        return printed[0]
-    if len(printed) != 2 or stated.kind is not Kind.MONEY:
-        return None
-    major, minor = sorted(printed, key=lambda fact: fact.value.number)
-    return major if minor.value.number == MINOR_UNITS * major.value.number else None
+def may_mean_other(stated: Stated, fact: Fact, reading: Reading, world: World) -> bool:
+    """Return whether a fact has the value and may not bear out what is said with it.
+
+    Such are an amount that may count cents, "more than 12" of 12, "5 of 5" of one 5, and "removed 5" of a
+    source's "would remove 5".
+    """
+    value, first = stated.mention.value, stated.words[0]
+    texts = [word.text.lower() for word in reading.words]
+    before = texts[max(0, first - _LIMIT_REACH) : first]
+    is_same = value.number == fact.value.number * fact.factor
+    is_limit = stated.hedge in (Hedge.OVER, Hedge.UNDER) and is_same and _INCLUSIVE.isdisjoint(before)
+    is_of_itself = "of" in before and any(other is fact for other in reading.by_stated.values())
+    supposing = _SUPPOSING.intersection(fact.sentence.text.lower().split()) if fact.sentence else set()
+    is_supposed = bool(supposing) and supposing.isdisjoint(texts)
+    row = world.list_facts(world.get_row(fact.record))
+    return is_limit or is_of_itself or is_supposed or may_be_minor_units(value, fact, row)
 
 
 def is_precise(stated: Stated) -> bool:
@@ -451,12 +479,6 @@ def is_precise(stated: Stated) -> bool:
         return value.date is not None and None not in value.date[1:]
     is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
     return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
-
-
-def _is_of_one_shape(one: Fact, other: Fact) -> bool:
-    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
-    is_fraction = one.value.step < 1, other.value.step < 1
-    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
 def is_certain_name(name: Named, reading: Reading) -> bool:

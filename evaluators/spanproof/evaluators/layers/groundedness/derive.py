@@ -9,7 +9,7 @@ change.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -19,6 +19,16 @@ from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.lexicon import list_cues
+from spanproof.reading.operations import (
+    Derived,
+    are_alike,
+    build_derived,
+    compute_amount,
+    is_total_row,
+    iter_differences,
+    iter_shares,
+    show_amount,
+)
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
@@ -27,16 +37,6 @@ from spanproof.reading.words import base_form, expand
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
 _SIGNS: Final = {frozenset(("up",)): 1, frozenset(("down",)): -1}
-_TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A result of an operation over facts."""
-
-    result: float
-    facts: tuple[Fact, ...]
-    program: str
 
 
 def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:
@@ -57,22 +57,22 @@ def _iter_derived(
     pairs = list(iter_pairs(stated, reading, binder))
     if is_percent or "share" in cues:
         for one, two in pairs:
-            yield from _iter_shares(one, two, is_percent)
+            yield from iter_shares(one, two, is_percent)
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     yield from _iter_changes(stated, pairs, reading, binder, cues)
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
-            yield _build(sum(map(_compute_amount, facts)), facts, "+")
+            yield build_derived(sum(map(compute_amount, facts)), facts, "+")
     if "mean" in cues:
         for facts in iter_groups(stated, reading, binder):
-            total = sum(map(_compute_amount, facts)) / len(facts)
+            total = sum(map(compute_amount, facts)) / len(facts)
             yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
     if "multiple" in cues:
         for one, two in pairs:
             for above, below in ((one, two), (two, one)):
-                if _compute_amount(below):
-                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+                if compute_amount(below):
+                    yield build_derived(compute_amount(above) / compute_amount(below), (above, below), "/")
 
 
 def _iter_changes(
@@ -90,10 +90,10 @@ def _iter_changes(
         return
     sign = 0 if is_signed else _SIGNS.get(directions, 0)
     for one, two in pairs:
-        yield from _iter_differences(one, two, value, sign, is_signed=is_signed)
+        yield from iter_differences(one, two, value, sign, is_signed=is_signed)
     for one, two in _iter_row_pairs(stated, reading, binder):
         # Two fields of one row are in no order: "short of" says no direction in time.
-        yield from _iter_differences(one, two, value, 0, is_signed=is_signed)
+        yield from iter_differences(one, two, value, 0, is_signed=is_signed)
 
 
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
@@ -104,41 +104,12 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         return
     for facts in iter_columns(None, reading, binder):
         own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
-        total = sum(map(_compute_amount, facts))
-        if len(own) == 1 and total > 0 and all(_compute_amount(fact) >= 0 for fact in facts):
-            result = _compute_amount(own[0]) / total * (100 if is_percent else 1)
+        total = sum(map(compute_amount, facts))
+        if len(own) == 1 and total > 0 and all(compute_amount(fact) >= 0 for fact in facts):
+            result = compute_amount(own[0]) / total * (100 if is_percent else 1)
             yield Derived(
-                result, (own[0],), f"{_show(own[0])} / {total:g} = {_compute_amount(own[0]) / total:.4g}"
+                result, (own[0],), f"{show_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}"
             )
-
-
-def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
-    for part, whole in ((one, two), (two, one)):
-        if (
-            _compute_amount(whole)
-            and 0 <= _compute_amount(part) <= _compute_amount(whole)
-            and are_alike(part, whole)
-        ):
-            result = _compute_amount(part) / _compute_amount(whole) * (100 if is_percent else 1)
-            yield _build(result, (part, whole), "/")
-
-
-def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
-    """Yield the change from one fact to another, where it has the sign that the clause states.
-
-    A signed number is the change itself, another one how large it is.
-    """
-    change = _compute_amount(two) - _compute_amount(one)
-    if change * sign < 0:
-        return
-    if value.kind is not Kind.PERCENT or one.value.kind is Kind.PERCENT:
-        yield Derived(
-            change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
-        )
-    elif _compute_amount(one):
-        share = change / _compute_amount(one)
-        program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {share:.4g}"
-        yield Derived(100 * (share if is_signed else abs(share)), (one, two), program)
 
 
 def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
@@ -155,8 +126,8 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
         if are_alike(one, two)
-        and _compute_amount(one)
-        and _compute_amount(two)
+        and compute_amount(one)
+        and compute_amount(two)
         and _is_change(stated, *put_in_order(one, two, binder.world))
     ]
     if len(fitting) == 1:
@@ -165,9 +136,9 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
 
 def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
     """Return whether a value is the difference of two facts, of a percentage the relative one."""
-    change = abs(_compute_amount(two) - _compute_amount(one))
+    change = abs(compute_amount(two) - compute_amount(one))
     if stated.mention.value.kind is Kind.PERCENT:
-        change = change / abs(_compute_amount(one)) * 100
+        change = change / abs(compute_amount(one)) * 100
     value = replace(stated.mention.value, number=abs(stated.mention.value.number))
     return is_hedged_number(value, stated.hedge, change)
 
@@ -176,25 +147,6 @@ def _read_header(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words of the header above a cell of the answer's table."""
     header = reading.get_header(stated).split()
     return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header]
-
-
-def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
-    return Derived(
-        result, tuple(facts), f" {sign} ".join(map(_show, facts[:_MAX_OPERANDS])) + f" = {result:.6g}"
-    )
-
-
-def _compute_amount(fact: Fact) -> float:
-    return fact.value.number * fact.factor
-
-
-def _show(fact: Fact) -> str:
-    return f"{fact.value.amount:g}"
-
-
-def are_alike(one: Fact, two: Fact) -> bool:
-    """Return whether two facts are amounts of one unit."""
-    return one.value.kind is two.value.kind and one.value.unit == two.value.unit
 
 
 def iter_pairs(
@@ -267,14 +219,6 @@ def _group_amounts(facts: Iterable[Fact], world: World) -> dict[FieldName, list[
         if fact.value.kind in NUMERIC and fact.path:
             columns.setdefault(world.get_field(fact), []).append(fact)
     return columns
-
-
-def is_total_row(facts: Sequence[Fact]) -> bool:
-    """Return whether a row sums the others up: `total 4148 9536.00`."""
-    return any(
-        fact.value.kind is Kind.TEXT and not _TOTAL_WORDS.isdisjoint(fact.value.text.split())
-        for fact in facts
-    )
 
 
 def _list_bound(reading: Reading) -> list[Fact]:

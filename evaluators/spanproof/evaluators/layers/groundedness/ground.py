@@ -25,13 +25,13 @@ from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.reading.agreement import Hedge, are_comparable, may_be_minor_units
+from spanproof.reading.agreement import Hedge, are_comparable
 from spanproof.reading.answer_sources import Context, SourceKind, gather
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
-from spanproof.reading.statements import is_subordinating
+from spanproof.reading.statements import is_polar_answer, is_subordinating
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
@@ -131,6 +131,7 @@ class _Grounder:
         self.printed = None
         spoken = [each for each in readings if each is not None]
         self.binder.stated = tuple(stated for each in spoken for stated in each.stated)
+        self.binder.is_task_polar |= is_polar_answer(answer)
         if not any(each.stated for each in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
@@ -222,8 +223,7 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        row = self.world.list_facts(self.world.get_row(fact.record))
-        if may_be_minor_units(stated.mention.value, fact, row):
+        if bind.may_mean_other(stated, fact, reading, self.world):
             reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact

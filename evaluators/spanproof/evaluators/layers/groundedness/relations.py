@@ -14,13 +14,14 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import bind
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
-from spanproof.evaluators.layers.groundedness.derive import are_alike, is_total_row, iter_pairs
+from spanproof.evaluators.layers.groundedness.derive import iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.agreement import rank_amount
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
+from spanproof.reading.operations import are_alike, is_total_row
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import find_rank

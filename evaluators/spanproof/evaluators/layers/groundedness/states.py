@@ -56,7 +56,9 @@ class StateBinder:
         self.flags: dict[tuple[str, ...], list[Fact]] = {}
         for fact in world.base.by_kind[Kind.BOOL]:
             if fact.path and world.is_output(fact) and fact.value.text in ("true", "false", "yes", "no"):
-                words = tuple(base_form(word) for word in split_name(fact.field) if word not in _HELPERS)
+                # Of the printed `is_prime(97)` the name.
+                name = fact.field.partition("(")[0]
+                words = tuple(base_form(word) for word in split_name(name) if word not in _HELPERS)
                 self.flags.setdefault(words, []).append(fact)
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
@@ -274,6 +276,8 @@ class StateBinder:
             if len({fact.value.number for fact in own}) != 1:
                 return None
             fact = own[-1]
+            if _is_supposed(reading, start):
+                return None
             negations = self._list_negations(reading, at)
             low, high = reading.get_clause(start)
             switches = [
@@ -296,7 +300,6 @@ class StateBinder:
                 and len(switches) <= 1
                 and self._is_said_of_flag(reading, at, length, switches, fact)
                 and self._is_own_subject(reading, start, rows)
-                and not _is_supposed(reading, start)
                 and not self._may_be_earlier(reading, at, fact)
             )
             if is_certain:

@@ -37,14 +37,14 @@ from spanproof.reading.statements import (
     is_state,
 )
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_forms_of, expand
 
 _FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ"])
 # What a value has to do with the next one: "20 minus the fee".
 _COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
 _NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
-_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down", "exact")
 _SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
 _HEDGE_REACH: Final = 4
@@ -137,8 +137,8 @@ def bind_names(
     for name in reading.names:
         if set(name.words) <= reading.covered:
             continue
-        if _get_common_field(name, binder) in state_fields:
-            # A state is bound by its own rules, or not at all.
+        if _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder):
+            # A state and a flag are bound by their own rules, or not at all.
             continue
         others = [other for other in reading.names if other is not name]
         is_alone = not others and not reading.bound
@@ -164,6 +164,13 @@ def bind_names(
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
             yield bind.make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
+
+
+def _is_of_flag(name: Named, binder: ValueBinder) -> bool:
+    """Return whether a name is the key of a flag, which says nothing without its value: `is_prime(97)`."""
+    base = binder.world.base
+    flags = {fact.field for fact in base.by_kind[Kind.BOOL]}
+    return any(base.texts[fact.source][slice(*fact.cell)] in flags for fact in name.facts)
 
 
 def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
@@ -289,7 +296,10 @@ def _is_read(
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
-    return _is_read_by_task(word, at, reading, binder) or (is_synonym and word.part in _NAMING_PARTS)
+    if _is_read_by_task(word, at, reading, binder):
+        return True
+    # "I charged $25" of an amount says what was done.
+    return is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
 
 
 def _is_read_by_task(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
@@ -338,6 +348,16 @@ def _collect_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozense
     return frozenset[str]().union(*(fact.words for fact in cells))
 
 
+def _is_counting_other(stated: Stated, reading: Reading) -> bool:
+    """Return whether nothing near a stated value says what its source counts: "180 rooms" of `price: 180`."""
+    fact = reading.by_stated.get(stated.start)
+    if fact is None:
+        return False
+    behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
+    counted = base_forms_of(" ".join(behind)) if behind else fact.words
+    return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
+
+
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
 
@@ -345,12 +365,19 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
+    superlatives = load_degrees("superlative")
+    others = {at for each in reading.stated if _is_counting_other(each, reading) for at in each.words}
     is_counted = any(
         other.head == at
-        and index in reading.covered
-        and other.relation in ("nummod", "amod", "det", "predet")
+        and index in reading.covered - others
+        and (other.relation in ("nummod", "det", "predet") or other.text.lower() in superlatives)
         for index, other in enumerate(reading.words)
     )
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
+    # "The median is 12" names a quantity, "the kettle costs 12" a thing.
+    head = reading.words[word.head]
+    is_copular = head.part == "AUX" or is_of(head, "carrier")
+    is_named = bool(binder.task_words) or any(fact.path for fact in reading.bound)
+    is_quantity = len(binder.world.numeric) > 1 or (is_copular and is_named)
+    return is_counted or (is_subject and not (has_amount and is_quantity))
