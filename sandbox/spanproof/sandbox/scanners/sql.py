@@ -573,7 +573,7 @@ def _list_file_names(copy: exp.Expr) -> list[str]:
     parts = [copy]
     if isinstance(copy, exp.Copy) and isinstance(copy.this, exp.Subquery):
         # What the query that is copied compares is no file.
-        parts = [one for one in copy.iter_expressions() if one is not copy.this]
+        parts = [one for one in copy.iter_expressions() if not isinstance(one, exp.Subquery)]
     names = [literal.name for part in parts for literal in part.find_all(exp.Literal) if literal.is_string]
     if isinstance(copy, exp.Attach):
         opened = copy.this.this if isinstance(copy.this, exp.Alias) else copy.this
