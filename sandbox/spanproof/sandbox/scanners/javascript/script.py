@@ -23,6 +23,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     Method,
     Object,
     find_value_origin,
+    is_folded,
     is_unknown,
     make_array_of_any_length,
     spread,
@@ -325,10 +326,29 @@ class Script(Reader):
                 self.store_entry(option, key, value)
             elif isinstance(option, Items):
                 self._store_item(option, key, value)
+                if key is None and self._names_symbol(target):
+                    self.add("exec.dynamic", target, "sets what a loop over an array gives")
             elif isinstance(option, Ref) and option.name == "process.env":
                 self._set_variable(key, target)
-            elif isinstance(option, Ref) and key is not None:
-                self.judge_attribute(option, key, value, target)
+            elif isinstance(option, Method) and option.name == "__proto__":
+                self.judge_replacement(Ref("__proto__"), key, target)
+            elif isinstance(option, Ref):
+                self.judge_replacement(option, key, target)
+                if key is not None:
+                    self.judge_attribute(option, key, value, target)
+
+    def judge_replacement(self, owner: Ref, key: str | None, node: Node) -> None:
+        """Report that a function is replaced which is read here as the one of the language."""
+        name = "" if owner.name in GLOBALS else owner.name
+        if is_folded(name, key):
+            shown = ".".join(part for part in (name, key) if part) or "a global name"
+            self.add("exec.dynamic", node, f"replaces {shown}, whose results are then not known")
+
+    def _names_symbol(self, target: Node) -> bool:
+        """Whether an entry is set under a symbol, as `a[Symbol.iterator] = …` does."""
+        index = target.child_by_field_name("index")
+        key = self.evaluate(index) if index is not None else UNKNOWN
+        return isinstance(key, Ref) and key.name.startswith("Symbol")
 
     def judge_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
         """Report where an attribute sends a library, for review."""
@@ -388,6 +408,8 @@ class Script(Reader):
     def _read_object_member(self, owner: Object, name: str, node: Node) -> Value:
         if owner.is_map:
             return Method(owner, name)
+        if name in {"__defineGetter__", "__proto__"}:
+            self.store_entry(owner, None, UNKNOWN)  # it may change any entry
         if name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
         is_inherited = not owner.spread and name not in owner.entries

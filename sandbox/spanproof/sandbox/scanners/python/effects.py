@@ -51,6 +51,7 @@ from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Called,
     Const,
+    Function,
     Items,
     Mapping,
     Path,
@@ -126,12 +127,18 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
     """Judge a call that reaches a host by itself: into the module of a service, or one that downloads."""
     if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
         return
-    parts = name.split(".")
-    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
-    options = [arguments.named.get(option) for option in REMOTE_OPTIONS]
-    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
-    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
+    options = [one for option, one in arguments.named.items() if option in REMOTE_OPTIONS]
+    if _is_remote(name) or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
+
+
+@lru_cache(maxsize=4096)
+def _is_remote(name: str) -> bool:
+    """Whether a function reaches a host by itself: one in the module of a service, or one that downloads."""
+    parts = name.split(".")
+    is_of_service = any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    downloads = parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
+    return "()" not in name and (is_of_service or downloads)
 
 
 _WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
@@ -209,6 +216,11 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call, as read."""
+    for value in arguments.all():
+        if isinstance(value, Ref) and value.name == "os.environ":
+            break
+    else:
+        return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
     )
@@ -524,14 +536,26 @@ def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
 
 
+# Variables that change which programs, libraries and modules are loaded.
+_LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?", re.DOTALL)
+
+
 def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     name = to_pieces(value)[0]
     if name is not None and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
-    if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
+    if name is not None and _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
         _judge_proxies(call, call.arguments.get(1, "value") or UNKNOWN)
+    return None
+
+
+def _judge_thread(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a function that starts itself in another process, whatever it is given: each does the same."""
+    is_itself = isinstance(value, Function) and any(frame.key == id(value.node) for frame in call.m.frames)
+    if is_itself and call.name.endswith("Process") and not call.m.uncertain:
+        call.add("resource.endless", "starts itself in more processes, each of which does the same")
     return None
 
 
@@ -572,7 +596,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": COMMON["none"],
+    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": _judge_thread,
     "dump": _judge_dump,
 }  # fmt: skip
 """What judges each kind of effect."""

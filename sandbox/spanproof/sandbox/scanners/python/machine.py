@@ -96,6 +96,8 @@ class Machine(Reader):
         self._unknown_paths: list[Value] = []
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
+        # Whether code that is not read gets an object that it can leave, as an `ExitStack` does.
+        self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
         self.conditions: Conditions | None = None
@@ -113,7 +115,9 @@ class Machine(Reader):
 
     def evaluate(self, node: ast.expr) -> Value:
         """Return the abstract value of an expression."""
-        self.count_step()
+        self.steps += 1
+        if self.steps > self._next_check:
+            self.check_time()
         evaluator = self.tables.expressions.get(node.__class__)
         return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
 

@@ -79,7 +79,7 @@ def _model_getattribute(m: Machine, function: Ref, arguments: Arguments, node: a
 
 def _model_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, name, value = arguments.get(0), read_constant_text(arguments.get(1)), arguments.get(2)
-    if owner is not None and name is not None and value is not None:
+    if owner is not None and value is not None:
         attributes.store_attribute(m, owner, name, value, node)
     return Const(None)
 
@@ -110,7 +110,7 @@ def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
     if isinstance(owner, Ref):
         return Ref(f"{owner.name}.__dict__", CALLABLE)
     if isinstance(owner, Instance | Klass):
-        return Mapping(dict(owner.attributes))
+        return attributes.read_namespace(owner)
     return None
 
 

@@ -79,15 +79,21 @@ def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
 
 
 def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
+    prefix = "" if isinstance(node, ast.With) else "a"
+    entered: list[tuple[Value, ast.expr]] = []
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
-        name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
-        method = attributes.find_member(m, value, name, manager.context_expr)
+        entered.append((value, manager.context_expr))
+        method = attributes.find_member(m, value, f"__{prefix}enter__", manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
     m.execute(node.body)
+    for value, expression in reversed(entered):
+        method = attributes.find_member(m, value, f"__{prefix}exit__", expression)
+        if method is not None:
+            m.call(method, Arguments([UNKNOWN, UNKNOWN, UNKNOWN]), expression)
     # A manager may swallow what is raised (`contextlib.suppress`), at any place in the block.
     return None
 

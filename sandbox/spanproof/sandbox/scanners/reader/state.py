@@ -54,6 +54,8 @@ T = TypeVar("T")
 # Steps between two checks of the clock; one step may fold a text of many characters.
 _CHECK_EVERY: Final = 64
 
+# Kinds of values that are no functions and hold none.
+_DATA: Final = frozenset({Const, Text, Path, Unknown})
 # Values that are looked at for functions; what holds more is taken to hold one.
 _MOST_HELD: Final = 20_000
 
@@ -217,11 +219,21 @@ class Reader(Reporter):
         """Count one node more; some steps check the time, which may end the scan."""
         self.steps += 1
         if self.steps > self._next_check:
-            self._next_check = self.steps + _CHECK_EVERY
-            self.context.check_time()
+            self.check_time()
+
+    def check_time(self) -> None:
+        """Check the time now, and again after some steps.
+
+        Raises:
+            OutOfTime: the deadline has passed.
+        """
+        self._next_check = self.steps + _CHECK_EVERY
+        self.context.check_time()
 
     def reaches_outside(self, value: Value) -> bool:
         """Whether a value is, or holds, a function or a module that reaches outside."""
+        if value.__class__ in _DATA:
+            return False
         for seen, one in enumerate(walk_parts(value)):
             called = one.called if isinstance(one, Partial) else one
             name = called.name if isinstance(called, Ref) else "()"
@@ -251,11 +263,18 @@ class Reader(Reporter):
         table[key] = value
         self.changes += 1
 
+    def store_in_any(self, table: dict[Any, Value], value: Value) -> None:
+        """Put a value into a table under one of its keys, of which it is not known which."""
+        for key, held in list(table.items()):
+            self.store(table, key, join(held, value))
+
     def store_anywhere(self, owner: Mapping, value: Value) -> None:
         """Put a value under a key that is not known: under any of those there are, or another one."""
         if not any(covers_all(one, value) for one in owner.rest):
             owner.rest.append(value)
             self.changes += 1
+        if owner.is_of_object:
+            self.store_in_any(owner.entries, value)
         if self.frames or self.uncertain:
             self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
 

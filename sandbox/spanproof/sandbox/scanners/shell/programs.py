@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final
 
 from tree_sitter import Node
@@ -225,20 +225,57 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
     if not rest:
         return stdin
     if program in {"xargs", "parallel"}:
-        rest = _add_input(rest, arguments, stdin)
+        options = arguments[: len(arguments) - len(rest)]
+        mark = _find_mark(options) if program == "xargs" else None
+        rest = _add_input(rest, options, mark, stdin)
     return run(shell, rest, stdin, node)
 
 
 # What `xargs` and `parallel` replace by what they read.
 _MARKS: Final = frozenset({"{}", "{.}", "%"})
+# Options of `xargs` that leave its mark alone, with their values: with any other, input may be added.
+_BESIDE_MARK: Final = re.compile(r"-[0rt]+|-P\d+|--(?:null|no-run-if-empty|verbose)|-a.+", re.DOTALL)
 
 
-def _add_input(command: list[Words], arguments: list[Words], stdin: Stream) -> list[Words]:
+def _add_input(command: list[Words], options: list[Words], mark: str | None, stdin: Stream) -> list[Words]:
     """Return the command that `xargs` runs: what it reads takes the place of a mark, or is added."""
     added = tuple(one for pieces in stdin.words for one in _split_into_words(pieces)) or HOLE
-    if any(read_known_text(one) in _MARKS for one in arguments):
+    if mark is not None:
+        return [_put_in_place(one, mark, added) for one in command]
+    if any(read_known_text(one) in _MARKS for one in (*options, *command)):
         return [added if read_known_text(one) in _MARKS else one for one in command]
     return [*command, added]
+
+
+def _find_mark(options: list[Words]) -> str | None:
+    """Return the mark in whose place alone `xargs` puts what it reads; None where it is not sure."""
+    mark = None
+    texts = iter([read_known_text(one) or "" for one in options])
+    for text in texts:
+        if text.startswith("-I"):
+            mark = text[2:] or next(texts, "")
+        elif text in {"-a", "-P"}:
+            next(texts, None)
+        elif not _BESIDE_MARK.fullmatch(text):
+            return None
+    return mark or None
+
+
+def _put_in_place(word: Words, mark: str, added: Words) -> Words:
+    """Return a word of a command with what is read in the place of each mark in it."""
+    texts: list[Pieces] = []
+    for pieces in word:
+        for read in added:
+            parts = [_replace_mark(piece, mark, read) for piece in pieces]
+            texts.append(merge_pieces([*chain.from_iterable(parts)]))
+    return limit_texts(texts, MAX_ALTERNATIVES)
+
+
+def _replace_mark(piece: str | None, mark: str, read: Pieces) -> Pieces:
+    if piece is None:
+        return (None,)
+    parts = piece.split(mark)
+    return (parts[0], *(one for part in parts[1:] for one in (*read, part)))
 
 
 def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -333,12 +370,7 @@ def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Str
 def _judge_git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, _ = split_options(arguments, "Cc")
     verb = read_known_text(operands[0]) if operands else None
-    settings = find_option_values(arguments[: _find_argument(arguments, verb)], {"-c", "--config-env"})
-    if verb == "config" and len(operands) > 2:
-        settings.append(join_words([operands[-2], (("=",),), operands[-1]]))
-    if verb == "clone":
-        settings += find_option_values(arguments, {"-c", "--config"})
-    for setting in settings:
+    for setting in _list_git_settings(verb, arguments, operands):
         _judge_git_setting(shell, setting, node)
     texts = [read_known_text(one) or "" for one in arguments]
     if verb == "submodule" and "foreach" in texts:
@@ -352,17 +384,34 @@ def _judge_git(shell: Shell, program: str, arguments: list[Words], stdin: Stream
         if any((pieces[0] or "").startswith("ext::") for pieces in one):
             shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
         shell.judge_literals(one, program, node)
-    if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"}:
-        urls = [
-            one
-            for one in operands[1:]
-            if "://" in (read_known_text(one) or "") or "@" in (read_known_text(one) or "")
-        ]
-        for url in urls:
-            network.judge_url(shell, url, "git", node)
-        if not urls and verb in {"fetch", "pull", "push", "clone"}:
-            shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
+    _judge_git_addresses(shell, verb, operands[1:], node)
     return UNKNOWN_STREAM
+
+
+# Verbs of git that may name an address, and those that reach a host in any case.
+_ADDRESSED: Final = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"})
+_REACHING: Final = frozenset({"fetch", "pull", "push", "clone"})
+
+
+def _judge_git_addresses(shell: Shell, verb: str | None, operands: Sequence[Words], node: Node) -> None:
+    if verb not in _ADDRESSED:
+        return
+    texts = [read_known_text(one) or "" for one in operands]
+    urls = [one for one, text in zip(operands, texts, strict=True) if "://" in text or "@" in text]
+    for url in urls:
+        network.judge_url(shell, url, "git", node)
+    if not urls and verb in _REACHING:
+        shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
+
+
+def _list_git_settings(verb: str | None, arguments: list[Words], operands: Sequence[Words]) -> list[Words]:
+    """Return the settings that a command of git makes, each as `name=value`."""
+    settings = find_option_values(arguments[: _find_argument(arguments, verb)], {"-c", "--config-env"})
+    if verb == "config" and len(operands) > 2:
+        settings.append(join_words([operands[-2], (("=",),), operands[-1]]))
+    if verb == "clone":
+        settings += find_option_values(arguments, {"-c", "--config"})
+    return settings
 
 
 def _find_argument(arguments: list[Words], verb: str | None) -> int:
