@@ -33,10 +33,12 @@ class Asset:
 
     @cached_property
     def etag(self) -> str:
+        """Return the name of this version of the file."""
         return f'"{sha256(self.body).hexdigest()[:16]}"'
 
     @cached_property
     def gzipped(self) -> bytes:
+        """Return the file as it is sent to a browser that takes gzip."""
         return gzip.compress(self.body, mtime=0)
 
     def build_response(self, request: Request) -> Response:

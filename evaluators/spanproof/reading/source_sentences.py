@@ -7,7 +7,7 @@ documents have none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,6 +34,16 @@ class SourceSentence:
     order: tuple[str, ...]
     numbers: frozenset[str]
     negations: int
+
+    def has_in_order(self, words: Sequence[str]) -> bool:
+        """Return whether words are in this order: in another one subject and object may change places."""
+        at = 0
+        for word in words:
+            try:
+                at = self.order.index(word, at) + 1
+            except ValueError:
+                return False
+        return True
 
 
 def list_digits(text: str) -> frozenset[str]:

@@ -53,7 +53,7 @@ class ProseIndex:
             has_all = content <= sentence.words and numbers <= sentence.numbers
             text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
             has_all = has_all and all(stated.text.strip() in text for stated in reading.stated)
-            if has_all and negations == sentence.negations and _keeps_order(words, sentence.order):
+            if has_all and negations == sentence.negations and sentence.has_in_order(words):
                 output = sentence.source if sentence.source < self._world.outputs else None
                 return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
         return None
@@ -75,7 +75,7 @@ class ProseIndex:
         alike = [
             sentence
             for sentence in self._sentences
-            if sentence.negations == negations and _keeps_order(words, sentence.order)
+            if sentence.negations == negations and sentence.has_in_order(words)
         ]
         if len(words) < _FEWEST_WORDS_BESIDE or len(alike) != 1:
             return None
@@ -140,14 +140,3 @@ _PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "a
 def _list_content(text: str) -> frozenset[str]:
     """Return the words of a text that say something."""
     return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())
-
-
-def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:
-    """Return whether words are in the order of a source: in another, subject and object may be exchanged."""
-    at = 0
-    for word in words:
-        try:
-            at = order.index(word, at) + 1
-        except ValueError:
-            return False
-    return True
