@@ -440,3 +440,43 @@ def extract_name_words(path: tuple[str, ...]) -> frozenset[str]:
     """Return the base forms of a path's names, without units: an answer says them with the value."""
     words = frozenset[str]().union(*map(base_forms_of, path[-3:]))
     return frozenset(word for word in words if not is_unit_word(word)) or words
+
+
+# Fields whose values are the names of columns, and of no row.
+_HEADINGS = frozenset(("columns", "fields", "header", "headers", "schema"))
+# Parts of a field's name by which its values are no facts: `may_contain`.
+_POSSIBLE = frozenset(("may", "might", "could", "possible", "potential"))
+# Words of a source's sentence by which it says what is not so.
+_SUPPOSING = frozenset(("would", "could", "should", "might", "may", "unless", "not", "never"))
+
+
+def is_heading(fact: Fact) -> bool:
+    """Return whether a fact names a column: it heads one, or is of a list of their names."""
+    return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
+
+
+def list_name_words(fact: Fact) -> frozenset[str]:
+    """Return the words of a text cell, or those of an identifier with the identifier itself."""
+    text = fact.value.text
+    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
+
+
+def is_bare_number(fact: Fact, text: str) -> bool:
+    """Return whether a fact without a name is a plain number, alone on its line of a source."""
+    if fact.value.kind is not Kind.NUMBER:
+        return False
+    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
+    return not f"{before}{behind}".strip()
+
+
+def list_supposing(fact: Fact) -> frozenset[str]:
+    """Return the words of a fact's field or sentence by which it may be otherwise: "would remove 5"."""
+    if fact.sentence is None:
+        # The lone `may` is a month.
+        return _POSSIBLE.intersection(split_name(fact.field)[:-1])
+    return _SUPPOSING.intersection(fact.sentence.text.replace("May", "").lower().split())
+
+
+def is_possible(fact: Fact) -> bool:
+    """Return whether the name of a fact's field says only what may be."""
+    return fact.sentence is None and bool(list_supposing(fact))

@@ -62,7 +62,7 @@ def test_the_interpreter_of_the_next_program_is_started_ahead(sandbox: Sandbox, 
 
 
 SAME = [
-    ("bash", "listed=$(env); sort <<< \"$listed\"; ls -A /box/code /box/work; echo \"$-|$#|${!-unset}|$_|$0|$SECONDS|$SHLVL\"; declare -F; trap; shopt; set -o"),
+    ("bash", "listed=$(env); sort <<< \"$listed\"; ls -A /box/code /box/work; echo \"$-|$#|${!-unset}|$_|$0|$SHLVL\"; declare -F; trap; shopt; set -o"),
     ("bash", "ls /proc/self/fd; ulimit -a; hash; jobs; cat; exit 3"),
     ("bash", "if then"),
     ("bash", "no-such-program"),
@@ -90,6 +90,14 @@ def test_a_program_sees_the_same_and_ends_the_same_as_without() -> None:
                 second = run(warm, language, source, stdin=b"in")
                 for name in ("failure_class", "exit_code", "stdout", "stderr", "raised", "attempts", "files"):
                     assert getattr(first, name) == getattr(second, name), (name, source)
+
+
+def test_a_shell_that_waited_counts_its_seconds_from_the_programs_start(sandbox: Sandbox) -> None:
+    await_warm(sandbox, "bash")
+    time.sleep(3.0)  # what a shell would count that counts from its own start
+    requested = time.monotonic()
+    counted = int(run(sandbox, "bash", "echo $SECONDS").stdout)
+    assert counted <= time.monotonic() - requested + 1.0  # bash counts the turns of the clock's second
 
 
 CHANCE = {

@@ -18,12 +18,10 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import (
-    Hedge,
     are_comparable,
     are_of_one_shape,
     choose_printed,
     is_agreeing,
-    may_be_minor_units,
 )
 from spanproof.reading.field_units import name_minor_unit
 from spanproof.reading.lexicon import is_of, load_texts
@@ -44,11 +42,6 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
-# A word so near before a value says how it is meant; "at least 12" may be 12.
-_LIMIT_REACH = 3
-# Words of a source's sentence by which it says what is not so.
-_SUPPOSING = frozenset(("would", "could", "should", "might", "may", "unless", "not", "never"))
-_INCLUSIVE = frozenset(("least", "most", "plus"))
 _SCORING = frozenset(("to", "-", "–", ":"))
 # A change is from the earlier value to the later one.
 _EARLIER, _LATER = load_texts("earlier"), load_texts("later")
@@ -307,7 +300,7 @@ class ValueBinder:
             if any(world.base.records[each].source == fact.source for each in named):
                 return False
         is_lone = len(world.list_siblings(row)) == 1 or all(
-            fact.value == other.value for other in self._list_column(fact)
+            fact.value == other.value for other in self.list_column(fact)
         )
         return is_lone and (not subjects or self._is_about(fact, stated, reading))
 
@@ -316,7 +309,8 @@ class ValueBinder:
         near = next(self.iter_context(stated, reading))
         return not near.isdisjoint(self.world.words_of(fact) - STOP)
 
-    def _list_column(self, fact: Fact) -> list[Fact]:
+    def list_column(self, fact: Fact) -> list[Fact]:
+        """Return the facts of a fact's field in all rows of its table."""
         name = self.world.get_field(fact)
         return [
             other
@@ -461,24 +455,6 @@ class ValueBinder:
 
 def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.role is not Role.HEADER]
-
-
-def may_mean_other(stated: Stated, fact: Fact, reading: Reading, world: World) -> bool:
-    """Return whether a fact has the value and may not bear out what is said with it.
-
-    Such are an amount that may count cents, "more than 12" of 12, "5 of 5" of one 5, and "removed 5" of a
-    source's "would remove 5".
-    """
-    value, first = stated.mention.value, stated.words[0]
-    texts = [word.text.lower() for word in reading.words]
-    before = texts[max(0, first - _LIMIT_REACH) : first]
-    is_same = value.number == fact.value.number * fact.factor
-    is_limit = stated.hedge in (Hedge.OVER, Hedge.UNDER) and is_same and _INCLUSIVE.isdisjoint(before)
-    is_of_itself = "of" in before and any(other is fact for other in reading.by_stated.values())
-    supposing = _SUPPOSING.intersection(fact.sentence.text.lower().split()) if fact.sentence else set()
-    is_supposed = bool(supposing) and supposing.isdisjoint(texts)
-    row = world.list_facts(world.get_row(fact.record))
-    return is_limit or is_of_itself or is_supposed or may_be_minor_units(value, fact, row)
 
 
 def is_precise(stated: Stated) -> bool:

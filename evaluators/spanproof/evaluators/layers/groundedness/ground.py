@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
+from spanproof.evaluators.layers.groundedness.doubts import may_mean_other
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
@@ -223,7 +224,7 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        if bind.may_mean_other(stated, fact, reading, self.world):
+        if may_mean_other(stated, fact, reading, self.world):
             reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact

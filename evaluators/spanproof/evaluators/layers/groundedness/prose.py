@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_words
-from spanproof.reading.records import Fact, Role
+from spanproof.reading.records import Fact, Role, is_possible
 from spanproof.reading.source_sentences import (
     FEWEST_WORDS,
     SourceSentence,
@@ -118,7 +118,8 @@ class ProseIndex:
         printed = _list_content(texts[-1])
         names = frozenset[str]().union(*(fact.words for fact in world.base.facts if fact.source == source))
         cells = [fact for fact in world.base.facts if fact.source == source and fact.role is Role.CELL]
-        if len(cells) > 1 and any(word.part == "VERB" and not is_of(word, "carrier") for word in words):
+        has_doing = any(word.part == "VERB" and not is_of(word, "carrier") for word in words)
+        if (len(cells) > 1 and has_doing) or any(map(is_possible, cells)):
             return None  # whose doing it is of several things: "Tom sent it to Mia"
         extra = {
             word for word in said - printed if word not in task_words and word not in load_words("carrier")

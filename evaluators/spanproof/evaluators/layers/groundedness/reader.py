@@ -11,12 +11,12 @@ from datetime import date
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.world import World, is_heading
+from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.agreement import Hedge
 from spanproof.reading.dates import with_relatives
 from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.records import Fact
+from spanproof.reading.records import Fact, is_heading
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
 from spanproof.reading.statements import counts_nothing, list_clause_starts, read_abbreviation, read_hedge
 from spanproof.reading.values import Kind, Mention

@@ -487,9 +487,8 @@ def _count_state(
 def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
     """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
     world = binder.world
-    behind = _list_behind(stated, reading)
     number = stated.mention.value.number
-    forms = frozenset(word.form for word in behind)
+    forms = frozenset(word.form for word in _list_behind(stated, reading) if word.text[:1].isalpha())
     previous = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
     for group, members in sorted(world.base.groups.items(), reverse=True):
         facts = [fact for row in members[:1] for fact in world.list_facts(row)]
@@ -497,7 +496,8 @@ def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Count
             continue
         names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
         names |= binder.task_words | world.words_of(facts[0])
+        counted = forms.difference(*(world.words_of(fact) for fact in facts if fact.value.kind in NUMERIC))
         is_whole = previous in _DEFINITE and number >= _FEWEST_OF_TABLE
-        if is_whole or not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
+        if is_whole or not counted.isdisjoint(names) or not expand(counted).isdisjoint(expand(names)):
             return Counted(tuple(facts), (), f"{len(members)} rows")
     return None

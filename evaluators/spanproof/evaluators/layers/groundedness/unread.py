@@ -26,7 +26,7 @@ from spanproof.reading.lexicon import (
     load_words,
     names_mean,
 )
-from spanproof.reading.records import Fact, Role
+from spanproof.reading.records import Fact, Role, is_possible
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import (
     are_tying,
@@ -137,7 +137,8 @@ def bind_names(
     for name in reading.names:
         if set(name.words) <= reading.covered:
             continue
-        if _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder):
+        is_of_state = _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder)
+        if is_of_state or all(map(is_possible, name.facts)):
             continue  # a state and a flag are bound by their own rules, or not at all
         others = [other for other in reading.names if other is not name]
         is_alone = not others and not reading.bound
@@ -295,6 +296,8 @@ def _is_read(
         return True
     if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
         return True
+    if is_of(word, "mean") and any(len(binder.list_column(fact)) > 1 for fact in reading.bound):
+        return False  # one value of a column is no mean of it
     # "I charged $25" of an amount says what was done.
     is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
     return is_naming or _is_read_by_task(word, at, reading, binder)

@@ -21,7 +21,7 @@ from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
 from spanproof.reading.field_units import FieldUnit, apply_unit
 from spanproof.reading.printed_literals import find_printed_unit
-from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.records import Fact, FactBase, Role, is_bare_number, is_heading, list_name_words
 from spanproof.reading.sql_facts import list_result_columns
 from spanproof.reading.text_search import FactIndex, has_word, read_words_beside
 from spanproof.reading.value_search import ValueIndex
@@ -30,8 +30,6 @@ from spanproof.reading.words import STOP, base_forms_of
 
 _TEXTUAL: Final = (Kind.TEXT, Kind.ID)
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
-# Fields whose values are the names of columns, and of no row.
-_HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
 """Outputs without content: what smolagents writes above a step's prints, and what an empty call gives."""
 # An output with more numbers is a page or a log, of which two make any figure.
@@ -43,17 +41,6 @@ _MOST_OF_PROMPT: Final = 8
 # One word beside a number, such as "total", says little of what it is an example of.
 _FEWEST_SHARED: Final = 2
 FieldName = tuple[str, ...]
-
-
-def is_heading(fact: Fact) -> bool:
-    """Return whether a fact names a column: it heads one, or is of a list of their names."""
-    return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
-
-
-def _list_name_words(fact: Fact) -> frozenset[str]:
-    """Return the words of a text cell, or those of an identifier with the identifier itself."""
-    text = fact.value.text
-    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
 
 
 @dataclass
@@ -141,7 +128,7 @@ class World:
         if rows is None:
             found: dict[int, list[Fact]] = defaultdict(list)
             for fact in self._named.iter_with(word) if word not in STOP else ():
-                if word in _list_name_words(fact):
+                if word in list_name_words(fact):
                     found[self.get_row(fact.record)].append(fact)
             rows = self._rows_of_words[word] = dict(found)
         return rows
@@ -295,7 +282,7 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     columns = [list_result_columns(source.text, source.arguments) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
     unnamed = [fact for fact in base.facts if not fact.path and fact.source < outputs]
-    bare = [fact for fact in unnamed if _is_bare(fact, base.texts[fact.source])]
+    bare = [fact for fact in unnamed if is_bare_number(fact, base.texts[fact.source])]
     if bare:
         # Of several numbers it is not clear which of them the code names.
         is_clear = len({fact.value.number for fact in bare}) == 1
@@ -309,14 +296,6 @@ def _detach(fact: Fact, unit: FieldUnit | None) -> Fact:
     """Return a number alone on its line, which no words are about, with the unit that code gives it."""
     value = fact.value if unit is None else apply_unit(fact.value, unit)
     return replace(fact, sentence=None, value=value)
-
-
-def _is_bare(fact: Fact, text: str) -> bool:
-    """Return whether a fact without a name is a plain number, alone on its line."""
-    if fact.value.kind is not Kind.NUMBER:
-        return False
-    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
-    return not f"{before}{behind}".strip()
 
 
 # Statements of SQL and methods of HTTP that change what was read before.

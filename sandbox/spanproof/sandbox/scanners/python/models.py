@@ -306,9 +306,8 @@ def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: as
     if method == "open":
         return m.call(Ref("open"), Arguments([owner, *arguments.positional], arguments.named), node)
     if method in {"rename", "replace", "symlink_to", "hardlink_to", "link_to"}:
-        target = arguments.get(0, "target")
         m.context.own_files.forget(None)
-        if target is not None:
+        if (target := arguments.get(0, "target")) is not None:
             reads = method in {"symlink_to", "hardlink_to"}
             m.judge_path(Action.READ if reads else Action.WRITE, target, who, node)
         return target

@@ -388,8 +388,11 @@ def _follow_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     stream = stdin
+    directories, before = shell.state.directories, list(shell.state.directories)
     for child in node.named_children:
         stream = shell.run(child, stream)
+    # Each part has a directory of its own; one outside is kept, for `lastpipe` keeps that of the last part.
+    directories[:] = [one for one in directories if one in before or one[:1] in ("/", "~", "")]
     return stream
 
 

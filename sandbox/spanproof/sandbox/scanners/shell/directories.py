@@ -1,8 +1,8 @@
 """The directories that a script changes to: `cd` and its kin.
 
-In: a command that changes the directory. Out: in the state, the directories outside the work directory that
+In: a command that changes the directory. Out: in the state, the directories besides the work directory that
 relative paths may begin at. A `cd` may fail, or be undone, so that paths are judged from the work directory
-as well, always: `cd a/b; cat ../../x` reads a file outside where `a/b` is not there.
+as well, always: `cd a/b; cat ../../x` reads a file outside where `a/b` is not there. That is reviewed.
 """
 
 # ruff: noqa: ARG001 - handlers of one table share one signature
@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.shell.state import NOTHING, Stream, Words, read_known_text
+from spanproof.sandbox.scanners.shell.state import NOTHING, UNKNOWN_DIRECTORY, Stream, Words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
 # Directories that are kept of a script.
@@ -41,11 +41,13 @@ def leave_directory(shell: Shell, program: str, arguments: list[Words], stdin: S
 
 
 def _enter(directories: list[str], target: str | None) -> None:
-    if target is None or target == "-":
-        return
-    entered = [posixpath.normpath(posixpath.join(one, target)) for one in ("", *directories)]
-    outside = [one for one in entered if one.startswith(("/", "~")) and one not in directories]
-    directories += outside[: max(0, _MOST - len(directories))]
+    """Note where the script may be: outside, below the work directory, or anywhere."""
+    entered = [UNKNOWN_DIRECTORY]
+    if target is not None and target != "-":
+        known = [one for one in directories if one != UNKNOWN_DIRECTORY]
+        entered = [posixpath.normpath(posixpath.join(one, target)) for one in ("", *known)]
+    new = [one for one in dict.fromkeys(entered) if one[:1] != "." and one not in directories]
+    directories += new[: max(0, _MOST - len(directories))]
 
 
 HANDLERS: Final[dict[str, Handler]] = {

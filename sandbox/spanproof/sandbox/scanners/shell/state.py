@@ -39,6 +39,8 @@ class Stream(NamedTuple):
 
 NOTHING: Final = Stream(EMPTY)
 UNKNOWN_STREAM: Final = Stream()
+UNKNOWN_DIRECTORY: Final = ""
+"""Among the directories of a script: any."""
 
 
 class ScriptReader(Protocol):

@@ -27,6 +27,7 @@ from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
     NOTHING,
+    UNKNOWN_DIRECTORY,
     UNKNOWN_STREAM,
     Call,
     Function,
@@ -254,10 +255,18 @@ class Shell(Reporter):
         return None if path is None else self.context.own_files.find_text(path)
 
     def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
-        """Judge a path from the work directory, and from each other one that it may begin at."""
-        for begun in _begin_at(self.state.directories, pieces):
-            if self.crossed(self.context.boundary.path(action, begun), who, node):
-                return
+        """Judge a path from the work directory, and from each other one that it may begin at.
+
+        What is outside only from the work directory is reviewed: there it begins where a `cd` has failed.
+        """
+        begun = _begin_at(self.state.directories, pieces)
+        first, *others = [self.context.boundary.path(action, one) for one in begun]
+        may_stay = UNKNOWN_DIRECTORY in self.state.directories or None in others
+        if first is not None and may_stay and _is_climbing(pieces):
+            self.add("file.dynamic", node, f"{who}: {first.message} where a `cd` before it fails")
+            first = None
+        crossing = next((each for each in (first, *others) if each is not None), None)
+        self.crossed(crossing, who, node)
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
         """Read the command substitutions in a text that the shell expands once more."""
@@ -406,7 +415,13 @@ def _begin_at(directories: list[str], pieces: Pieces) -> list[Pieces]:
     head = pieces[0]
     if head is None or head.startswith(("/", "~")) or "://" in head:
         return [pieces]
-    return [pieces, *((posixpath.join(directory, head), *pieces[1:]) for directory in directories)]
+    known = [directory for directory in directories if directory != UNKNOWN_DIRECTORY]
+    return [pieces, *((posixpath.join(directory, head), *pieces[1:]) for directory in known)]
+
+
+def _is_climbing(pieces: Pieces) -> bool:
+    """Whether a path leads above the directory that it begins at."""
+    return pieces[0] is not None and posixpath.normpath(pieces[0]).startswith("..")
 
 
 def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
