@@ -28,6 +28,7 @@ from spanproof.sandbox.scanners.sql_connections import (
     find_rule_for,
     is_held,
 )
+from spanproof.sandbox.scanners.sql_growth import get_function_name, judge_recursion, judge_series
 from spanproof.sandbox.scanners.sql_own import NOTHING_OWN, Own
 from spanproof.sandbox.scanners.sql_parser import (
     TooSlow,
@@ -368,51 +369,13 @@ def _judge_reach(context: Context, source: Source, nodes: list[exp.Expr]) -> Non
     from sqlglot import exp
 
     statement = nodes[0]
-    _judge_recursion(context, nodes)
-    _judge_series(context, nodes)
+    judge_recursion(context, nodes)
+    judge_series(context, nodes)
     _judge_files(context, source, nodes)
     _judge_functions(context, source, nodes)
     _judge_attach(context, nodes)
     if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
         _judge_literals(context, statement.sql())
-
-
-# Functions that make rows or text by a number, and the number that no database makes in its time.
-_REPEATING: Final = frozenset({"generate_series", "range", "repeat", "replicate", "sequence"})
-_MOST_ROWS: Final = 1_000_000_000
-
-
-def _judge_recursion(context: Context, nodes: list[exp.Expr]) -> None:
-    """Judge a recursion without a condition that ends it."""
-    from sqlglot import exp
-
-    for union in [node for node in nodes if isinstance(node, exp.Union)]:
-        step, cte = union.expression, union.parent
-        is_recursive = isinstance(cte, exp.CTE) and any(
-            table.name == cte.alias for table in step.find_all(exp.Table)
-        )
-        ends = any(step.args.get(key) for key in ("where", "joins", "limit", "having", "qualify"))
-        if is_recursive and not ends and nodes[0].args.get("limit") is None:
-            context.add("sql.resource.endless", START, "a recursive query has no condition that ends it")
-
-
-def _judge_series(context: Context, nodes: list[exp.Expr]) -> None:
-    """Judge series of more rows, and texts of more parts, than a database holds."""
-    from sqlglot import exp
-
-    for function in [node for node in nodes if isinstance(node, exp.Func)]:
-        name = _get_function_name(function)
-        if name not in _REPEATING:
-            continue
-        numbers = [one.name for one in function.find_all(exp.Literal) if not one.is_string]
-        if any(one.isdigit() and int(one) > _MOST_ROWS for one in numbers):
-            context.add("sql.resource.endless", START, f"{name} makes more than a database holds")
-
-
-def _get_function_name(function: exp.Func) -> str:
-    from sqlglot import exp
-
-    return (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
 
 
 def _find_verb(statement: exp.Expr) -> str:
@@ -507,7 +470,7 @@ def _judge_functions(context: Context, source: Source, nodes: list[exp.Expr]) ->
     from sqlglot import exp
 
     for function in [node for node in nodes if isinstance(node, exp.Func)]:
-        name = _get_function_name(function)
+        name = get_function_name(function)
         if name in _READING_FUNCTIONS or isinstance(function, exp.ReadCSV):
             _judge_readers_paths(context, function)
         elif name in _OUTSIDE_FUNCTIONS:

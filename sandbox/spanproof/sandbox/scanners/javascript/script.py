@@ -200,7 +200,7 @@ class Script(Reader):
         inner.scope = Scope(self.scope)
         # A function that is made from text is called without an object: its `this` is the global one.
         inner.scope.names["this"] = Ref("globalThis")
-        whole = Frame("source", 0)
+        whole = Frame("source", 0, 0)
         inner.frames.append(whole)
         inner.read(source)
         # Other values hang on the tree of the text they came from.

@@ -175,7 +175,8 @@ def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
     for part in parts:
         text = to_pieces(part)
         taint |= collect_taint(part)
-        if text[0] is not None and text[0].startswith("/"):
+        starts_anew = (text[0] or "").startswith("/") or "place" in collect_taint(part)
+        if starts_anew:
             pieces = list(text)
             continue
         separate = bool(pieces) and pieces != [""] and not (pieces[-1] or "").endswith("/")

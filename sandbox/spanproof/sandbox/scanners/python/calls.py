@@ -317,8 +317,18 @@ def _derive_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
     if module in _NAME_MODULES and not carried:
         # `random.choice`, `numpy.array`: what holds paths gives paths.
         paths = _collect_paths([*arguments.all(), *([function.owner] if function.owner is not None else [])])
-        return Items([join_all(paths)], "list", more=True) if paths else Ref(f"{name}()", NAME)
+        if not paths:
+            return Ref(f"{name}()", NAME)
+        return join_all(paths) if _is_choice(name, arguments) else Items([join_all(paths)], "list", more=True)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
+
+
+def _is_choice(name: str, arguments: Arguments) -> bool:
+    """Whether a call gives one of the texts in a list."""
+    given = arguments.all()
+    held = given[0].items if len(given) == 1 and isinstance(given[0], Items) else []
+    are_texts = all(isinstance(one, Const | Text | Path | Unknown | OneOf) for one in held)
+    return name.endswith(".choice") and bool(held) and are_texts
 
 
 def _collect_paths(values: list[Value]) -> list[Value]:
@@ -327,7 +337,7 @@ def _collect_paths(values: list[Value]) -> list[Value]:
     for seen, one in enumerate(part for value in values for part in walk_parts(value)):
         if seen == MAX_ITEMS:
             return [UNKNOWN]
-        if isinstance(one, Text | Path | Const):
+        if isinstance(one, Text | Path | Const) or "place" in one.taint:
             texts.append(one)
     return texts if not all(is_plain(text) for text in texts) else []
 

@@ -19,8 +19,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
-from spanproof.sandbox.scanners.python import databases, payloads
-from spanproof.sandbox.scanners.python.growth import is_too_large
+from spanproof.sandbox.scanners.python import databases, payloads, resources
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
     BUILTINS,
@@ -51,9 +50,9 @@ from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Called,
     Const,
-    Function,
     Items,
     Mapping,
+    OneOf,
     Path,
     Ref,
     Text,
@@ -63,6 +62,7 @@ from spanproof.sandbox.scanners.reader.values import (
     join_all,
     list_options,
     to_pieces,
+    walk_parts,
 )
 from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.words import split_words
@@ -319,6 +319,10 @@ def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_load(call: Call[Machine], value: Value) -> Value | None:
+    if isinstance(value, Items):
+        for one in _list_items(value):
+            _judge_load(call, one)
+        return Ref(f"{call.name}()", FILE)
     head = to_pieces(value)[0]
     if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
         pass  # the data itself, as read_json and read_html take it
@@ -330,9 +334,14 @@ def _judge_load(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", FILE)
 
 
+def _list_items(value: Items) -> list[Value]:
+    """Return what a list holds at any depth, which is opened all or in part: `random.sample(paths, 2)`."""
+    return [part for part in walk_parts(value) if not isinstance(part, Items | OneOf)]
+
+
 def _judge_save(call: Call[Machine], value: Value) -> Value | None:
-    if isinstance(value, Items):  # one of several: `random.choice(paths)`
-        for one in list_options(join_all(value.items)):
+    if isinstance(value, Items):
+        for one in _list_items(value):
             _judge_save(call, one)
     elif _is_url(value):
         _judge_url(call, value)
@@ -551,26 +560,10 @@ def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_thread(call: Call[Machine], value: Value) -> Value | None:
-    """Judge a function that starts itself in another process, whatever it is given: each does the same."""
-    is_itself = isinstance(value, Function) and any(frame.key == id(value.node) for frame in call.m.frames)
-    if is_itself and call.name.endswith("Process") and not call.m.uncertain:
-        call.add("resource.endless", "starts itself in more processes, each of which does the same")
-    return None
-
-
 def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     given = call.arguments
     rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
     return call.m.call(value, rest, call.node)
-
-
-def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
-    """Judge the sizes of an array or buffer that is made: one value, or all that is given by position."""
-    sizes = call.arguments.positional if call.effect.kind == "sizes" else [value]
-    if is_too_large(sizes):
-        call.add("resource.endless", f"{call.who} makes a value that is larger than a machine's memory")
-    return None
 
 
 def _judge_write(call: Call[Machine], value: Value) -> Value | None:
@@ -590,13 +583,13 @@ CHECKS: Final[dict[str, Check]] = {
     **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
     "open": _judge_open, "osopen": _judge_os_open, "workdir": _judge_work_directory,
     "username": _judge_user_name,
-    "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
+    **resources.CHECKS, "load": _judge_load,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": _judge_thread,
+    "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip
 """What judges each kind of effect."""

@@ -257,7 +257,11 @@ def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Fl
         merged = _merge(merged, names)
     m.scope.names = merged
     flows = {flow for _, flow in outcomes}
-    return flows.pop() if len(flows) == 1 else None
+    if len(flows) == 1:
+        return flows.pop()
+    if m.frames:
+        m.frames[-1].may_have_ended = True
+    return None
 
 
 def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:

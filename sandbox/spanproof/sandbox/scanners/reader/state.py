@@ -88,6 +88,10 @@ class Frame:
     key: object
     written: int
     """Stores before it, in `Reader.written`."""
+    uncertain: int
+    """Branches and loops around it, in `Reader.uncertain`."""
+    may_have_ended: bool = False
+    """Whether one way through a branch left the function, or the rest of a loop, before what is read now."""
     given: dict[str, Value] = field(default_factory=dict)
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
@@ -340,7 +344,7 @@ class Reader(Reporter):
             return None
         self.called.add(key)
         outer, self.scope = self.scope, Scope(scope)
-        frame = Frame(key, len(self.written))
+        frame = Frame(key, len(self.written), self.uncertain)
         self.frames.append(frame)
         try:
             bind()

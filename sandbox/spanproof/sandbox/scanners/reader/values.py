@@ -367,12 +367,14 @@ def collect_taint(value: Value) -> Taint:
     taint = value.taint
     if value.__class__ in _LEAVES or not isinstance(value, _HOLDERS):
         return taint
+    is_named = True
     for seen, one in enumerate(walk_parts(value)):
         if seen == _MAX_LOOK:
             # A taint past the bound is not known: the value is never taken for a plain name.
             return taint | ANY
         taint |= one.taint
-    return taint
+        is_named = is_named and (isinstance(one, _HOLDERS) or is_plain(one) or "name" in one.taint)
+    return taint if is_named else taint - NAME
 
 
 def walk_parts(value: Value) -> Iterator[Value]:
