@@ -103,7 +103,7 @@ class Machine(Reader):
         self.conditions: Conditions | None = None
         # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
         self.directories: list[str] = []
-        self.soft_limit = FREE_STEPS + len(text) // 2
+        self.soft_limit = self._plain_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
         self._lines = () if text.isascii() else text.split("\n")
@@ -168,12 +168,16 @@ class Machine(Reader):
         before, started = self.soft_limit, self.steps
         outermost = decoding and before < self.hard_limit
         if outermost:
-            self.soft_limit = self.hard_limit
+            self._plain_limit, self.soft_limit = before, self.hard_limit
         try:
             yield
         finally:
             if outermost:
-                self.soft_limit = before + (self.steps - started)
+                self.soft_limit = self._plain_limit = before + (self.steps - started)
+
+    def end_patience(self) -> None:
+        """Read what is inside a loop that decodes with the plain budget from here on."""
+        self.soft_limit = self._plain_limit
 
     @property
     def exhausted(self) -> bool:

@@ -245,6 +245,9 @@ class Reader(Reporter):
                 return True
         return False
 
+    def end_patience(self) -> None:
+        """Give a loop in which a function calls itself no more steps than others: each turn takes many."""
+
     @property
     def overspent(self) -> bool:
         """Whether functions that were read before are not read again, and are reviewed instead."""
@@ -343,6 +346,8 @@ class Reader(Reporter):
         if len(earlier) > 3:
             return None
         self.called.add(key)
+        if earlier:
+            self.end_patience()
         outer, self.scope = self.scope, Scope(scope)
         frame = Frame(key, len(self.written), self.uncertain)
         self.frames.append(frame)
