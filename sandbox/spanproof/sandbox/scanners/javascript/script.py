@@ -175,10 +175,9 @@ class Script(Reader):
         if isinstance(value, Ref) and value.name == "process.env":
             self.member(value, "", node)
 
-    def _set_variable(self, name: str | None, node: Node) -> None:
-        """Note a variable of the environment that the script sets itself."""
-        if name is not None and name.startswith(("LD_", "NODE_OPTIONS")):
-            self.add("environment.write", node, f"sets {name}, which changes how programs load")
+    def _set_variable(self, name: str | None, value: Value, node: Node) -> None:
+        """Judge a variable of the environment that the script sets itself."""
+        self.judge_variables([(name, value)], "process.env", node)
         if name is not None and not self.uncertain and not self.frames:
             self.context.variables.add(name)
 
@@ -329,7 +328,7 @@ class Script(Reader):
                 if key is None and self._names_symbol(target):
                     self.add("exec.dynamic", target, "sets what a loop over an array gives")
             elif isinstance(option, Ref) and option.name == "process.env":
-                self._set_variable(key, target)
+                self._set_variable(key, value, target)
             elif isinstance(option, Method) and option.name == "__proto__":
                 self.judge_replacement(Ref("__proto__"), key, target)
             elif isinstance(option, Ref):

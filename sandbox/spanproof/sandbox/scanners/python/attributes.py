@@ -445,10 +445,16 @@ def store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.exp
                 m.call(method, Arguments([key, value], {}), node)
 
 
+# Copies of the environment, for programs that are started.
+_ENVIRONMENTS: Final = frozenset({"os.environ.copy()", "dict(os.environ)", "copy.copy()"})
+
+
 def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: ast.expr) -> None:
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
         m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif owner.name in _ENVIRONMENTS:
+        m.judge_variables([(text, value)], owner.name, node)
     elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):
         head, _, attribute = owner.name.rpartition(".")
         m.tables.set_attribute(m, Ref(head), attribute, value, node)

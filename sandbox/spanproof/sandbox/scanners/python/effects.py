@@ -30,7 +30,7 @@ from spanproof.sandbox.scanners.python.names import (
     find_top_module,
     normalise_name,
 )
-from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects
+from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects, note_overwritten
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -216,10 +216,7 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call, as read."""
-    for value in arguments.all():
-        if isinstance(value, Ref) and value.name == "os.environ":
-            break
-    else:
+    if not any(isinstance(one, Ref) and one.name == "os.environ" for one in arguments.all()):
         return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
@@ -265,13 +262,16 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
         m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
 
-def _note_opened(m: Machine, path: str, *, adds: bool) -> None:
+def _note_opened(call: Call[Machine], value: Value, *, adds: bool) -> None:
     """Note that a file is emptied to be written, or added to."""
-    files = m.context.own_files
+    files, path = call.m.context.own_files, note_overwritten(call.m, value)
+    if path is None:
+        return
     if not adds:
         files.open_new(path)
-    elif not files.holds(path):
-        files.forget(path)  # what it is added to is not known
+    # What it is added to is not known, nor what becomes of a map of it.
+    if (adds and not files.holds(path)) or call.name == "numpy.memmap":
+        files.forget(path)
 
 
 def _judge_open(call: Call[Machine], value: Value) -> Value | None:
@@ -283,8 +283,8 @@ def _judge_open(call: Call[Machine], value: Value) -> Value | None:
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)
-    if path is not None and writes:
-        _note_opened(call.m, path, adds=adds)
+    if writes:
+        _note_opened(call, value, adds=adds)
     return Ref(f"{call.name}()", FILE, value if path is not None else None)
 
 
@@ -293,6 +293,7 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
     path = find_path(call.m, value)
     if path is None:
         return _judge_save(call, value)
+    note_overwritten(call.m, value)
     if not isinstance(value, Ref):
         call.judge_path(Action.WRITE, value)
     others = [one for one in call.arguments.all()[:2] if one is not value]
@@ -550,13 +551,15 @@ _LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?"
 
 
 def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
-    name = to_pieces(value)[0]
-    if name is not None and not call.m.uncertain and not call.name.endswith("setdefault"):
+    name, given = to_pieces(value)[0] or "", call.arguments.get(1, "value") or UNKNOWN
+    if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
-    if name is not None and _LOADING.fullmatch(name.upper()):
+    if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
-    if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
-        _judge_proxies(call, call.arguments.get(1, "value") or UNKNOWN)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
+        _judge_proxies(call, given)
+    else:
+        call.m.judge_variables([(name, given)], call.name, call.node)
     return None
 
 
@@ -569,7 +572,7 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
 def _judge_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
     call.judge_path(Action.WRITE, value)
-    call.m.context.own_files.forget(find_path(call.m, value))
+    call.m.context.own_files.forget(note_overwritten(call.m, value))
     return None
 
 

@@ -100,6 +100,8 @@ class Machine(Reader):
         self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
+        # Paths and texts of the program's own modules that were read.
+        self.imported_files: set[tuple[str, str]] = set()
         self.conditions: Conditions | None = None
         # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
         self.directories: list[str] = []

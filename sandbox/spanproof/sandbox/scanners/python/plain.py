@@ -210,6 +210,8 @@ def _opens_inside(call: ast.Call, boundary: Boundary) -> bool:
             return False
         action = Action.WRITE if WRITING_MODE.search(mode) else action
     text = _read_text(path)
+    if action is Action.WRITE and text.endswith(".py"):
+        return False  # it may be imported
     return text != "" and boundary.path(action, (text,)) is None
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model
 from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.own_modules import read_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -95,6 +96,7 @@ def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: 
             m.add("attribute.dynamic", node, f"{function.name} imports a module that is not known")
             found.append(UNKNOWN)
             continue
+        read_own_modules(m, text, node)
         top = text.partition(".")[0]
         plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
         found.append(Ref(normalise_name(top if plain else text)))

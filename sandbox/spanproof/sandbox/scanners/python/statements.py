@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.python.expressions import make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.own_modules import read_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -180,6 +181,7 @@ def _execute_import(m: Machine, node: ast.Import) -> Flow:
     for alias in node.names:
         name = normalise_name(alias.name)
         _judge_import(m, alias.name, node)
+        read_own_modules(m, alias.name, node)
         if alias.asname is not None:
             m.scope.bind(alias.asname, Ref(name))
         else:
@@ -193,6 +195,7 @@ def _execute_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
     if node.level == 0:
         _judge_import(m, module, node)
     for alias in node.names:
+        read_own_modules(m, f"{module}.{alias.name}".strip("."), node)
         if alias.name == "*":
             m.imported_all.append(normalise_name(module))
             continue

@@ -7,6 +7,7 @@ inlining, so that the time of a scan is linear in the size of the source.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
@@ -459,6 +460,30 @@ class Reader(Reporter):
             return
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
         nested.scan("bash", self.context.nested(self.place(node), f"{who} runs a command: "), text)
+
+    def judge_variables(self, variables: Iterable[tuple[object, Value]], who: str, node: Any) -> None:
+        """Judge variables that a program gets, as the shell judges them where it sets them.
+
+        What their names make of them counts: commands that a program runs, libraries that it loads, proxies.
+        """
+        assigned = [
+            f"{name}={_quote(to_pieces(value))}"
+            for name, value in variables
+            if isinstance(name, str) and _VARIABLE.fullmatch(name)
+        ]
+        if assigned:
+            context = self.context.nested(self.place(node), f"{who} sets a variable: ")
+            nested.scan("bash", context, " ".join(assigned[:_MOST_VARIABLES]) + " :")
+
+
+# Names that a program may look up: those in capitals, and proxies.
+_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*|\w+_proxy")
+_MOST_VARIABLES: Final = 32
+
+
+def _quote(pieces: Pieces) -> str:
+    """Return a text as a word of the shell; its holes are variables that nothing sets."""
+    return "".join('"$__unknown"' if piece is None else shlex.quote(piece) for piece in pieces)
 
 
 def _widen_over(values: Iterable[Value]) -> Value:

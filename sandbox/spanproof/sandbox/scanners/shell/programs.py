@@ -22,10 +22,13 @@ from spanproof.sandbox.scanners.shell import directories, files, interpreters, n
 from spanproof.sandbox.scanners.shell.builtins import BUILTINS
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
+    COMMAND_VARIABLES,
     DENIED,
     HARMLESS,
     INSTALLERS,
     INTERPRETERS,
+    KEEPING,
+    LOADING_VARIABLES,
     NETWORK,
     NETWORK_KINDS,
     OPERANDS,
@@ -49,7 +52,9 @@ from spanproof.sandbox.scanners.shell.command_patterns import (
 from spanproof.sandbox.scanners.shell.files import judge_operands
 from spanproof.sandbox.scanners.shell.interpreters import run_alias, run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import find_option_values, send_statements
+from spanproof.sandbox.scanners.shell.own_projects import run_own_files
 from spanproof.sandbox.scanners.shell.state import (
+    EMPTY,
     HOLE,
     MAX_ALTERNATIVES,
     UNKNOWN_STREAM,
@@ -93,6 +98,7 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         interpreters.run_own_script(shell, own_text, fields, node)
         return UNKNOWN_STREAM
     program = name.rpartition("/")[2] or name
+    run_own_files(shell, program, arguments, node)
     if program in UNPACKING:
         shell.context.own_files.forget(None)
     _judge_permission(shell, program, arguments, node)
@@ -286,7 +292,9 @@ def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) 
         shell.judge_literals(one, "env", node)
     given: set[str] = set()
     while rest and "=" in (text := read_known_text(rest[0]) or ""):
-        given.add(text.partition("=")[0])
+        name, _, value = text.partition("=")
+        judge_assigned(shell, name, ((value,),), node)
+        given.add(name)
         rest = rest[1:]
     outer = shell.given, shell.clears_environment
     shell.given = shell.given | given
@@ -301,6 +309,25 @@ def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) 
         return UNKNOWN_STREAM
     finally:
         shell.given, shell.clears_environment = outer
+
+
+# Variables whose text the shell expands before it shows it.
+_PROMPTS: Final = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
+
+
+def judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
+    """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
+    if name.startswith("GIT_CONFIG"):
+        shell.add("exec.dynamic", node, f"sets {name}, whose settings of git may run commands")
+    if name in LOADING_VARIABLES:
+        shell.add("environment.write", node, f"sets {name}, which changes how programs load")
+    if name in _PROMPTS:
+        shell.run_substitutions(value, f"the prompt {name}", node)
+    elif name in COMMAND_VARIABLES and value != EMPTY:
+        interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and read_known_text(value):
+        network.judge_url(shell, value, name, node)
+    shell.run_subscripts(value, node)
 
 
 def _split_into_words(pieces: Pieces) -> Sequence[Pieces]:
@@ -514,6 +541,8 @@ def _judge_other_program(shell: Shell, name: str, arguments: list[Words], node: 
         (read_known_text(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments
     ):
         shell.add("exec.dynamic", node, f"{name[:60]} runs the commands that a document holds")
+    if name not in KEEPING:
+        shell.context.own_files.forget(None)
     _judge_operands_of_unknown(shell, name.rpartition("/")[2], arguments, node)
     return UNKNOWN_STREAM
 
