@@ -139,7 +139,9 @@ def verdicts_ms(traces: int = 40) -> float:
 
     with (
         mock.patch("spanproof.evaluators.engine.build_account", timed(build_account)),
-        mock.patch.object(groundedness_layer, "judge_outcomes", timed(groundedness_layer.judge_outcomes)),
+        mock.patch.object(
+            groundedness_layer, "evaluate_outcomes", timed(groundedness_layer.evaluate_outcomes)
+        ),
     ):
         for trace in read[1:]:
             engine.evaluate(trace)

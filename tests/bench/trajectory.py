@@ -31,7 +31,7 @@ from spanproof.evaluators.actions import Action, extract_thought, make_call_acti
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
-from spanproof.evaluators.layers.trajectory.metrics import measure
+from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.outcomes.recovery import list_recoveries
@@ -95,7 +95,7 @@ def measure_rewarded(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     values: dict[str, list[float | None]] = {}
     for place, row in enumerate(rows):
         actions, answer = list(chat_actions(row["traj"])), last_words(row["traj"])
-        for name, outcome in measure(actions, Completion(bool(answer)), answer).items():
+        for name, outcome in compute_metrics(actions, Completion(bool(answer)), answer).items():
             kept = values.setdefault(name, [None] * len(rows))
             kept[place] = outcome.value if isinstance(outcome, Scored) else None
         values.setdefault("naive: few messages", [None] * len(rows))[place] = -float(len(row["traj"]))

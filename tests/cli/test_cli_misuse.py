@@ -57,6 +57,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("replay", "--jsonl"),
         ("replay --jsonl --backend nowhere", "nowhere"),
         ("score groundedness", "--jsonl"),
+        ("score groundedness rows.jsonl", "rows come from stdin: spanproof score groundedness --jsonl <"),
         ("score trajectory", "--jsonl"),
         ("suite run folder --policy absent.yaml", "absent.yaml"),
         ("suite run folder", "folder"),

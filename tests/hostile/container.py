@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import find_arch
 
 CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 REFUSED = """
@@ -36,7 +36,7 @@ _IDS = 100_000
 
 def _filter() -> bytes:
     """One comparison after the other; what is refused fails with EPERM, `clone3` as on an older kernel."""
-    arch = detect_arch()
+    arch = find_arch()
     assert arch is not None
     refuse, unknown, allow = 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x7FFF0000
     lines = [(0x20, 0, 0, 0)]

@@ -1,11 +1,13 @@
 """Check that the first verb of a function's name states the shape of what it returns.
 
 `python tests/lint/verb_shapes.py` checks the packages of `PACKAGES`, prints each offender as
-`file:line: name: what is wrong`, and exits with 1 where there is any. A name begins with a verb of `VERBS`,
-and the annotation of what it returns has the shape of that verb. A function of a module names an object too
-("parse_gate", not "parse"); the class of a method names its object. Predicates ("is_open", "covers_all")
-return a bool, and so does nothing else but what `run` and `handle` do. The language's own idioms ("to_json",
-"with_label") are free.
+`file:line: name: what is wrong`, and exits with 1 where there is any. `--distance` counts instead, by first
+words, the functions of the whole product that do not hold the rule yet.
+
+A name begins with a verb of `VERBS`, and the annotation of what it returns has the shape of that verb. A
+function of a module names an object too ("parse_gate", not "parse"); the class of a method names its object.
+Predicates ("is_open", "covers_all") return a bool, and so does nothing else but what `run` and `handle` do.
+The language's own idioms ("to_json", "with_label") are free.
 
 Public methods are read as private ones are. Not read: properties, validators, fixtures, context managers,
 nested functions, commands, routes, methods that a library calls by its own names, and dataclasses and their
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,27 +36,76 @@ PACKAGES = (
     "collector/spanproof/alerts/rules.py",
     "collector/spanproof/api",
     "collector/spanproof/api/models",
+    "collector/spanproof/cli/[eoprw]*.py",
     "collector/spanproof/cli/commands",
     "collector/spanproof/cli/demo",
     "collector/spanproof/cli/input",
+    "collector/spanproof/cli/mcp/server.py",
     "collector/spanproof/cli/options",
     "collector/spanproof/cli/output",
+    "collector/spanproof/client/errors.py",
+    "collector/spanproof/collector/judge_measuring.py",
+    "collector/spanproof/collector/periodic.py",
+    "collector/spanproof/collector/receive/signals.py",
+    "collector/spanproof/collector/stages/jobs.py",
     "collector/spanproof/config",
+    "collector/spanproof/store/[kw]*.py",
+    "collector/spanproof/store/audit.py",
+    "collector/spanproof/store/dead_letters.py",
+    "collector/spanproof/store/documents.py",
+    "collector/spanproof/store/prompts.py",
+    "collector/spanproof/store/trace_listing.py",
     "evaluators/spanproof/agent_process",
     "evaluators/spanproof/benchmarks",
+    "evaluators/spanproof/evaluators/[gik]*.py",
     "evaluators/spanproof/evaluators/casetests",
+    "evaluators/spanproof/evaluators/custom/[adi]*.py",
+    "evaluators/spanproof/evaluators/layers/absent_reads.py",
+    "evaluators/spanproof/evaluators/layers/blocks.py",
+    "evaluators/spanproof/evaluators/layers/correctness/c*.py",
+    "evaluators/spanproof/evaluators/layers/groundedness/[mp]*.py",
+    "evaluators/spanproof/evaluators/layers/groundedness/ledger.py",
+    "evaluators/spanproof/evaluators/layers/groundedness/recorded.py",
+    "evaluators/spanproof/evaluators/layers/groundedness/wrong_results.py",
+    "evaluators/spanproof/evaluators/layers/trajectory/[!l]*.py",
+    "evaluators/spanproof/evaluators/layers/trajectory/loops.py",
     "evaluators/spanproof/evaluators/runs",
     "evaluators/spanproof/evaluators/structure/[!e]*.py",
     "evaluators/spanproof/experiments",
     "evaluators/spanproof/failures",
     "evaluators/spanproof/gate",
+    "evaluators/spanproof/reading/arithmetic.py",
+    "evaluators/spanproof/reading/envelopes/[mr]*.py",
+    "evaluators/spanproof/reading/lexicon.py",
+    "evaluators/spanproof/reading/source_sentences.py",
+    "evaluators/spanproof/reading/sql_facts.py",
+    "evaluators/spanproof/reading/units.py",
     "evaluators/spanproof/suites",
     "evaluators/spanproof/testing",
+    "evaluators/spanproof/trace/[hm]*.py",
     "evaluators/spanproof/trace/dialects/[a-z]*.py",
     "instrumentors/spanproof/instrumentors/content/[d-z]*.py",
     "instrumentors/spanproof/instrumentors/frameworks/*/*.py",
     "instrumentors/spanproof/instrumentors/frameworks/[e-z]*.py",
     "instrumentors/spanproof/instrumentors/provider",
+    "instrumentors/spanproof/semconv/[gos]*.py",
+    "sandbox/spanproof/sandbox/backends/docker/job.py",
+    "sandbox/spanproof/sandbox/backends/docker/profile.py",
+    "sandbox/spanproof/sandbox/backends/jail/build_sandbox.py",
+    "sandbox/spanproof/sandbox/backends/remote/[jw]*.py",
+    "sandbox/spanproof/sandbox/backends/remote/settings.py",
+    "sandbox/spanproof/sandbox/errors.py",
+    "sandbox/spanproof/sandbox/file_locks.py",
+    "sandbox/spanproof/sandbox/limits.py",
+    "sandbox/spanproof/sandbox/model.py",
+    "sandbox/spanproof/sandbox/supervisor/namespaces/[hu]*.py",
+    "sandbox/spanproof/sandbox/supervisor/reduced/processes.py",
+    "sandbox/spanproof/sandbox/supervisor/run/job.py",
+    "sandbox/spanproof/sandbox/supervisor/seccomp/[af]*.py",
+    "sandbox/spanproof/sandbox/supervisor/seccomp/path_arguments.py",
+    "sandbox/spanproof/sandbox/supervisor/seccomp/rules.py",
+    "sandbox/spanproof/sandbox/supervisor/tape/target.py",
+    "sandbox/spanproof/sandbox/supervisor/tape/urls.py",
 )
 
 
@@ -226,8 +278,22 @@ def _is_called_by_library(function: function_names.Function, *, in_class: bool) 
     return any(isinstance(name, ast.Name) and name.id in _VALIDATORS for name in called)
 
 
+def format_distance() -> str:
+    """Return how many functions of the product break the rule, by their first words, the most first."""
+    total, found = 0, Counter[str]()
+    for path in function_names.product_files():
+        source = (function_names.ROOT / path).read_text(encoding="utf-8")
+        total += sum(1 for _ in function_names.iter_functions(ast.parse(source)))
+        found.update(each.name.strip("_").partition("_")[0] for each in iter_offenders(source))
+    head = f"{found.total():,} of {total:,} functions, with {len(found)} first words"
+    return "\n".join([head, *(f"{count:>5} {word}" for word, count in found.most_common())])
+
+
 def main() -> int:
     """Print what breaks the rule in the packages that hold it."""
+    if sys.argv[1:] == ["--distance"]:
+        print(format_distance())
+        return 0
     lines = []
     for path in function_names.product_files(PACKAGES):
         source = (function_names.ROOT / path).read_text(encoding="utf-8")

@@ -76,7 +76,7 @@ def with_carried(
         keys = f"{{{column}_keys:Array(String)}}"
         values.append(f"{_build_first_value('SpanAttributes', keys, 'ResourceAttributes')} AS {column}_value")
         wanted.append(f"{column}_value != ''")
-        places = ", ".join(f"nullIf({place}, {_NONE})" for place in _list_value_places(column))
+        places = ", ".join(f"nullIf({column_place}, {_NONE})" for column_place in _list_value_places(column))
         columns.append(f"coalesce({places}, '') AS {column}")
     grouped = ", ".join(
         f"mapFromArrays(groupArray(SpanId), groupArray({column}_value)) AS {column}_by_span,"

@@ -228,8 +228,8 @@ def _is_handover(statement: ast.stmt) -> bool:
         return False
     call = statement.value
     named = isinstance(call.func, ast.Name) and call.func.id in ANSWER_TOOLS
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    parts = [part for argument in given for part in ast.walk(argument)]
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    parts = [part for argument in arguments for part in ast.walk(argument)]
     return named and all(isinstance(part, _NAMING) or _is_formatting_call(part) for part in parts)
 
 

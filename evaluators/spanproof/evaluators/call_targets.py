@@ -75,16 +75,16 @@ def shares_target(
         task: of the run: what it names are targets of their own.
         is_doing: the calls change something; a look-up may be made another way, with other values.
     """
-    wanted, given = find_target(failed), find_target(later)
-    if not wanted or not given:
+    wanted, named = find_target(failed), find_target(later)
+    if not wanted or not named:
         return True
-    shared = wanted.keys() & given.keys()
+    shared = wanted.keys() & named.keys()
     if not shared:
-        return not is_doing or bool(frozenset().union(*wanted.values()) & frozenset().union(*given.values()))
-    differing = [name for name in shared if not wanted[name] <= given[name]]
+        return not is_doing or bool(frozenset().union(*wanted.values()) & frozenset().union(*named.values()))
+    differing = [name for name in shared if not wanted[name] <= named[name]]
     return all(
         _may_differ(name, len(shared))
-        or all(_is_corrected(value, given[name], task, is_doing=is_doing) for value in wanted[name])
+        or all(_is_corrected(value, named[name], task, is_doing=is_doing) for value in wanted[name])
         for name in differing
     )
 

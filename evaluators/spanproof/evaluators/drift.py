@@ -73,7 +73,7 @@ def find_drifts(runs: Iterable[Run]) -> list[Drift]:
 
 def _follows_the_executor(places: Mapping[Executor, list[Ending]]) -> bool:
     classes = [{ending.failure_class for ending in endings} for endings in places.values()]
-    return all(len(each) == 1 for each in classes) and len(set().union(*classes)) > 1
+    return all(len(members) == 1 for members in classes) and len(set().union(*classes)) > 1
 
 
 def _pick_newest(endings: list[Ending]) -> Ending:

@@ -254,18 +254,18 @@ class Engine:
         for evaluator in self._evaluators:
             reason = left_out.get(evaluator.layer)
             if reason is None:
-                said = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
+                judgements = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
             elif evaluator in LAYER_RULES:
-                said = [
+                judgements = [
                     _make_judgement(
                         evaluator, evaluator.layer.value, evidence.run, Skipped(reason, Cause.NOT_SAMPLED)
                     )
                 ]
             else:
-                said = []
+                judgements = []
             found |= {
                 (judgement.layer, judgement.name, judgement.span_id, judgement.snippet_id): judgement
-                for judgement in said
+                for judgement in judgements
             }
         return list(found.values())
 
@@ -296,11 +296,11 @@ def describe_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]
 
 def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
     """Return the tool that ran the code or was called for it; empty where the agent itself runs it."""
-    place = _REQUESTED.match(snippet.path)
+    request = _REQUESTED.match(snippet.path)
     span = trace.by_id.get(snippet.span_id)
-    if span is not None and span.tool is None and place is not None:
-        calls = [message.tool_calls for message in span.output_messages[int(place[1]) :][:1]]
-        return next((call.name for each in calls for call in each[int(place[2]) :][:1]), "")
+    if span is not None and span.tool is None and request is not None:
+        calls = [message.tool_calls for message in span.output_messages[int(request[1]) :][:1]]
+        return next((call.name for listed in calls for call in listed[int(request[2]) :][:1]), "")
     while span is not None and span.span_id != run.span_id:
         if span.tool is not None:
             return span.tool.name
@@ -336,13 +336,13 @@ def run_evaluator(
 ) -> list[Judgement]:
     """Return the judgements of one evaluator; what it raises becomes its `Errored` judgement."""
     try:
-        said = evaluator.judge(evidence, so_far)
+        judgements = evaluator.judge(evidence, so_far)
         if evaluator in LAYER_RULES and evaluator.layer is Layer.GROUNDEDNESS:
-            said = settle_groundedness(evidence.account, said)
+            judgements = settle_groundedness(evidence.account, judgements)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
         return [_make_judgement(evaluator, _derive_score_name(evaluator), evidence.run, outcome)]
-    return said
+    return judgements
 
 
 def _derive_score_name(evaluator: Evaluator) -> str:
@@ -356,14 +356,14 @@ def _make_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome)
 
 def _list_earlier_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
     """Return the turns before a run: those beside it that ended before it began, in order."""
-    beside = [
+    others = [
         other
         for other in runs
         if other is not run
         and other.parent_span_id == run.parent_span_id
         and 0 < other.end_ns <= run.start_ns
     ]
-    return tuple(sorted(beside, key=lambda other: other.start_ns))
+    return tuple(sorted(others, key=lambda other: other.start_ns))
 
 
 def _list_called_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:

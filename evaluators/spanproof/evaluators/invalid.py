@@ -47,12 +47,12 @@ _KINDS: Mapping[type, str] = {
 def describe_error(error: ErrorDetails) -> str:
     """Return `expected a whole number, got 'many'`; a value that may be a secret is not shown."""
     if error["type"] == "union_tag_invalid":
-        known = error["ctx"]["expected_tags"].replace("'", "")
-        return f"there is no kind {error['ctx']['tag']!r}; known are {known}"
+        kinds = error["ctx"]["expected_tags"].replace("'", "")
+        return f"there is no kind {error['ctx']['tag']!r}; known are {kinds}"
     wanted = _WANTED.get(error["type"])
     message = f"expected {wanted}" if wanted else error["msg"].removeprefix("Value error, ")
-    given = error["input"]
+    value = error["input"]
     # Where text is wanted the value may be a secret; where anything else is, it is not.
-    if error["type"] not in {"missing", "string_type"} and isinstance(given, str | int | float | bool):
-        return f"{message}, got {given!r}"
-    return f"{message}, got {_KINDS.get(type(given), type(given).__name__)}" if wanted else message
+    if error["type"] not in {"missing", "string_type"} and isinstance(value, str | int | float | bool):
+        return f"{message}, got {value!r}"
+    return f"{message}, got {_KINDS.get(type(value), type(value).__name__)}" if wanted else message

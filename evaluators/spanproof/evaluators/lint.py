@@ -62,13 +62,13 @@ class Lint(Evaluator):
         if not python:
             return []
         found = self._run_ruff(python) if self._ruff is not None else {}
-        known = _collect_known_names(evidence.run)
+        names = _collect_known_names(evidence.run)
         return [
             Judgement(
                 self.layer,
                 "lint",
                 snippet.span_id,
-                self._to_outcome(snippet, found.get(number, []), known),
+                self._to_outcome(snippet, found.get(number, []), names),
                 self.name,
                 self.version,
                 snippet.id,
@@ -80,12 +80,12 @@ class Lint(Evaluator):
         """Return `Needs.NOTHING`: ruff reads the source alone."""
         return Needs.NOTHING
 
-    def _to_outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
+    def _to_outcome(self, snippet: Snippet, findings: list[dict[str, Any]], names: frozenset[str]) -> Outcome:
         if self._ruff is None:
             return Skipped(_MISSING, Cause.NOT_CONFIGURED, "ruff")
         if snippet.truncated:
             return Skipped("its source is cut on the trace", Cause.CONTENT_CUT)
-        kept = [one for one in said if not _is_of_the_session(one, known)]
+        kept = [one for one in findings if not _is_of_the_session(one, names)]
         if not kept:
             return Scored(1.0, None, "Ruff finds nothing.")
         codes = Counter(str(one["code"] or "E999") for one in kept)
@@ -141,7 +141,7 @@ def _collect_known_names(run: Run) -> frozenset[str]:
     return frozenset({FINAL_ANSWER} | tools | requested).union(*bound)
 
 
-def _is_of_the_session(one: dict[str, Any], known: frozenset[str]) -> bool:
+def _is_of_the_session(one: dict[str, Any], names: frozenset[str]) -> bool:
     if one["code"] == _UNDEFINED:
-        return any(f"`{name}`" in one["message"] for name in known)
+        return any(f"`{name}`" in one["message"] for name in names)
     return one["code"] in _OF_OTHER_STEPS

@@ -104,16 +104,16 @@ def _fill_arguments(
     signature = _read_signature(function)
     if signature is None:
         return [more["output"] if "output" in more else row.get("input", row)], {}
-    known = {**row, **more}
+    values = {**row, **more}
     filled: dict[str, Any] = {}
     positional: list[Any] = []
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
-            filled.update({key: value for key, value in known.items() if key not in filled})
+            filled.update({key: value for key, value in values.items() if key not in filled})
         elif parameter.kind is parameter.VAR_POSITIONAL:
             continue
-        elif parameter.kind is not parameter.POSITIONAL_ONLY and parameter.name in known:
-            filled[parameter.name] = known[parameter.name]
+        elif parameter.kind is not parameter.POSITIONAL_ONLY and parameter.name in values:
+            filled[parameter.name] = values[parameter.name]
         elif parameter.default is parameter.empty and not more and not positional and not filled:
             positional.append(row.get("input", row))
         elif parameter.default is parameter.empty and parameter.name == "expected":

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.layers.boundary import find_refused
+from spanproof.evaluators.layers.boundary import list_refused_attempts
 from spanproof.evaluators.model import Replay, TraceEvaluation
 from spanproof.evaluators.runs import list_runs
 from spanproof.sandbox import Attempt, AttemptKind
@@ -271,13 +271,13 @@ class _Learner:
     def _list_uses(self, run: ObservedRun, snippet: Snippet) -> Iterable[_Use]:
         key = (snippet.language.value, snippet.source)
         if key not in self._uses:
-            for known in self._boundary.uses.values():
-                known.clear()
+            for uses in self._boundary.uses.values():
+                uses.clear()
             self._pipeline.scan(*key)
             self._uses[key] = frozenset(
-                (kind, value) for kind, known in self._boundary.uses.items() for value in known
+                (kind, value) for kind, uses in self._boundary.uses.items() for value in uses
             )
-        refused = find_refused(run.attempts.get(snippet.id, ()), self._base)
+        refused = list_refused_attempts(run.attempts.get(snippet.id, ()), self._base)
         return self._uses[key] | {use for attempt in refused if (use := _convert_attempt(attempt))}
 
     def _convert(self, use: _Use) -> tuple[str, str] | None:
@@ -424,8 +424,8 @@ def _find_preset_pattern(command: str) -> str | None:
 
 
 def _is_pattern_of(pattern: str, command: str) -> bool:
-    words, given = pattern.split(), command.split()
-    return len(words) <= len(given) and all(map(fnmatchcase, given, words))
+    words, parts = pattern.split(), command.split()
+    return len(words) <= len(parts) and all(map(fnmatchcase, parts, words))
 
 
 def _list_patterns(key: str) -> list[str]:
@@ -454,7 +454,7 @@ def _find_failure(run: ObservedRun, learned: _Learned) -> FailedRun | None:
         denied = [one for one in learned.scan(snippet).findings if one.verdict is Verdict.DENY]
         if denied:
             return FailedRun(run.trace_id, run.span_id, run.agent, denied[0].message)
-        refused = find_refused(run.attempts.get(snippet.id, ()), learned.policy)
+        refused = list_refused_attempts(run.attempts.get(snippet.id, ()), learned.policy)
         if refused:
             reason = f"tried {refused[0].kind} {refused[0].target}"
             return FailedRun(run.trace_id, run.span_id, run.agent, reason)

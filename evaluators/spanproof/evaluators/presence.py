@@ -64,11 +64,13 @@ def _score_run(run: Run) -> Outcome:
 
 def _find_facts(run: Run) -> Iterator[tuple[str, Evidence]]:
     """Yield the language and the place of each program in the answer, and in words on the way to it."""
-    said = [snippet for snippet in run.snippets if not snippet.executed and snippet.language in PROGRAMS]
-    for snippet in said:
+    unexecuted = [
+        snippet for snippet in run.snippets if not snippet.executed and snippet.language in PROGRAMS
+    ]
+    for snippet in unexecuted:
         yield snippet.language.value, Evidence(f"{snippet.language.value} at {snippet.path}", snippet.span_id)
-    known = {snippet.source.strip() for snippet in said}
+    sources = {snippet.source.strip() for snippet in unexecuted}
     for found in find_answer_code(run.answer) if run.answer is not None else ():
-        if found.language in PROGRAMS and found.source.strip() not in known:
+        if found.language in PROGRAMS and found.source.strip() not in sources:
             # The answer repeats code that ran.
             yield found.language.value, Evidence(f"{found.language.value} in the answer", run.span_id)

@@ -103,16 +103,16 @@ def _load_shipped() -> Mapping[str, Price]:
     return _parse_prices(content, "prices.yaml")
 
 
-def _parse_prices(content: bytes, place: str) -> dict[str, Price]:
+def _parse_prices(content: bytes, source: str) -> dict[str, Price]:
     form = "providers by name, each with as_of: YYYY-MM-DD and models: {name: [dollars in, dollars out]}"
     try:
         providers = _PriceFile.model_validate(load_yaml(content)).root
     except MalformedYamlError as problem:
-        raise PriceError(f"{place}: not valid YAML: {problem}") from problem
+        raise PriceError(f"{source}: not valid YAML: {problem}") from problem
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise PriceError(f"{place}: {where}: {first['msg']}; expected are {form}") from problem
+        raise PriceError(f"{source}: {where}: {first['msg']}; expected are {form}") from problem
     return {
         model: Price(*dollars, provider, listed.as_of)
         for provider, listed in providers.items()

@@ -60,13 +60,13 @@ class Redactor:
         match outcome:
             case Scored(explanation=explanation, evidence=evidence, detail=detail):
                 facts = tuple(self._mask_fact(fact) for fact in evidence)
-                said, about = self.text(explanation), self.text(detail)
-                if (said, about, facts) == (explanation, detail, evidence):
+                text, about = self.text(explanation), self.text(detail)
+                if (text, about, facts) == (explanation, detail, evidence):
                     return outcome  # most hold no secret, and a run has 60
-                return replace(outcome, explanation=said, evidence=facts, detail=about)
+                return replace(outcome, explanation=text, evidence=facts, detail=about)
             case Skipped(reason=reason, detail=detail):
-                said, about = self.text(reason), self.text(detail)
-                return outcome if (said, about) == (reason, detail) else Skipped(said, outcome.cause, about)
+                text, about = self.text(reason), self.text(detail)
+                return outcome if (text, about) == (reason, detail) else Skipped(text, outcome.cause, about)
             case Errored(error_type=error_type, message=message):
                 return Errored(error_type, self.text(message))
 

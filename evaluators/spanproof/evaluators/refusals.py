@@ -44,9 +44,9 @@ def find_ending_refusal(trace: Trace, span: Span) -> Refusal | None:
     if span.error is None or _CODE_REFUSED not in {span.error.type, *span.error.chain}:
         return None
     refusing = [
-        (events[-1].time_ns, each, events[0])
-        for each in (span, *trace.descendants(span.span_id))
-        if (events := list(_iterate_blocking_events(each)))
+        (events[-1].time_ns, descendant, events[0])
+        for descendant in (span, *trace.descendants(span.span_id))
+        if (events := list(_iterate_blocking_events(descendant)))
     ]
     if not refusing:
         return None
@@ -118,7 +118,7 @@ def _is_triggered(span: Span) -> bool:
     if span.output is None:
         return False
     try:
-        given = load_json(span.output.text)
+        output = load_json(span.output.text)
     except (MalformedDocument, RecursionError):
         return False
-    return isinstance(given, dict) and given.get("triggered") is True
+    return isinstance(output, dict) and output.get("triggered") is True

@@ -107,10 +107,16 @@ class Runner:
             found = self._resolve_fixtures(trace, run, fixtures)
             if isinstance(found, NoReplay):
                 return found, {}
-            given = found
+            fixtures_of_run = found
             replay: Replay | NoReplay = _run_with_retry(
                 lambda: replay_run(
-                    run, scans, sandbox, given, parameters_in(trace), repeat=repeat, limits=self._limits
+                    run,
+                    scans,
+                    sandbox,
+                    fixtures_of_run,
+                    parameters_in(trace),
+                    repeat=repeat,
+                    limits=self._limits,
                 )
             )
         except (SandboxUnavailable, BadFixture) as missing:
@@ -126,7 +132,9 @@ class Runner:
             name = type(failure).__name__
             return NoReplay(f"the replay failed: {name}: {failure}", NoReplayCause.FAILED, name), {}
         try:
-            return replay, _run_with_retry(lambda: apis.report(run, given.packages)) if with_apis else {}
+            return replay, _run_with_retry(
+                lambda: apis.report(run, fixtures_of_run.packages)
+            ) if with_apis else {}
         except SandboxUnavailable:
             return replay, {}
         except Exception as failure:
@@ -141,13 +149,13 @@ class Runner:
         Raises:
             BadFixture: the run names a set that is not there.
         """
-        given = fixtures.of(run.cohort)
-        if given.packages is not None or self.environments is None:
-            return given
+        own = fixtures.of(run.cohort)
+        if own.packages is not None or self.environments is None:
+            return own
         packages = self.environments.of(trace, run)
         if isinstance(packages, NoReplay):
             return packages
-        return replace(given, packages=packages) if packages is not None else given
+        return replace(own, packages=packages) if packages is not None else own
 
     def _warn(self, reason: str) -> None:
         """Log once what the scores of every such run will say."""
@@ -167,8 +175,8 @@ class Runner:
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
             return build_unrun_report(tests, reason, UnrunCause.SANDBOX_UNAVAILABLE)
         try:
-            given = fixtures.of(run.cohort)
-            return _run_with_retry(lambda: run_tests(tests, run, sandbox, given, self._limits))
+            own = fixtures.of(run.cohort)
+            return _run_with_retry(lambda: run_tests(tests, run, sandbox, own, self._limits))
         except SandboxBroken as failure:
             # The code may have chosen so, to have no verdict.
             reason = f"the sandbox failed twice: {failure}"

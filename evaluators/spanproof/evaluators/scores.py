@@ -310,11 +310,11 @@ def find_nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()
     for spec in SCORES:
         if spec.is_raw and (spec.layer, spec.name.rpartition("_")[0]) == (layer, name):
             return spec.id
-    known = {*_BY_NAME, *also} - {(layer, name)}
-    of_layer = sorted({each for known_layer, each in known if known_layer is layer} | {"score"})
+    candidates = {*_BY_NAME, *also} - {(layer, name)}
+    of_layer = sorted({other for known_layer, other in candidates if known_layer is layer} | {"score"})
     if near := get_close_matches(name, of_layer, n=1, cutoff=0.75):
         return score_id(layer, layer.value if near[0] == "score" else near[0])
-    elsewhere = sorted(known_layer for known_layer, each in known if each == name)
+    elsewhere = sorted(known_layer for known_layer, other in candidates if other == name)
     return f"{elsewhere[0].value}.{name}" if elsewhere else None
 
 

@@ -15,7 +15,17 @@ from typing import Final
 from spanproof.reading.lexicon import load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.units import UNITS
-from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
+from spanproof.reading.values import (
+    NUMERIC,
+    Kind,
+    Mention,
+    Value,
+    is_cut,
+    is_same_date,
+    is_same_number,
+    is_same_time,
+    is_year,
+)
 from spanproof.reading.words import base_forms_of
 
 # How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70.
@@ -34,6 +44,8 @@ _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
 # Of a stated quantity: sources leave these units to the name of the field.
 _UNITS_LEFT_OUT: Final = ("", "data", "angle")
+# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
+_PRECISE_DIGITS: Final = 3
 # How far two readings of digits may differ that are the same number.
 _SAME_READING: Final = 1e-9
 # How much larger a unit of data is by powers of 1024.
@@ -284,3 +296,13 @@ def are_of_one_shape(one: Fact, other: Fact) -> bool:
     """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
     is_fraction = one.value.step < 1, other.value.step < 1
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def is_precise(mention: Mention, text: str) -> bool:
+    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
+    digits = [character for character in text if character.isdigit()]
+    value = mention.value
+    if value.kind is Kind.DATE:
+        return value.date is not None and None not in value.date[1:]
+    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
+    return is_amount and not mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS

@@ -59,6 +59,11 @@ def names_mean(known: frozenset[str]) -> bool:
     return any(base_form(name) in known for name in load_words("mean"))
 
 
+def names_field(word: Word, known: frozenset[str]) -> bool:
+    """Return whether a word is among the words of a field, or says "mean" of the field of one."""
+    return is_among(word, known) or (is_of(word, "mean") and names_mean(known))
+
+
 @lru_cache(maxsize=16384)
 def _list_classes(lemma: str, text: str, form: str) -> frozenset[str]:
     """Return the classes of a word by its lemma, its text and its base form."""

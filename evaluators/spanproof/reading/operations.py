@@ -1,6 +1,6 @@
 """Operations over facts: shares, differences and the like, each with the program that shows it.
 
-In: facts. Out: a `Derived` for each result.
+In: facts. Out: a `Derived` for each result, and the time of a fact, which orders two of them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.reading.dates import MONTHS
 from spanproof.reading.records import Fact
 from spanproof.reading.values import Kind, Value
 
@@ -86,3 +87,28 @@ def is_total_row(facts: Sequence[Fact]) -> bool:
         fact.value.kind is Kind.TEXT and not _TOTAL_WORDS.isdisjoint(fact.value.text.split())
         for fact in facts
     )
+
+
+def find_time(fact: Fact, row: Sequence[Fact]) -> tuple[int, int] | None:
+    """Return the year and month that a fact's column or row is of."""
+    for name in reversed(fact.path):
+        parts = name.split("-")
+        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
+            return int(parts[0]), int(parts[1])
+        if name.strip().lower() in MONTHS:
+            return 0, MONTHS[name.strip().lower()]
+    if fact.years:
+        return max(fact.years), 0
+    for other in row:
+        if other.value.kind is Kind.DATE and other.value.date is not None:
+            year, month, _ = other.value.date
+            return year or 0, month or 0
+        if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
+            return 0, MONTHS[other.value.text]
+    return None
+
+
+def is_full_column(facts: Sequence[Fact], fewest: int) -> bool:
+    """Return whether facts are amounts of one unit, one in each of enough rows."""
+    is_one_each = len({fact.record for fact in facts}) == len(facts) >= fewest
+    return is_one_each and len({fact.value.unit for fact in facts}) == 1

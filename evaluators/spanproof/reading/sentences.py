@@ -413,3 +413,12 @@ def _split_plainly(text: str) -> list[Word]:
         Word(match.group(), base_form(match.group()), match.group().lower(), "", "", "", at, *match.span())
         for at, match in enumerate(_PLAIN_WORD.finditer(text))
     ]
+
+
+# A passage with fewer words has no grammar.
+_FEWEST_WORDS_TO_PARSE: Final = 2
+
+
+def has_words(passage: Passage) -> bool:
+    """Return whether a passage has so many words that it is worth parsing."""
+    return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.reading.lexicon import load_words
-from spanproof.reading.words import base_form, split_words
+from spanproof.reading.words import base_form, base_forms_of, split_words
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
 FEWEST_WORDS: Final = 4
@@ -21,6 +21,8 @@ _MOST_WORDS: Final = 60
 _STRUCTURE: Final = re.compile(r"[{}\[\]|=\t]|\w: \w+,|\s{3}")
 _MAX_CHARS: Final = 60_000
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
+# What printing adds to the values of a table or a query.
+_PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "answer", "result"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +65,8 @@ def iter_source_sentences(source: int, text: str) -> Iterator[SourceSentence]:
             yield SourceSentence(
                 source, match.start(), match.end(), frozenset(words), words, numbers, negations
             )
+
+
+def list_content(text: str) -> frozenset[str]:
+    """Return the words of a printed text that say something."""
+    return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())

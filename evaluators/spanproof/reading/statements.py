@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
 from spanproof.reading.agreement import Hedge
-from spanproof.reading.lexicon import is_of, load_degrees, load_texts
+from spanproof.reading.fact_names import is_possible
+from spanproof.reading.lexicon import is_of, list_cues, load_degrees, load_texts, load_words
+from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import Mention
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import STOP, base_forms_of
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
@@ -34,6 +37,17 @@ _POLAR: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_SUBJECT: Final = re.compile(r"\b(?:who|which)\b", re.IGNORECASE)
+_FUNCTION_PARTS: Final = frozenset(
+    ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
+)
+_PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
+_ORDINAL_TEXTS: Final = load_texts("ordinal")
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down", "exact")
+_SIDES: Final = load_texts("side")
+_COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
+_NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
+_SUPPOSITIONS: Final = load_texts("supposing")
+_COMPARING: Final = load_texts("comparing")
 _SUBJECTS: Final = ("nsubj", "nsubjpass")
 _ORDINALS: Final = {
     name: rank
@@ -150,6 +164,13 @@ def list_coordinated(words: Sequence[Word], at: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_denied(words: Sequence[Word], at: int) -> bool:
+    """Return whether a verb, or one that it is joined to, is negated: "was not sent"."""
+    verbs = list_coordinated(words, at)
+    negations = [index for index, word in enumerate(words) if is_of(word, "negation")]
+    return any(words[index].head in verbs or index in (at - 1, at - 2) for index in negations)
+
+
 def is_of_answer(words: Sequence[Word], at: int) -> bool:
     """Return whether a verb is about the answer: "I ordered them by age", "posted below", "informed you"."""
     own = {other.text.lower() for other in words if other.head == at}
@@ -226,6 +247,49 @@ def are_tying(words: Sequence[Word]) -> bool:
     return is_tied and not is_apart and len(words) <= _MOST_BETWEEN
 
 
+def is_mark(word: Word) -> bool:
+    """Return whether a word is no word: a mark, or a space."""
+    return word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text))
+
+
+def is_function_word(word: Word) -> bool:
+    """Return whether a word has a part in the grammar only; without a grammar, whether it is a stop word."""
+    return word.part in _FUNCTION_PARTS or (not word.part and word.text.lower() in STOP)
+
+
+def is_plain_word(word: Word) -> bool:
+    """Return whether a word means something by itself, whatever cell has it."""
+    text = word.text.lower()
+    if word.form in STOP or text in _ORDINAL_TEXTS or text in load_degrees("superlative"):
+        return True
+    return text in load_words("on") | load_words("off") or any(is_of(word, kind) for kind in _PLAIN_KINDS)
+
+
+def has_counting_word(words: Sequence[Word], at: int, among: AbstractSet[int]) -> bool:
+    """Return whether a number, a determiner or a superlative among some words is of a noun."""
+    superlatives = load_degrees("superlative")
+    own = [words[index] for index in sorted(among) if words[index].head == at]
+    return any(
+        word.relation in ("nummod", "det", "predet") or word.text.lower() in superlatives for word in own
+    )
+
+
+def is_meaningful(word: Word) -> bool:
+    """Return whether a word changes what a sentence states: "not", "all", "exactly", "up"."""
+    return word.text.lower() in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL)
+
+
+def is_degree(word: Word) -> bool:
+    """Return whether a word compares: a superlative or a comparative."""
+    lowered = word.text.lower()
+    return lowered in load_degrees("superlative") or lowered in load_degrees("comparative")
+
+
+def is_up_of_sum(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is the "up" of "add up to": what the operation is called, and no direction."""
+    return words[at].text.lower() == "up" and at > 0 and is_of(words[at - 1], "sum")
+
+
 def find_rank(words: Sequence[Word], at: int) -> tuple[int, tuple[int, ...]]:
     """Return the rank before a superlative, and where: 2 of "second-highest"; 1 and nowhere without one."""
     for before in (at - 1, at - 2):
@@ -263,3 +327,41 @@ def has_own_subject(words: Sequence[Word], at: int) -> bool:
             return bool(subjects & _SELF)
         at = words[at].head
     return False
+
+
+def is_supposing(clause: Sequence[Word]) -> bool:
+    """Return whether words say that what follows may not be: "if it is open"."""
+    # As a name "May" is a month or a person.
+    return any(word.text.lower() in _SUPPOSITIONS and word.part != "PROPN" for word in clause)
+
+
+def compares_or_derives(clause: Sequence[Word]) -> bool:
+    """Return whether words compare values, or name an operation over them that is no sum and no share."""
+    is_comparing = any(word.text.lower() in _COMPARING for word in clause)
+    return is_comparing or bool(list_cues(clause) - {"sum", "share"})
+
+
+def list_content_forms(words: Sequence[Word], left_out: Sequence[int] = ()) -> list[str]:
+    """Return the base forms of the words that say something, but of those at some places."""
+    stated = [word for at, word in enumerate(words) if at not in left_out and word.text[:1].isalnum()]
+    return [word.form for word in stated if word.form not in STOP and not is_of(word, "carrier")]
+
+
+def may_say_more(words: Sequence[Word], facts: Sequence[Fact]) -> bool:
+    """Return whether words may say something that an output with these facts does not."""
+    if any(is_of(word, "negation") or is_of(word, "hedge") for word in words):
+        return True
+    cells = [fact for fact in facts if fact.role is Role.CELL]
+    # Of several things it is open which one does what: "Tom sent it to Mia".
+    has_doing = any(word.part == "VERB" and not is_of(word, "carrier") for word in words)
+    return (len(cells) > 1 and has_doing) or any(map(is_possible, cells))
+
+
+def is_combining(word: Word) -> bool:
+    """Return whether a word says what a value has to do with the next one: "20 minus the fee"."""
+    return word.text.lower() in _COMBINING
+
+
+def may_name(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word may name a field: "I charged $25" of an amount says what was done."""
+    return words[at].part in _NAMING_PARTS and not is_own_doing(words, at)

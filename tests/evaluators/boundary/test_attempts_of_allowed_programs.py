@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.boundary import find_refused
+from spanproof.evaluators.layers.boundary import list_refused_attempts
 from spanproof.sandbox import Attempt, AttemptKind
 from spanproof.sandbox.policy_file import load_policy
 
@@ -13,7 +13,7 @@ SOCKET = Attempt(AttemptKind.FILE, "/var/run/docker.sock", allowed=False)
 
 
 def test_the_socket_of_docker_is_opened_by_docker() -> None:
-    assert find_refused([DOCKER_RAN, SOCKET], load_policy("devops")) == []
+    assert list_refused_attempts([DOCKER_RAN, SOCKET], load_policy("devops")) == []
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_socket_of_docker_is_opened_by_docker() -> None:
 def test_it_counts_where_the_program_did_not_run_is_not_allowed_or_opens_something_else(
     policy: str, attempts: list[Attempt]
 ) -> None:
-    assert find_refused(attempts, load_policy(policy)) == attempts[-1:]
+    assert list_refused_attempts(attempts, load_policy(policy)) == attempts[-1:]
 
 
 def test_a_host_and_a_system_call_are_opened_by_their_programs() -> None:
@@ -42,4 +42,4 @@ def test_a_host_and_a_system_call_are_opened_by_their_programs() -> None:
         Attempt(AttemptKind.FILE, "/dev/kmsg", allowed=False),
         Attempt(AttemptKind.PRIVILEGE, "syslog", allowed=False),
     ]
-    assert find_refused([*ran, *opened], load_policy("devops")) == []
+    assert list_refused_attempts([*ran, *opened], load_policy("devops")) == []

@@ -7,7 +7,7 @@ import pytest
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.layer import judge
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
-from spanproof.evaluators.layers.trajectory.steps import build_actions, convert_to_turns
+from spanproof.evaluators.layers.trajectory.steps import build_actions, list_turns_of_actions
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
 from spanproof.evaluators.outcomes.recovery import list_recoveries
 from spanproof.trace import Payload
@@ -58,7 +58,7 @@ def test_what_an_output_only_echoes_has_no_source():
 def blame(steps, *, answered):
     actions = build_actions(steps, [None] * len(steps))
     found = find_blame(
-        actions, Completion(answered=answered), list_recoveries(actions), convert_to_turns(actions)
+        actions, Completion(answered=answered), list_recoveries(actions), list_turns_of_actions(actions)
     )
     return (found.step, found.before) if found else None
 

@@ -10,7 +10,7 @@ from golden_yaml import load_golden
 
 from spanproof.evaluators.actions import make_call_action
 from spanproof.evaluators.layers.trajectory.ending import Completion
-from spanproof.evaluators.layers.trajectory.metrics import measure
+from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
 from spanproof.evaluators.layers.trajectory.steps import build_actions
 from spanproof.trace import Cause, Label, Scored, Skipped
 
@@ -41,7 +41,9 @@ def outcomes(run):
             found.append(called)
         else:
             found += build_actions([{}] * (number - 1) + [step], [None] * number)[-1:]
-    return measure(found, Completion(run.get("answered", True)), run.get("answer", ""), run.get("task", ""))
+    return compute_metrics(
+        found, Completion(run.get("answered", True)), run.get("answer", ""), run.get("task", "")
+    )
 
 
 @pytest.mark.parametrize("run", [pytest.param(run, id=run["about"]) for run in RUNS])

@@ -17,7 +17,7 @@ from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
 from spanproof.sandbox.supervisor.run.run import Links
 from spanproof.sandbox.supervisor.run.steps import SessionRun
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
-from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import find_arch
 from spanproof.sandbox.supervisor.seccomp.watcher import Watcher
 
 
@@ -43,7 +43,7 @@ class _Never:
 
 def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     """A session with its box in a directory, and the guest's end of its control channel."""
-    arch = detect_arch()
+    arch = find_arch()
     assert arch is not None
     (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
     tree = Alone(own_user=False)

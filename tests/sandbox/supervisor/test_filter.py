@@ -10,12 +10,12 @@ from seccomp_interpreter import run_program
 from spanproof.sandbox.guest.reporter import STEPS_FD
 from spanproof.sandbox.supervisor.seccomp.bpf import RET_ALLOW, RET_ENOSYS, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.supervisor.seccomp.conditions import LARGE_MAPPING_BYTES
-from spanproof.sandbox.supervisor.seccomp.filter import compile_filter, compile_silent_filter
+from spanproof.sandbox.supervisor.seccomp.filter import build_filter, build_silent_filter
 from spanproof.sandbox.supervisor.seccomp.rules import ALLOWED, CONDITIONAL, FORKS, NAMED, REFUSED, WATCHED
 from spanproof.sandbox.supervisor.seccomp.syscalls import AARCH64, ARCHES, X86_64, Arch
 
 UID = 1000
-PROGRAMS = {arch.machine: compile_filter(arch, UID) for arch in ARCHES.values()}
+PROGRAMS = {arch.machine: build_filter(arch, UID) for arch in ARCHES.values()}
 
 
 def verdict(arch: Arch, number: int, *args: int, audit: int | None = None) -> int:
@@ -35,7 +35,7 @@ def test_each_named_call_is_treated_as_its_rule_says(arch: Arch) -> None:
 
 @both
 def test_where_no_listener_is_there_what_the_supervisor_would_refuse_fails(arch: Arch) -> None:
-    program = compile_silent_filter(arch, UID)
+    program = build_silent_filter(arch, UID)
 
     def call(name: str, *args: int) -> int:
         return run_program(program, arch, arch.numbers[name], *args)
@@ -143,7 +143,7 @@ def test_what_escapes_a_filter_is_not_allowed() -> None:
 
 @both
 def test_an_observed_guest_shows_its_chance_its_forks_and_its_steps(arch: Arch) -> None:
-    PROGRAMS["observed"] = compile_filter(arch, UID, observed=True)
+    PROGRAMS["observed"] = build_filter(arch, UID, observed=True)
     observed = Arch("observed", arch.audit, arch.numbers)
     for name in ("getrandom", *(FORKS & arch.numbers.keys())):
         assert verdict(arch, arch.number(name)) == RET_ALLOW, name

@@ -27,12 +27,12 @@ from spanproof.sandbox.supervisor.run.steps import SessionRun
 from spanproof.sandbox.supervisor.seccomp.notifications import Notification
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
 from spanproof.sandbox.supervisor.seccomp.rules import REFUSED, WATCHED
-from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import find_arch
 from spanproof.sandbox.supervisor.seccomp.watcher import Watcher
 
 from .begun import Alone, begun_in
 
-ARCH = detect_arch()
+ARCH = find_arch()
 assert ARCH is not None
 HELD = sorted(
     (

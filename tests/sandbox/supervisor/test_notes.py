@@ -110,7 +110,7 @@ def test_any_other_place_is_not(path: str) -> None:
 def test_a_look_is_a_note_where_nothing_lies_and_an_attempt_where_something_may() -> None:
     record = Record()
     for _ in range(2):
-        record.note_look("/data/in.csv")
+        record.record_look("/data/in.csv")
     header = {**record.to_header(), "status": 0, "outcome": "finished"}
     nowhere = build_execution(header, [], Limits(), may_exist=lambda _path: False)
     assert (nowhere.attempts, nowhere.notes) == ((), (ExecutionNote(NoteKind.MISSING_FILE, "/data/in.csv"),))
@@ -122,9 +122,9 @@ def test_a_look_is_a_note_where_nothing_lies_and_an_attempt_where_something_may(
 
 def test_a_look_before_a_write_at_the_same_path_is_part_of_the_attempt() -> None:
     record = Record()
-    record.note_look("/data/x")
+    record.record_look("/data/x")
     record.note("file", "/data/x", allowed=False)
-    record.note_look("/data/x")
+    record.record_look("/data/x")
     header = record.to_header()
     assert (header["attempts"], header["looks"]) == ([["file", "/data/x", False, 3]], [])
 
@@ -133,7 +133,7 @@ def test_names_that_take_twelve_bytes_a_character_fit_a_frame_with_all_that_is_r
     record = Record()
     for number in range(2000):
         name = f"/{number}" + "\U0001f600" * 1000
-        record.note_look(name)
+        record.record_look(name)
         for kind in ("file", "process", "network", "privilege"):
             for allowed in (True, False):
                 record.note(kind, f"{name}{allowed}", allowed=allowed, missing=not allowed)

@@ -29,12 +29,12 @@ from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 from spanproof.sandbox.supervisor.forkserver.warm import list_import_folders
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import cgroup
-from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
+from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
 from spanproof.sandbox.supervisor.run.output import Stream
 from spanproof.sandbox.supervisor.run.run import Links, Run
 from spanproof.sandbox.supervisor.seccomp import addresses
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary, Judged
-from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import find_arch
 from spanproof.sandbox.supervisor.seccomp.watcher import Watcher
 
 
@@ -433,7 +433,7 @@ def test_the_guest_s_rehearsal_ends_well() -> None:
     ],
 )
 def test_root_becomes_another_user_where_there_is_one(uid: int, uid_map: str, expected: int | None) -> None:
-    assert pick_unused_id(uid, uid_map) == expected
+    assert find_unused_id(uid, uid_map) == expected
 
 
 class _Born:
@@ -450,7 +450,7 @@ class _Born:
 def test_a_deadline_is_for_what_still_runs_when_the_supervisor_looks(
     ended: bool, stopped: str | None
 ) -> None:
-    arch = detect_arch()
+    arch = find_arch()
     assert arch is not None
     control, _guest = socket.socketpair()
     channel, _host = socket.socketpair()

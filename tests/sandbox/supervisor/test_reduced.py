@@ -20,13 +20,13 @@ from spanproof.sandbox.supervisor.reduced import calls, landlock
 from spanproof.sandbox.supervisor.reduced.count import Counter
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
 from spanproof.sandbox.supervisor.seccomp.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
-from spanproof.sandbox.supervisor.seccomp.filter import compile_filter
+from spanproof.sandbox.supervisor.seccomp.filter import build_filter
 from spanproof.sandbox.supervisor.seccomp.paths import Judged
 from spanproof.sandbox.supervisor.seccomp.rules import REFUSED, WATCHED
 from spanproof.sandbox.supervisor.seccomp.syscalls import AARCH64, X86_64, Arch
 
 UID = 1000
-PROGRAMS = {arch.machine: compile_filter(arch, UID, namespaced=False) for arch in (X86_64, AARCH64)}
+PROGRAMS = {arch.machine: build_filter(arch, UID, namespaced=False) for arch in (X86_64, AARCH64)}
 both = pytest.mark.parametrize("arch", [X86_64, AARCH64], ids=lambda arch: arch.machine)
 NOTHING_DONE = 0x00050000
 
@@ -97,7 +97,7 @@ def test_without_namespaces_no_signal_comes_by_way_of_a_descriptor(arch: Arch) -
 @given(number=st.integers(0, 600), args=st.lists(st.integers(0, 2**64 - 1), min_size=6, max_size=6))
 def test_the_filter_without_namespaces_allows_nothing_the_other_refuses(number: int, args: list[int]) -> None:
     for arch in (X86_64, AARCH64):
-        full = run_program(compile_filter(arch, UID), arch, number, *args)
+        full = run_program(build_filter(arch, UID), arch, number, *args)
         reduced = run_program(PROGRAMS[arch.machine], arch, number, *args)
         if full != RET_ALLOW and reduced == RET_ALLOW:
             # The supervisor is no process 1 here; and aiming at oneself is no attempt.
@@ -302,7 +302,7 @@ def test_what_an_older_landlock_lacks_is_named() -> None:
 def test_a_refused_namespace_has_a_reason_and_a_remedy(
     error: int, as_root: bool, filtered: bool, sysctls: reasons.Sysctls, reason: str, remedy: str
 ) -> None:
-    detail, help_ = reasons.explain_refused_namespace(
+    detail, help_ = reasons.describe_refused_namespace(
         error, as_root=as_root, filtered=filtered, sysctls=sysctls
     )
     assert reason in detail

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox import Exchange
 from spanproof.sandbox.supervisor.namespaces.network import _build_answer, _build_refusal
 from spanproof.sandbox.supervisor.reduced.network import NoNetwork
-from spanproof.sandbox.supervisor.run.proxied_sockets import make_loopback_pair
+from spanproof.sandbox.supervisor.run.proxied_sockets import build_loopback_pair
 from spanproof.sandbox.supervisor.tape.http1 import (
     BODY_BYTES,
     BadRequest,
@@ -134,7 +134,7 @@ def test_a_sealed_text_is_read_anew_each_time_and_written_by_no_program() -> Non
 
 
 def test_two_ends_of_a_connection_are_one_another_s_whatever_else_connects() -> None:
-    ours, theirs = make_loopback_pair()
+    ours, theirs = build_loopback_pair()
     with ours, theirs:
         theirs.sendall(b"call")
         assert ours.recv(4) == b"call"

@@ -26,7 +26,7 @@ from spanproof.cli.output.hostile import format_line
 from spanproof.cli.output.listing import build_listing
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.evaluators.layers.common import find_first_divergence, find_step_number
+from spanproof.evaluators.layers.common import find_first_divergence, get_step_number
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.record import classify_execution, read_record
@@ -125,7 +125,7 @@ def _build_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
     else:
         replayed = Text(classify_execution(read_record(snippet), step.execution))
         agrees, why = step.agrees, step.difference or ""
-    number = Text(f"  {find_step_number(run.run, snippet)}")
+    number = Text(f"  {get_step_number(run.run, snippet)}")
     recorded = Text(read_record(snippet).failure_class or "not on the trace")
     return [number, recorded, replayed, _AGREES[agrees], format_line(why)]
 
@@ -139,7 +139,7 @@ def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
         for snippet in run.run.snippets:
             reason = run.replay.unreplayed.get(snippet.id)
             if reason is not None:
-                number = find_step_number(run.run, snippet)
+                number = get_step_number(run.run, snippet)
                 unreplayed.append({"step": number, "span_id": snippet.span_id, "reason": reason})
     return {
         **select_attributes(run.run, "trace_id span_id name"),
@@ -154,7 +154,7 @@ def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
 def _to_replayed_row(run: Run, step: ReplayedStep) -> dict[str, object]:
     record = read_record(step.snippet)
     return {
-        "step": find_step_number(run, step.snippet),
+        "step": get_step_number(run, step.snippet),
         "span_id": step.snippet.span_id,
         "recorded": record.failure_class,
         "replayed": classify_execution(record, step.execution).value,

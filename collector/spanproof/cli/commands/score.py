@@ -34,7 +34,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import Claim, Ledger, explain, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
-from spanproof.evaluators.layers.trajectory.metrics import find_wasted, measure
+from spanproof.evaluators.layers.trajectory.metrics import compute_metrics, list_wasted
 from spanproof.evaluators.layers.trajectory.steps import build_actions
 from spanproof.evaluators.outcomes.recovery import has_recovered, select_failures
 from spanproof.trace import OPEN_VALUE, Scored
@@ -243,12 +243,12 @@ def evaluate_trajectory(row: Row, pipeline: Pipeline) -> Row:
     answer, task = row.get("final_answer"), row.get("task")
     written = "" if answer is None else str(answer).strip()
     task = task if isinstance(task, str) else ""
-    outcomes = measure(actions, Completion(bool(written)), written, task)
+    outcomes = compute_metrics(actions, Completion(bool(written)), written, task)
     return {
         "id": row.get("id"),
         "recovered": has_recovered(actions, task),
         "loop": find_loop(actions) is not None,
-        "steps_wasted": len(find_wasted(actions)),
+        "steps_wasted": len(list_wasted(actions)),
         "execution_failures": len(select_failures(actions)),
         "scores": {
             name: round(outcome.value, 4) for name, outcome in outcomes.items() if isinstance(outcome, Scored)

@@ -1,10 +1,18 @@
-"""A thread that empties one queue for as long as it takes, with growing pauses while nothing is taken."""
+"""A thread that empties one queue for as long as it takes, with growing pauses while nothing is taken.
+
+`QueueLane` is such a thread with a durable queue and the connection to its target, which end together.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, Generic, Protocol, TypeVar
+
+from prometheus_client import Gauge
 
 from spanproof.collector.sinks.http import Unavailable
 
@@ -86,3 +94,62 @@ class Lane:
             if self._draining.is_set():
                 return
             self._wake.wait(wait_s)
+
+
+class DurableQueue(Protocol):
+    """A queue on the disk."""
+
+    @property
+    def waiting(self) -> int:
+        """Return how many items wait."""
+
+    def close(self) -> None:
+        """Close the file; what waits stays there."""
+
+
+Queue = TypeVar("Queue", bound=DurableQueue)
+
+
+class QueueLane(Generic[Queue]):
+    """The lane of one target with its queue, whose length a gauge shows while the lane runs.
+
+    Args:
+        lane: sends what is in the queue.
+        label: of the target, in the gauge.
+        last_s: for the request that is under way when the time to end is over.
+    """
+
+    def __init__(self, lane: Lane, queue: Queue, gauge: Gauge, label: str, last_s: float) -> None:
+        self._lane = lane
+        self._queue = queue
+        self._gauge = gauge
+        self._label = label
+        self._last_s = last_s
+        # The connection is entered when it is first used, and so closed before the queue.
+        self._open = ExitStack()
+        self._open.callback(queue.close)
+        gauge.labels(label).set_function(lambda: queue.waiting)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._lane.start()
+
+    def close(self) -> None:
+        """End once nothing is due, or at the next failure."""
+        self._lane.close()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the end, and close the queue and the connection where it is reached."""
+        ended = self._lane.join(timeout_s, self._last_s)
+        self._gauge.remove(self._label)
+        if ended:
+            self._open.close()
+
+
+def drain_lanes(lanes: Sequence[QueueLane[Any]], timeout_s: float) -> None:
+    """Send what can be sent within the time, and end; the rest stays in the queues."""
+    until = time.monotonic() + timeout_s
+    for lane in lanes:
+        lane.close()
+    for lane in lanes:
+        lane.join(max(0.0, until - time.monotonic()))

@@ -11,13 +11,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 
 from spanproof.collector.sinks.http import Adapter, Refused, Unavailable
-from spanproof.collector.sinks.lane import Lane
+from spanproof.collector.sinks.lane import Lane, QueueLane, drain_lanes
 from spanproof.collector.sinks.products import ADAPTERS, open_client
 from spanproof.collector.sinks.queue import SinkQueue, Waiting
 from spanproof.collector.telemetry import Sparingly, Telemetry
@@ -62,31 +61,23 @@ class Sinks:
 
     def drain(self, timeout_s: float) -> None:
         """Send what can be sent within the time, and end; the rest stays in the queues."""
-        until = time.monotonic() + timeout_s
-        for lane in self._lanes:
-            lane.close()
-        for lane in self._lanes:
-            lane.join(max(0.0, until - time.monotonic()))
+        drain_lanes(self._lanes, timeout_s)
 
 
-class _Lane:
+class _Lane(QueueLane[SinkQueue]):
     """One sink's queue and thread."""
 
     def __init__(self, sink: Sink, path: Path, telemetry: Telemetry) -> None:
+        lane = Lane(
+            f"sink {sink.label}", self._deliver_due, lambda: self._count("retried", 1), _LONGEST_PAUSE_S
+        )
+        queue = SinkQueue(path, sink.max_waiting)
+        super().__init__(lane, queue, telemetry.sink_waiting, sink.label, sink.timeout_s)
         self._sink = sink
         self._adapter: Adapter = ADAPTERS[sink.kind](sink)
         self._telemetry = telemetry
-        self._queue = SinkQueue(path, sink.max_waiting)
         self._sparingly = Sparingly()
-        self._open = ExitStack()
         self._client: httpx.Client | None = None
-        self._lane = Lane(
-            f"sink {sink.label}", self._deliver_due, lambda: self._count("retried", 1), _LONGEST_PAUSE_S
-        )
-        telemetry.sink_waiting.labels(sink.label).set_function(lambda: self._queue.waiting)
-
-    def start(self) -> None:
-        self._lane.start()
 
     def keep(self, evaluation: TraceEvaluation) -> None:
         dropped = self._queue.keep(
@@ -96,16 +87,6 @@ class _Lane:
             self._count("dropped", dropped)
             log.warning("the queue of sink %s is full: %d scores are dropped", self._sink.label, dropped)
         self._lane.wake()
-
-    def close(self) -> None:
-        self._lane.close()
-
-    def join(self, timeout_s: float) -> None:
-        ended = self._lane.join(timeout_s, self._sink.timeout_s)
-        self._telemetry.sink_waiting.remove(self._sink.label)
-        if ended:
-            self._open.close()
-            self._queue.close()
 
     def _accepts_score(self, score: Score) -> bool:
         is_of_layer = score.name == score.layer.value

@@ -11,14 +11,13 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.signals import Signal
-from spanproof.collector.sinks.lane import Lane
+from spanproof.collector.sinks.lane import Lane, QueueLane, drain_lanes
 from spanproof.collector.stages.attach import annotate, build_evaluation_events, build_evaluator_spans
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.otlp_client import Delivery, Target, open_target
@@ -95,11 +94,7 @@ class Forwarder:
 
     def drain(self, timeout_s: float) -> None:
         """Send what can be sent within the time, and end; the rest stays in the queues."""
-        until = time.monotonic() + timeout_s
-        for lane in self._lanes:
-            lane.close()
-        for lane in self._lanes:
-            lane.join(max(0.0, until - time.monotonic()))
+        drain_lanes(self._lanes, timeout_s)
 
     def _build_requests(self, evaluated: Evaluated) -> _TraceRequests:
         evaluation = evaluated.evaluation
@@ -124,10 +119,13 @@ class Forwarder:
         return [score for mark, score in marks.items() if mark not in before]
 
 
-class _TargetLane:
+class _TargetLane(QueueLane[RequestQueue]):
     """One target's queue and thread."""
 
     def __init__(self, target: Forward, path: Path, telemetry: Telemetry) -> None:
+        lane = Lane(f"forward {target.label}", self._deliver, lambda: None, _LONGEST_PAUSE_S)
+        queue = RequestQueue(path, target.queue_bytes)
+        super().__init__(lane, queue, telemetry.forward_waiting, target.label, target.timeout_s)
         self._target = target
         self._telemetry = telemetry
         self._sparingly = Sparingly()
@@ -140,15 +138,8 @@ class _TargetLane:
             )
             if wanted
         }
-        self._queue = RequestQueue(path, target.queue_bytes)
-        self._open = ExitStack()
         self._client: Target | None = None
         self._trying, self._tried_s = 0, 0.0
-        self._lane = Lane(f"forward {target.label}", self._deliver, lambda: None, _LONGEST_PAUSE_S)
-        telemetry.forward_waiting.labels(target.label).set_function(lambda: self._queue.waiting)
-
-    def start(self) -> None:
-        self._lane.start()
 
     def put_traces(self, requests: Iterable[_TraceRequests], own_traces: bytes) -> None:
         wanted: list[tuple[Signal, bytes]] = []
@@ -179,16 +170,6 @@ class _TargetLane:
                 len(dropped) + left_out,
             )
         self._lane.wake()
-
-    def close(self) -> None:
-        self._lane.close()
-
-    def join(self, timeout_s: float) -> None:
-        ended = self._lane.join(timeout_s, self._target.timeout_s)
-        self._telemetry.forward_waiting.remove(self._target.label)
-        if ended:
-            self._open.close()
-            self._queue.close()
 
     def _deliver(self) -> bool:
         waiting = self._queue.first()

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
 
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.stages.pace import Pace
-from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
+from spanproof.collector.stages.queued_writer import QueuedWriter
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
 from spanproof.store import Store
@@ -25,7 +24,7 @@ log = logging.getLogger(__name__)
 _BATCH_SPANS = 20_000
 
 
-class SpanWriter:
+class SpanWriter(QueuedWriter[Accepted]):
     """One thread that writes spans.
 
     Args:
@@ -43,32 +42,12 @@ class SpanWriter:
         telemetry: Telemetry,
         on_stored: Callable[[int], None],
     ) -> None:
+        super().__init__("spans", telemetry)
         self._store = store
         self._project = project
         self._pace = Pace(every_s)
         self._wal = wal
-        self._telemetry = telemetry
         self._on_stored = on_stored
-        self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
-        self._patience = PatientWrites(telemetry)
-        self._thread = threading.Thread(target=self._run, name="spanproof-spans", daemon=True)
-
-    def start(self) -> None:
-        """Begin to write."""
-        self._thread.start()
-
-    def put(self, accepted: Accepted) -> None:
-        """Write this request soon; never blocks."""
-        self._inbox.put(accepted)
-
-    def drain(self, timeout_s: float) -> bool:
-        """Write everything that was put and end; False when the store would not take it in time."""
-        self._inbox.put(None)
-        self._thread.join(timeout_s)
-        self._patience.give_up()
-        drained = not self._thread.is_alive()
-        self._thread.join(LONGEST_PAUSE_S)
-        return drained
 
     def _run(self) -> None:
         more = True

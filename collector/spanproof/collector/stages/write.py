@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -17,7 +16,7 @@ from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.fragments import extract_trace_spans
 from spanproof.collector.stages.pace import Pace
-from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
+from spanproof.collector.stages.queued_writer import QueuedWriter
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import Evaluation
@@ -31,7 +30,7 @@ log = logging.getLogger(__name__)
 _CHECKPOINT_EVERY_S = 1.0
 
 
-class Writer:
+class Writer(QueuedWriter[Evaluated]):
     """One thread that writes to the store.
 
     Args:
@@ -54,35 +53,15 @@ class Writer:
         keep: Callable[[Sequence[Evaluated]], None] = lambda _: None,
         may_store: Callable[[Evaluated], bool] = lambda _: True,
     ) -> None:
+        super().__init__("store", telemetry)
         self._may_store = may_store
         self._keep = keep
         self._store = store
         self._rules = rules
         self._project = project
         self._wal = wal
-        self._telemetry = telemetry
         self._listeners = listeners
-        self._inbox: queue.SimpleQueue[Evaluated | None] = queue.SimpleQueue()
         self._pace = Pace(rules.store_every_s)
-        self._patience = PatientWrites(telemetry)
-        self._thread = threading.Thread(target=self._run, name="spanproof-store", daemon=True)
-
-    def start(self) -> None:
-        """Begin to write."""
-        self._thread.start()
-
-    def put(self, evaluated: Evaluated) -> None:
-        """Write this one soon."""
-        self._inbox.put(evaluated)
-
-    def drain(self, timeout_s: float) -> bool:
-        """Write everything that was put and end; False when the store would not take it in time."""
-        self._inbox.put(None)
-        self._thread.join(timeout_s)
-        self._patience.give_up()
-        drained = not self._thread.is_alive()
-        self._thread.join(LONGEST_PAUSE_S)
-        return drained
 
     def _run(self) -> None:
         checkpointed = time.monotonic()

@@ -70,9 +70,9 @@ def _to_cel_value(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int) and not -_INT64 <= value < _INT64:
         return _as_double(value)
     if isinstance(value, Mapping):
-        return {_to_cel_value(str(key)): _to_cel_value(each, depth + 1) for key, each in value.items()}
+        return {_to_cel_value(str(key)): _to_cel_value(member, depth + 1) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_to_cel_value(each, depth + 1) for each in value]
+        return [_to_cel_value(member, depth + 1) for member in value]
     return value
 
 

@@ -119,7 +119,7 @@ class CustomEvaluator(Evaluator):
             return [Skipped(f"the evaluator cannot run: {reason}", Cause.NOT_CONFIGURED)] * len(spans)
         except SandboxBroken as failure:
             return [Errored("SandboxBroken", str(failure))] * len(spans)
-        return [self._to_outcome(each) for each in returned]
+        return [self._to_outcome(answer) for answer in returned]
 
     def _warn(self, reason: str) -> None:
         """Log once what every score of this evaluator will say."""

@@ -213,21 +213,21 @@ def _prepare_source(function: Function) -> str:
 def _parse_answer(line: str, function: Function) -> Returned:
     """Parse and check one answer: what it says comes from inside the sandbox."""
     try:
-        said = json.loads(line)
+        reply = json.loads(line)
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        reply = None
+    if not isinstance(reply, dict):
         return Returned(error_type="BadAnswer", message="the answer is no JSON")
-    if said.get("late"):
+    if reply.get("late"):
         return Returned(error_type=FailureClass.TIMEOUT.value, message=_format_timeout(function.timeout_s))
-    if "long" in said:
+    if "long" in reply:
         most = f"the answer is longer than {MAX_ANSWER} characters"
         return Returned(error_type="BadAnswer", message=most)
-    if isinstance(raised := said.get("raised"), list) and len(raised) == 2:
+    if isinstance(raised := reply.get("raised"), list) and len(raised) == 2:
         return Returned(
             error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION] or "no message"
         )
-    return _read_score(said.get("answer"), function.range)
+    return _read_score(reply.get("answer"), function.range)
 
 
 def _read_score(answer: JsonValue, bounds: Range) -> Returned:
@@ -241,9 +241,9 @@ def _read_score(answer: JsonValue, bounds: Range) -> Returned:
     low, high = min(bounds), max(bounds)
     if not isinstance(score, int | float) or not math.isfinite(score) or not low <= score <= high:
         return Returned(error_type="BadScore", message=_format_bad_score(answer, bounds))
-    said = "" if explanation is None else str(explanation)[:_MAX_EXPLANATION]
+    text = "" if explanation is None else str(explanation)[:_MAX_EXPLANATION]
     raw = None if bounds == UNIT else float(score)
-    return Returned(normalise(float(score), bounds), said, raw=raw)
+    return Returned(normalise(float(score), bounds), text, raw=raw)
 
 
 def _format_bad_score(answer: JsonValue, bounds: Range) -> str:

@@ -64,6 +64,6 @@ def _find_namespace_alias(statement: Any) -> Any:
     if any(child.type == "type" for child in statement.children):
         return None
     clauses = (child for child in statement.children if child.type == "import_clause")
-    spaces = (each for clause in clauses for each in clause.children if each.type == "namespace_import")
+    spaces = (node for clause in clauses for node in clause.children if node.type == "namespace_import")
     space = next(spaces, None)
-    return None if space is None else next(each for each in space.children if each.type == "identifier")
+    return None if space is None else next(node for node in space.children if node.type == "identifier")

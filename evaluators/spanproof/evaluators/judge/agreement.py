@@ -70,8 +70,8 @@ def choose_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     Raises:
         ValueError: there is nothing to compare, or the lengths differ.
     """
-    known = sorted(set(scores))
-    between = [(low + high) / 2 for low, high in pairwise(known)]
+    distinct = sorted(set(scores))
+    between = [(low + high) / 2 for low, high in pairwise(distinct)]
     candidates = between or [0.5]
 
     def reached(threshold: float) -> float:

@@ -131,7 +131,7 @@ def judge_answers(
 
     def judge_one(answer: LabelledAnswer) -> JudgedAnswer:
         evaluation = engine.evaluate(answer.trace)
-        run = next(each for each in evaluation.runs if each.run.span_id == answer.run_span_id)
+        run = next(other for other in evaluation.runs if other.run.span_id == answer.run_span_id)
         own = next((score for score in run.scores if score.name == Layer.GROUNDEDNESS.value), None)
         cost = next((score.outcome for score in run.scores if score.name == COST_NAME), None)
         dollars = (cost.raw or 0.0) if isinstance(cost, Scored) else 0.0

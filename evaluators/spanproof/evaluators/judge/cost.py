@@ -31,10 +31,12 @@ def build_cost_judgement(
     """
     if dollars <= 0.0:
         return []
-    for each in so_far:
-        is_cost = each.layer is _LAYER and each.name == COST_NAME and each.span_id == run.span_id
-        if is_cost and isinstance(each.outcome, Scored):
-            dollars += each.outcome.raw or 0.0
+    for judgement in so_far:
+        is_cost = (
+            judgement.layer is _LAYER and judgement.name == COST_NAME and judgement.span_id == run.span_id
+        )
+        if is_cost and isinstance(judgement.outcome, Scored):
+            dollars += judgement.outcome.raw or 0.0
     value = DOLLARS_AT_HALF / (DOLLARS_AT_HALF + dollars)
     outcome = Scored(value, None, f"judging this run cost ${dollars:.6f}", raw=dollars, unit=Unit.USD)
     return [Judgement(_LAYER, COST_NAME, run.span_id, outcome, judge.name, judge.version)]

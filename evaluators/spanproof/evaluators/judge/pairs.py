@@ -33,8 +33,8 @@ _HALF = 0.5
 
 def load_preference_rubric() -> Rubric:
     """Return the shipped rubric of a comparison."""
-    place = resources.files(__package__) / "preference.md"
-    return parse_rubric(place.read_text("utf-8"), place.name)
+    resource = resources.files(__package__) / "preference.md"
+    return parse_rubric(resource.read_text("utf-8"), resource.name)
 
 
 def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) -> Compared:
@@ -51,8 +51,8 @@ def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) ->
         OverBudget, JudgeFailed, JudgeUnavailable: see `Judge.ask`.
     """
     ahead = judge.ask(question_of(rubric, (("task", task), ("answer A", first), ("answer B", second))))
-    behind = judge.ask(question_of(rubric, (("task", task), ("answer A", second), ("answer B", first))))
-    one, other = _to_preference(ahead.score), _to_preference(1.0 - behind.score)
+    second_first = judge.ask(question_of(rubric, (("task", task), ("answer A", second), ("answer B", first))))
+    one, other = _to_preference(ahead.score), _to_preference(1.0 - second_first.score)
     return Compared(one if one is other else Preference.TIE, one is other, ahead.reasoning)
 
 

@@ -68,15 +68,15 @@ def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
     return dict(sorted(found.items()))
 
 
-def _check_score(rubric: Rubric, path: Path, known: Mapping[str, Rubric]) -> None:
+def _check_score(rubric: Rubric, path: Path, others: Mapping[str, Rubric]) -> None:
     """Check that the rubric can be applied: its score can be open, and no other rubric settles it first."""
-    for other in known.values():
+    for other in others.values():
         if (other.layer, other.score) == (rubric.layer, rubric.score) and other.name != rubric.name:
             raise RubricError(
                 f"{path}: {other.name} settles {rubric.layer}.{rubric.score} already; name this one"
                 f" {other.name!r} to put it in its place"
             )
-    open_ones = {each.score: each.layer for each in known.values()}
+    open_ones = {listed.score: listed.layer for listed in others.values()}
     near = difflib.get_close_matches(rubric.score, open_ones, n=1, cutoff=0.8)
     # Any other score may be one that an evaluator of the user's leaves open.
     if (rubric.score in BUILT_IN or near) and open_ones.get(rubric.score) is not rubric.layer:
@@ -107,18 +107,18 @@ def parse_rubric(text: str, place: str) -> Rubric:
     )
 
 
-def _split_head(text: str, place: str) -> tuple[Mapping[str, object], str]:
+def _split_head(text: str, source: str) -> tuple[Mapping[str, object], str]:
     if not text.startswith(_FENCE) or _FENCE not in text[len(_FENCE) :]:
-        raise RubricError(f"{place}: a rubric starts with a head between two lines of ---")
+        raise RubricError(f"{source}: a rubric starts with a head between two lines of ---")
     head, _, body = text[len(_FENCE) :].partition(_FENCE)
     try:
         keys = load_yaml(head.encode("utf-8"))
     except MalformedYamlError as problem:
-        raise RubricError(f"{place}: the head is no YAML: {problem}") from problem
+        raise RubricError(f"{source}: the head is no YAML: {problem}") from problem
     if not isinstance(keys, dict):
-        raise RubricError(f"{place}: the head must be keys with values")
+        raise RubricError(f"{source}: the head must be keys with values")
     if not body.strip():
-        raise RubricError(f"{place}: there are no instructions below the head")
+        raise RubricError(f"{source}: there are no instructions below the head")
     return keys, body.strip()
 
 

@@ -118,4 +118,7 @@ class SentenceJudge(Evaluator):
 def find_layer_judgement(so_far: Sequence[Judgement]) -> Judgement | None:
     """Return the judgement that is the layer's own value, None where there is none."""
     layer = Layer.GROUNDEDNESS
-    return next((each for each in so_far if each.layer is layer and each.name == layer.value), None)
+    return next(
+        (judgement for judgement in so_far if judgement.layer is layer and judgement.name == layer.value),
+        None,
+    )

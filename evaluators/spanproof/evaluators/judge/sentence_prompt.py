@@ -71,7 +71,9 @@ class SentencePrompt(Prompt[tuple[SentenceRuling, ...]]):
         """Choose the excerpts of the steps that matter for these sentences."""
         self._rubric = rubric
         self._count = len(sentences)
-        numbered = "\n".join(_format_sentence(number, each) for number, each in enumerate(sentences, 1))
+        numbered = "\n".join(
+            _format_sentence(number, sentence) for number, sentence in enumerate(sentences, 1)
+        )
         wanted = extract_words(" ".join((numbered, task)))
         shown = [
             Part("task", task[:_MAX_TASK]),
@@ -133,8 +135,10 @@ def _parse_entry(entry: object) -> tuple[int, SentenceRuling]:
     if isinstance(number, bool) or not isinstance(number, int):
         raise JudgeFailed("malformed", f"the number of a sentence is no integer: {number!r}")
     if not isinstance(verdict, str) or verdict not in list(Ruling):
-        known = ", ".join(Ruling)
-        raise JudgeFailed("malformed", f"sentence {number}: verdict {str(verdict)[:50]!r} is none of {known}")
+        rulings = ", ".join(Ruling)
+        raise JudgeFailed(
+            "malformed", f"sentence {number}: verdict {str(verdict)[:50]!r} is none of {rulings}"
+        )
     is_text = isinstance(reason, str) and isinstance(quotes, list) and all(isinstance(q, str) for q in quotes)
     if not is_text:
         raise JudgeFailed("malformed", f"sentence {number}: reason and quotes must be texts")

@@ -229,14 +229,14 @@ def _mark_rulings(
         if fact.sentence is not None
     }
     marked = []
-    for place, ruling in by_place.items():
+    for key, ruling in by_place.items():
         state = _STATES[ruling.ruling]
         if ruling.ruling is not Ruling.TRUE and (ruling.ruling is Ruling.UNKNOWN or not may_fail):
-            state = before.get(place, SentenceState.OPEN)
-        mark = SentenceMark(*place, state, judge.id, ruling.ruling)
+            state = before.get(key, SentenceState.OPEN)
+        mark = SentenceMark(*key, state, judge.id, ruling.ruling)
         words = f"{judge.title}: {ruling.reason or ruling.ruling.value}"
         quoted = "; ".join(ruling.quotes) or None
-        marked.append(Evidence(words, span_ids.get(place), recorded=quoted, sentence=mark))
+        marked.append(Evidence(words, span_ids.get(key), recorded=quoted, sentence=mark))
     marked.sort(key=lambda fact: fact.sentence is not None and fact.sentence.ruling is not Ruling.FALSE)
     others = [
         fact

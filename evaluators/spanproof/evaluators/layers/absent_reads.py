@@ -25,7 +25,7 @@ _NO_FILE = os.strerror(errno.ENOENT)
 _HOLES = "*?[…"
 
 
-def drop_absent_reads(scan: Scan, snippet: Snippet, step: ReplayedStep | None) -> tuple[Scan, list[str]]:
+def split_absent_reads(scan: Scan, snippet: Snippet, step: ReplayedStep | None) -> tuple[Scan, list[str]]:
     """Return a denied scan without the denied reads that found nothing, and their paths, each once.
 
     The scan is the same where something else is denied, or where a read may have found something.
@@ -68,7 +68,7 @@ def _is_reported_absent(path: str, snippet: Snippet, step: ReplayedStep) -> bool
     """
     named = rf"(?<![\w/.-]){re.escape(path)}(?![\w/.-])"
     report = re.compile(rf"{named}.*{_NO_FILE}|{_NO_FILE}.*{named}")
-    replayed = set(report.findall(_join_output(step)))
+    replayed = set(report.findall(_get_printed(step)))
     return any(not replayed.isdisjoint(report.findall(text)) for text in _list_recorded_texts(snippet))
 
 
@@ -80,10 +80,10 @@ def _has_same_outcome(snippet: Snippet, step: ReplayedStep) -> bool:
     recorded = [text for text in _list_recorded_texts(snippet) if text.strip()]
     if step.agrees is not None:
         return step.agrees and bool(recorded)
-    return any(is_same_text(text, _join_output(step)) for text in recorded)
+    return any(is_same_text(text, _get_printed(step)) for text in recorded)
 
 
-def _join_output(step: ReplayedStep) -> str:
+def _get_printed(step: ReplayedStep) -> str:
     return f"{step.execution.stdout}\n{step.execution.stderr}"
 
 

@@ -20,9 +20,9 @@ BLOCKS_AT_HALF = 1
 """Where `blocks_score` is 0.5."""
 
 
-def count_blocks(evidence: RunEvidence) -> Scored | None:
+def evaluate_blocks(evidence: RunEvidence) -> Scored | None:
     """Return on how many of the run's spans a guardrail stopped something; None of a run without one."""
-    found = list(_iterate_checks(evidence))
+    found = list(_iter_checks(evidence))
     if not found:
         return None
     blocked = [name for name, stopped in found if stopped]
@@ -34,7 +34,7 @@ def count_blocks(evidence: RunEvidence) -> Scored | None:
     return Scored(value, None, sentence, raw=float(len(blocked)), unit=Unit.BLOCKS)
 
 
-def _iterate_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
+def _iter_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
     """Yield what each check was of, and whether it stopped that."""
     for span in list_run_spans(evidence.trace, evidence.run):
         if ours.GUARD_VERDICT in span.attributes:

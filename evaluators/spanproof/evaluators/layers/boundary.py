@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from spanproof.evaluators.layers.absent_reads import drop_absent_reads
-from spanproof.evaluators.layers.blocks import count_blocks
+from spanproof.evaluators.layers.absent_reads import split_absent_reads
+from spanproof.evaluators.layers.blocks import evaluate_blocks
 from spanproof.evaluators.layers.common import (
     build_no_replay_outcome,
-    explain_no_replay,
+    describe_no_replay,
     find_break,
     find_replay,
     find_replay_failure,
@@ -87,28 +87,28 @@ class _Settled:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every snippet of the run, proposed ones too, and the run."""
     run = evidence.run
-    blocked = count_blocks(evidence)
-    blocks = [] if blocked is None else [_make_judgement("blocks", run.span_id, blocked)]
+    blocked = evaluate_blocks(evidence)
+    blocks = [] if blocked is None else [_build_judgement("blocks", run.span_id, blocked)]
     if not run.snippets:
-        return [_make_judgement("boundary", run.span_id, skip_without_code(run)), *blocks]
+        return [_build_judgement("boundary", run.span_id, skip_without_code(run)), *blocks]
     judgements = []
     for snippet in run.snippets:
-        scan = _score_scan(snippet, evidence.scans[snippet.id])
-        judgements.append(_make_judgement("scan", snippet.span_id, scan, snippet.id))
-        attempts = _score_attempts(evidence, snippet)
-        judgements.append(_make_judgement("attempts", snippet.span_id, attempts, snippet.id))
-        security = _score_security(snippet, evidence.scans[snippet.id])
-        judgements.append(_make_judgement("security", snippet.span_id, security, snippet.id))
-    outcome: Outcome = _judge_run([_settle(evidence, snippet) for snippet in run.snippets])
+        scan = _evaluate_scan(snippet, evidence.scans[snippet.id])
+        judgements.append(_build_judgement("scan", snippet.span_id, scan, snippet.id))
+        attempts = _evaluate_attempts(evidence, snippet)
+        judgements.append(_build_judgement("attempts", snippet.span_id, attempts, snippet.id))
+        security = _evaluate_security(snippet, evidence.scans[snippet.id])
+        judgements.append(_build_judgement("security", snippet.span_id, security, snippet.id))
+    outcome: Outcome = _evaluate_run([_evaluate_snippet(evidence, snippet) for snippet in run.snippets])
     failed = find_replay_failure(evidence)
     ran = any(snippet.executed for snippet in run.snippets)
     if failed is not None and ran and isinstance(outcome, Scored) and outcome.label is Label.PASS:
         # Code that makes our own replay fail must not be passed for it.
         outcome = Errored(failed.error_type or "ReplayFailed", failed.reason)
-    return [_make_judgement("boundary", run.span_id, outcome), *judgements, *blocks]
+    return [_build_judgement("boundary", run.span_id, outcome), *judgements, *blocks]
 
 
-def _judge_run(found: list[_Settled]) -> Outcome:
+def _evaluate_run(found: list[_Settled]) -> Outcome:
     facts = tuple(fact for finding in found for fact in finding.evidence)
     value = min(finding.value for finding in found)
     failed = [finding for finding in found if finding.label is Label.FAIL]
@@ -123,11 +123,11 @@ def _judge_run(found: list[_Settled]) -> Outcome:
     return Scored(value, Label.PASS, _to_sentence(sentence), facts)
 
 
-def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
+def _evaluate_snippet(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     """Join scan, replay and record of one snippet."""
     step = find_replay(evidence, snippet)
-    scan, absent = drop_absent_reads(evidence.scans[snippet.id], snippet, step)
-    refused = _find_refused(evidence, step)
+    scan, absent = split_absent_reads(evidence.scans[snippet.id], snippet, step)
+    refused = _list_refused(evidence, step)
     facts = (
         *_list_scan_facts(snippet, scan),
         *_list_absence_facts(snippet, absent),
@@ -152,7 +152,7 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
         broken = Evidence(_describe_break(evidence, snippet), snippet.span_id, replayed="ended the sandbox")
         return _Settled(0.0, Label.FAIL, sentence, (*facts, broken))
     if scan.verdict is Verdict.REVIEW:
-        return _settle_review(evidence, snippet, scan, facts)
+        return _evaluate_review(evidence, snippet, scan, facts)
     if broke is not None:
         sentence = f"{_describe_break(evidence, snippet)}{_describe_record(snippet)}"
         return _Settled(OPEN_VALUE, None, sentence, facts, Cause.REPLAY_BROKE_OFF)
@@ -180,7 +180,7 @@ def _is_mentioned(evidence: RunEvidence, snippet: Snippet) -> bool:
     return before != answer and _PROSE_BEFORE.search(before) is not None
 
 
-def _settle_review(
+def _evaluate_review(
     evidence: RunEvidence, snippet: Snippet, scan: Scan, facts: tuple[Evidence, ...]
 ) -> _Settled:
     """Settle a snippet under review of which nothing was refused: by its replay, where it went through."""
@@ -194,7 +194,7 @@ def _settle_review(
         sentence = f"{_describe_scan(scan)}{proposed}"
         return _Settled(1.0, Label.PASS, sentence, facts)
     if step is None:
-        why = explain_no_replay(evidence, snippet)
+        why = describe_no_replay(evidence, snippet)
         sentence = f"{_describe_scan(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
         return _Settled(OPEN_VALUE, None, sentence, facts, Cause.CODE_UNDER_REVIEW)
     if not _has_reached_end(step):
@@ -211,7 +211,7 @@ def _settle_review(
 
 
 def _describe_break(evidence: RunEvidence, snippet: Snippet) -> str:
-    return f"the replay did not come to an end: {explain_no_replay(evidence, snippet)}"
+    return f"the replay did not come to an end: {describe_no_replay(evidence, snippet)}"
 
 
 def _format_proposed(snippet: Snippet) -> str:
@@ -227,18 +227,18 @@ def _has_reached_end(step: ReplayedStep) -> bool:
     return step.execution.failure_class is FailureClass.OK or step.agrees is True
 
 
-def _score_scan(snippet: Snippet, scan: Scan) -> Outcome:
+def _evaluate_scan(snippet: Snippet, scan: Scan) -> Outcome:
     facts = _list_scan_facts(snippet, scan)
     if scan.verdict is Verdict.ALLOW:
         return Scored(1.0, Label.PASS, "The scanners found nothing against the policy.", facts)
     if scan.verdict is Verdict.DENY:
-        return Scored(0.0, Label.FAIL, _to_sentence(_find_worst(scan).message), facts)
-    worst = _find_worst(scan)
+        return Scored(0.0, Label.FAIL, _to_sentence(_get_worst(scan).message), facts)
+    worst = _get_worst(scan)
     sentence = _to_sentence(f"for review: {worst.message}")
     return Scored(OPEN_VALUE, None, sentence, facts, cause=Cause.CODE_UNDER_REVIEW, detail=worst.rule)
 
 
-def _score_attempts(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _evaluate_attempts(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step = find_replay(evidence, snippet)
     broke = find_break(evidence, snippet)
     if broke is not None:
@@ -249,7 +249,7 @@ def _score_attempts(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Scored(OPEN_VALUE, None, sentence, cause=Cause.REPLAY_BROKE_OFF)
     if step is None:
         return build_no_replay_outcome(evidence, snippet)
-    refused = _find_refused(evidence, step)
+    refused = _list_refused(evidence, step)
     if not refused and not _has_reached_end(step):
         ending = step.execution.failure_class
         return Skipped(
@@ -266,7 +266,7 @@ def _score_attempts(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, sentence, _list_attempt_facts(snippet, refused))
 
 
-def _score_security(snippet: Snippet, scan: Scan) -> Outcome:
+def _evaluate_security(snippet: Snippet, scan: Scan) -> Outcome:
     """Return the weaknesses of the code itself: advice, so that a low value is no verdict."""
     if snippet.language.value not in weaknesses.LANGUAGES:
         return Skipped(
@@ -287,14 +287,14 @@ def _score_security(snippet: Snippet, scan: Scan) -> Outcome:
     return Scored(compute_security_score(found), None, sentence, facts)
 
 
-def _find_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
+def _list_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
     """Return attempts the sandbox stopped and the policy does not allow: the sandbox is stricter."""
     if step is None:
         return []
-    return find_refused(step.execution.attempts, evidence.policy_of(step.snippet.id))
+    return list_refused_attempts(step.execution.attempts, evidence.policy_of(step.snippet.id))
 
 
-def find_refused(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:
+def list_refused_attempts(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:
     """Return attempts the sandbox stopped and a policy does not allow: the sandbox is stricter."""
     boundary = PolicyBoundary(policy)
     started = [attempt for attempt in attempts if attempt.kind is AttemptKind.PROCESS and attempt.allowed]
@@ -327,7 +327,7 @@ def _find_manual_review(scan: Scan) -> str | None:
     return None
 
 
-def _find_worst(scan: Scan) -> Finding:
+def _get_worst(scan: Scan) -> Finding:
     rank = {Verdict.ALLOW: 0, Verdict.REVIEW: 1, Verdict.DENY: 2}
     return max(scan.findings, key=lambda finding: rank[finding.verdict])
 
@@ -367,7 +367,7 @@ def _list_record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
 
 def _describe_scan(scan: Scan) -> str:
     """Return what the scanners hold against it, and in which line."""
-    return _describe_finding(scan, _find_worst(scan))
+    return _describe_finding(scan, _get_worst(scan))
 
 
 def _describe_finding(scan: Scan, finding: Finding) -> str:
@@ -386,7 +386,7 @@ def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Atte
         return f"; the replay tried {_format_target(refused[0])}{more}, and the sandbox stopped it"
     step = find_replay(evidence, snippet)
     if step is None:
-        return f"; not replayed: {explain_no_replay(evidence, snippet)}" if snippet.executed else ""
+        return f"; not replayed: {describe_no_replay(evidence, snippet)}" if snippet.executed else ""
     if not _has_reached_end(step):
         return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
     return "; the replay tried nothing beyond the boundary"
@@ -420,5 +420,5 @@ def _to_sentence(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}." if _PLAIN_WORD.match(sentence) else f"{sentence}."
 
 
-def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _build_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.BOUNDARY, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

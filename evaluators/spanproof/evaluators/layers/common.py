@@ -49,15 +49,15 @@ def find_replay_failure(evidence: RunEvidence) -> NoReplay | None:
 def find_first_divergence(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
     """Return the first step of the replay that left the record, with its number in the run."""
     first = None if isinstance(replay, NoReplay) else replay.first_divergence
-    return None if first is None else (find_step_number(run, first[1].snippet), first[1])
+    return None if first is None else (get_step_number(run, first[1].snippet), first[1])
 
 
-def find_step_number(run: Run, snippet: Snippet) -> int:
+def get_step_number(run: Run, snippet: Snippet) -> int:
     """Return the number of the step that holds the snippet."""
-    return next(step.number for step in run.steps if any(snippet.id == each.id for each in step.snippets))
+    return next(step.number for step in run.steps if any(snippet.id == other.id for other in step.snippets))
 
 
-def explain_no_replay(evidence: RunEvidence, snippet: Snippet) -> str:
+def describe_no_replay(evidence: RunEvidence, snippet: Snippet) -> str:
     """Return the reason a snippet has no replay, as a clause."""
     if snippet.refusal is not None and not snippet.executed:
         return format_refusal(snippet.refusal)
@@ -76,8 +76,8 @@ def build_no_replay_outcome(
     if failed is not None and snippet.executed:
         return Errored(failed.error_type or "ReplayFailed", failed.reason)
     if find_break(evidence, snippet) is not None:
-        return Errored("ReplayBroken", explain_no_replay(evidence, snippet))
-    return Skipped(f"{prefix}{explain_no_replay(evidence, snippet)}", Cause.NOT_REPLAYED)
+        return Errored("ReplayBroken", describe_no_replay(evidence, snippet))
+    return Skipped(f"{prefix}{describe_no_replay(evidence, snippet)}", Cause.NOT_REPLAYED)
 
 
 def skip_without_code(run: Run) -> Skipped:
@@ -91,7 +91,7 @@ def skip_without_code(run: Run) -> Skipped:
     )
 
 
-def describe_refusals(evidence: RunEvidence) -> list[str]:
+def list_refusal_clauses(evidence: RunEvidence) -> list[str]:
     """Return what was refused, and by whom, as clauses: `step 2 was refused by the guard (py.exec)`."""
     steps = evidence.run.steps
     whole = {step.number for step in steps if step.refusal is not None}
@@ -101,10 +101,10 @@ def describe_refusals(evidence: RunEvidence) -> list[str]:
         if action.refusal is not None and action.step not in closing:
             part = "" if action.step in whole else f"{action.name} of "
             subjects.setdefault(format_refuser(action.refusal), {})[f"{part}step {action.step}"] = None
-    return [f"{_join_names(list(names))} refused by {refuser}" for refuser, names in subjects.items()]
+    return [f"{_format_subject(list(names))} refused by {refuser}" for refuser, names in subjects.items()]
 
 
-def _join_names(names: list[str]) -> str:
+def _format_subject(names: list[str]) -> str:
     """Return `step 2 was`, `step 2 and step 3 were`, `step 2 and 4 more were`."""
     if len(names) == 1:
         return f"{names[0]} was"
@@ -120,7 +120,7 @@ def add_refusals(evidence: RunEvidence, outcome: Outcome, stop: str = ".") -> Ou
         outcome: the layer's; one that is skipped has its own reason.
         stop: what the layer's explanations end with.
     """
-    clauses = describe_refusals(evidence)
+    clauses = list_refusal_clauses(evidence)
     if not clauses or not isinstance(outcome, Scored):
         return outcome
     facts = tuple(
@@ -134,7 +134,7 @@ def add_refusals(evidence: RunEvidence, outcome: Outcome, stop: str = ".") -> Ou
 
 def find_all_refused(evidence: RunEvidence) -> Skipped | None:
     """Return the outcome where a run has nothing to judge beside its refusals; None of a run without any."""
-    clauses = describe_refusals(evidence)
+    clauses = list_refusal_clauses(evidence)
     if not clauses:
         return None
     return Skipped(f"nothing was done beside what was refused: {'; '.join(clauses)}", Cause.REFUSED)

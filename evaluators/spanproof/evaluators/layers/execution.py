@@ -22,8 +22,8 @@ from spanproof.evaluators.layers.common import (
     describe_failure,
     find_all_refused,
     find_replay,
-    find_step_number,
     format_count,
+    get_step_number,
     is_lost,
     list_executed,
     select_working,
@@ -77,48 +77,50 @@ class _Step:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every executed step, and the run."""
     run = evidence.run
-    return [*_judge_outcomes(evidence), *_measure_wall_time(run)]
+    return [*_list_outcomes(evidence), *_measure_wall_time(run)]
 
 
-def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
+def _list_outcomes(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
     snippets = list_executed(run)
     judgements = _skip_refused_snippets(run)
     if not snippets:
-        return [_make_judgement("execution", run.span_id, _score_calls(evidence)), *judgements]
+        return [_build_judgement("execution", run.span_id, _evaluate_calls(evidence)), *judgements]
     layer: Outcome
-    drifted = _find_drifted(run)
+    drifted = _group_drifted(run)
     for snippet in snippets:
         judgements.append(
-            _make_judgement("outcome", snippet.span_id, _score_outcome(evidence, snippet), snippet.id)
+            _build_judgement("outcome", snippet.span_id, _evaluate_outcome(evidence, snippet), snippet.id)
         )
         judgements.append(
-            _make_judgement("reproduced", snippet.span_id, _score_reproduced(evidence, snippet), snippet.id)
+            _build_judgement(
+                "reproduced", snippet.span_id, _evaluate_reproduced(evidence, snippet), snippet.id
+            )
         )
         for name, found in (
-            ("stable", _score_stability(evidence, snippet)),
+            ("stable", _evaluate_stability(evidence, snippet)),
             ("drift", drifted.get(snippet.id)),
         ):
             if found is not None:
-                judgements.append(_make_judgement(name, snippet.span_id, found, snippet.id))
-    steps = [_make_step(evidence, snippet) for snippet in select_working(evidence)]
+                judgements.append(_build_judgement(name, snippet.span_id, found, snippet.id))
+    steps = [_find_step(evidence, snippet) for snippet in select_working(evidence)]
     judged = [step for step in steps if step is not None]
     if judged:
-        layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, judged, "step"))
+        layer = _with_lost_calls(evidence.account, _evaluate_steps(evidence.account, judged, "step"))
         layer = _leave_open_before_unknown(layer, steps)
         layer = add_refusals(evidence, layer)
     elif steps and not evidence.account.refused:
         # Without any outcome, the first one's reason serves for all.
-        layer = _score_outcome(evidence, snippets[0])
+        layer = _evaluate_outcome(evidence, snippets[0])
     else:
-        layer = _score_calls(evidence)
-    return [_make_judgement("execution", run.span_id, layer), *judgements]
+        layer = _evaluate_calls(evidence)
+    return [_build_judgement("execution", run.span_id, layer), *judgements]
 
 
 def _skip_refused_snippets(run: Run) -> list[Judgement]:
     """Return a skipped outcome for each program that was refused."""
     return [
-        _make_judgement(
+        _build_judgement(
             "outcome", snippet.span_id, Skipped(format_refusal(snippet.refusal), Cause.REFUSED), snippet.id
         )
         for snippet in run.snippets
@@ -133,10 +135,10 @@ def _measure_wall_time(run: Run) -> list[Judgement]:
     seconds = (run.end_ns - run.start_ns) / 1e9
     value = SECONDS_AT_HALF / (SECONDS_AT_HALF + seconds)
     outcome = Scored(value, None, f"{seconds:.3g} s from start to end", raw=seconds, unit=Unit.SECONDS)
-    return [_make_judgement("wall_s", run.span_id, outcome)]
+    return [_build_judgement("wall_s", run.span_id, outcome)]
 
 
-def _score_calls(evidence: RunEvidence) -> Outcome:
+def _evaluate_calls(evidence: RunEvidence) -> Outcome:
     """Judge a run without code by how its tool calls ended; handing over the answer is none."""
     run = evidence.run
     if run.hidden:
@@ -145,7 +147,7 @@ def _score_calls(evidence: RunEvidence) -> Outcome:
     if calls:
         unseen = any(read_unseen_output(step) for step in run.steps)
         noun = "action" if unseen else "tool call"
-        return add_refusals(evidence, _score_steps(evidence.account, calls, noun))
+        return add_refusals(evidence, _evaluate_steps(evidence.account, calls, noun))
     refused = find_all_refused(evidence)
     if refused is not None:
         return refused
@@ -158,7 +160,7 @@ def _score_calls(evidence: RunEvidence) -> Outcome:
     return Skipped(f"{nothing} and no tool call on the trace", Cause.NO_ACTION)
 
 
-def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
+def _evaluate_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     failed = [step for step in steps if step.outcome.state in FAILING]
     facts = tuple(step.fact for step in steps)
     worked = len(steps) - len(failed)
@@ -208,11 +210,11 @@ def _describe_empty(steps: list[_Step]) -> str:
     return f"; {names[0]} returned nothing" if len(names) == 1 else f"; {len(names)} of them returned nothing"
 
 
-def _make_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
+def _find_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
     outcome = evidence.account.of(snippet)
     if outcome.failure_class is None:
         return None
-    name = f"step {find_step_number(evidence.run, snippet)}"
+    name = f"step {get_step_number(evidence.run, snippet)}"
     fact = Evidence(
         f"{name} ended in {outcome.words}",
         snippet.span_id,
@@ -229,26 +231,26 @@ def _list_calls(evidence: RunEvidence, step: Step) -> list[_Step]:
     """
     account = evidence.account
     calls = [
-        _make_call_step(call.tool, call.span_id or step.span_id, account.of_call(step, position))
+        _build_call_step(call.tool, call.span_id or step.span_id, account.of_call(step, position))
         for position, call in enumerate(step.calls)
         if not is_answer(call) and call.refusal is None
     ]
     own = account.steps.get(step.number)
     if own is not None and read_unseen_output(step):
-        calls.append(_make_call_step(f"step {step.number}", step.span_id, own))
+        calls.append(_build_call_step(f"step {step.number}", step.span_id, own))
     failed = own is not None and own.state in FAILING and step.error is not None
     if own is not None and failed and all(call.outcome.ok for call in calls):
         requested = step.requested[0].name if step.requested else f"step {step.number}"
-        calls.append(_make_call_step(requested, step.span_id, own))
+        calls.append(_build_call_step(requested, step.span_id, own))
     return calls
 
 
-def _make_call_step(name: str, span_id: str, outcome: StepOutcome) -> _Step:
+def _build_call_step(name: str, span_id: str, outcome: StepOutcome) -> _Step:
     fact = Evidence(f"{name} ended in {outcome.words}", span_id, recorded=outcome.recorded)
     return _Step(name, span_id, outcome, fact)
 
 
-def _score_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _evaluate_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
     step = find_replay(evidence, snippet)
     if how.refusal is not None:
@@ -263,20 +265,20 @@ def _score_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         )
     source = "Recorded" if how.recorded is not None else "Replayed"
     fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
-    sentence = f"{source}: {how.words}{_quote_failure(how)}."
+    sentence = f"{source}: {how.words}{_describe_failure(how)}."
     if how.ok:
         return Scored(1.0, Label.PASS, sentence, (fact,))
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
-def _quote_failure(outcome: StepOutcome) -> str:
+def _describe_failure(outcome: StepOutcome) -> str:
     """Quote the text that reports a failure, where nothing raised."""
     if outcome.known_by in (KnownBy.ERROR_TEXT, KnownBy.PRINTED_EXCEPTION, KnownBy.STRUCTURED_RESULT):
         return f", reported as text: {mask_formats(outcome.quote.partition(chr(10))[0])!r}"
     return ""
 
 
-def _score_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _evaluate_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step, how = find_replay(evidence, snippet), evidence.account.of(snippet)
     recorded = read_record(snippet).failure_class
     if step is None:
@@ -295,7 +297,7 @@ def _score_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
-def _score_stability(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
+def _evaluate_stability(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     """Whether it came out the same under two seeds and clocks; None where not tried. Advice, no verdict."""
     step = find_replay(evidence, snippet)
     if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
@@ -306,7 +308,7 @@ def _score_stability(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     return Scored(1.0, None, "It came out the same under two seeds and clocks.")
 
 
-def _find_drifted(run: Run) -> dict[str, Outcome]:
+def _group_drifted(run: Run) -> dict[str, Outcome]:
     """Return snippets whose code ended otherwise on an earlier executor of this run. Never a verdict."""
     found: dict[str, Outcome] = {}
     for drift in find_drifts([run]):
@@ -326,5 +328,5 @@ def _describe_backend(evidence: RunEvidence) -> str:
     return "" if isinstance(evidence.replay, NoReplay) else f"the backend {evidence.replay.backend}"
 
 
-def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _build_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.EXECUTION, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

@@ -216,17 +216,21 @@ class Classifier:
             before, _, _ = self._template.partition("{answer}")
             start = len(before.replace("{task}", pair.task).replace("{source}", pair.source))
         places = [
-            (token, (place[0] - start, place[1] - start))
-            for token, (place, sequence) in enumerate(zip(encoded.offsets, encoded.sequence_ids, strict=True))
-            if place[0] < place[1] and self._is_of_answer(place, sequence, start, pair)
+            (token, (offsets[0] - start, offsets[1] - start))
+            for token, (offsets, sequence) in enumerate(
+                zip(encoded.offsets, encoded.sequence_ids, strict=True)
+            )
+            if offsets[0] < offsets[1] and self._is_of_answer(offsets, sequence, start, pair)
         ]
         if not places:
             raise EvaluatorError(f"{self.directory.name}: no token of the answer is left to classify")
-        return Prediction(row[[token for token, _ in places]], tuple(place for _, place in places))
+        return Prediction(row[[token for token, _ in places]], tuple(offsets for _, offsets in places))
 
-    def _is_of_answer(self, place: tuple[int, int], sequence: int | None, start: int, pair: TextPair) -> bool:
+    def _is_of_answer(
+        self, offsets: tuple[int, int], sequence: int | None, start: int, pair: TextPair
+    ) -> bool:
         if self._template is not None and "{answer}" in self._template:
-            return sequence == 0 and start <= place[0] and place[1] <= start + len(pair.answer)
+            return sequence == 0 and start <= offsets[0] and offsets[1] <= start + len(pair.answer)
         return sequence == 1
 
     def _find_pad_id(self) -> int:

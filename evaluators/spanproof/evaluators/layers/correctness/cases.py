@@ -20,24 +20,24 @@ _SHARED = (
 )
 
 
-def score_case(evidence: RunEvidence) -> dict[str, Outcome]:
+def evaluate_case_tests(evidence: RunEvidence) -> dict[str, Outcome]:
     """Return the sub-scores of the case, by name; none where the run is no case with tests."""
     report = evidence.tests
     if report is None:
         return {}
     found: dict[str, Outcome] = {}
     if report.results or report.unrun is not None:
-        found["tests_pass"] = _score_tests(report)
+        found["tests_pass"] = _evaluate_tests(report)
     if report.changed_inputs or (report.inputs_must_stay and "tests_pass" in found):
-        found["inputs_unchanged"] = _score_inputs(report)
+        found["inputs_unchanged"] = _evaluate_inputs(report)
     if report.budget is not None:
-        found["within_budget"] = _score_budget(evidence, report)
+        found["within_budget"] = _evaluate_budget(evidence, report)
     return found
 
 
-def _score_tests(report: TestReport) -> Outcome:
+def _evaluate_tests(report: TestReport) -> Outcome:
     if report.unrun is not None:
-        return _make_unrun_outcome(report.unrun, report.unrun_cause)
+        return _build_unrun_outcome(report.unrun, report.unrun_cause)
     total = len(report.results)
     value = report.passed / total
     remarks = _list_remarks(report)
@@ -66,7 +66,7 @@ def _list_remarks(report: TestReport) -> tuple[Evidence, ...]:
     return (*shared, *skipped)
 
 
-def _make_unrun_outcome(reason: str, cause: UnrunCause) -> Scored | Errored:
+def _build_unrun_outcome(reason: str, cause: UnrunCause) -> Scored | Errored:
     """Return a failure where the agent's work is missing, an error where ours is; never a skip.
 
     A run whose tests did not run has not passed them.
@@ -77,17 +77,17 @@ def _make_unrun_outcome(reason: str, cause: UnrunCause) -> Scored | Errored:
     return Errored(cause.value, sentence)
 
 
-def _score_inputs(report: TestReport) -> Outcome:
+def _evaluate_inputs(report: TestReport) -> Outcome:
     """Return a verdict where the case demands it, else advice: functions may mean to change arguments."""
     if report.unrun is not None:
-        return _make_unrun_outcome(report.unrun, report.unrun_cause)
+        return _build_unrun_outcome(report.unrun, report.unrun_cause)
     if not report.changed_inputs:
         return Scored(1.0, Label.PASS, "It changes no argument it is given.")
     sentence = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
     return Scored(0.0, Label.FAIL if report.inputs_must_stay else None, sentence)
 
 
-def _score_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
+def _evaluate_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     budget, replay = report.budget, evidence.replay
     assert budget is not None
     if isinstance(replay, NoReplay):

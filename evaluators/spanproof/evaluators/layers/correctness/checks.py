@@ -15,8 +15,8 @@ from spanproof.evaluators.layers.common import (
     find_first_divergence,
     find_replay,
     find_replay_failure,
-    find_step_number,
     format_count,
+    get_step_number,
 )
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
 from spanproof.evaluators.replay.record import find_raised_type
@@ -29,12 +29,12 @@ _CUT = "its source is cut on the trace"
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)")
 
 
-def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def evaluate_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the source is a program of its language."""
     if snippet.truncated:
         return Skipped(_CUT, Cause.CONTENT_CUT)
     if snippet.language is not Language.PYTHON:
-        return _check_by_outcome(evidence, snippet)
+        return _evaluate_by_outcome(evidence, snippet)
     problem = find_syntax_problem(snippet.source)
     step = find_replay(evidence, snippet)
     if problem is None and step is not None and step.execution.failure_class is FailureClass.SYNTAX_ERROR:
@@ -46,22 +46,22 @@ def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
 
 
-def check_imports(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def evaluate_imports(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether every module it imports is in the runtime."""
     report = _read_api_report(evidence, snippet)
     if not isinstance(report, ApiReport):
         return report
     missing = [entry for entry in report.missing if entry.is_module]
-    nowhere = _find_missed_packages(snippet, report)
+    nowhere = _list_missed_packages(snippet, report)
     if nowhere and not missing:
         sentence = f"{', '.join(sorted(nowhere))} is neither in the runtime the run used nor in the sandbox's"
         return Scored(0.0, Label.FAIL, f"{sentence}.", (Evidence(sentence, snippet.span_id),))
     if report.not_installed and not missing:
-        return _skip_uninstalled(report)
-    return _score_existence(evidence, snippet, missing, len(report.modules), "module")
+        return _build_uninstalled_skip(report)
+    return _evaluate_existence(evidence, snippet, missing, len(report.modules), "module")
 
 
-def check_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def evaluate_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether every name it takes from a module is there: a made-up API is found without running it.
 
     Of SQL, whether the tables it reads have its columns, as far as the run was shown these tables.
@@ -69,7 +69,7 @@ def check_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if snippet.language is Language.SQL and not snippet.truncated:
         looked_up = evidence.account.schema.looked_up(snippet.source)
         if looked_up:
-            return _check_columns(evidence, snippet, looked_up)
+            return _evaluate_columns(evidence, snippet, looked_up)
         return Skipped(
             "none of its columns can be looked up in tables that the run was shown", Cause.NOTHING_OF_THE_KIND
         )
@@ -78,11 +78,11 @@ def check_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return report
     missing = [entry for entry in report.missing if not entry.is_module]
     if not missing and report.not_installed:
-        return _skip_uninstalled(report)
-    return _score_existence(evidence, snippet, missing, len({*report.checked} - {*report.modules}), "name")
+        return _build_uninstalled_skip(report)
+    return _evaluate_existence(evidence, snippet, missing, len({*report.checked} - {*report.modules}), "name")
 
 
-def check_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def evaluate_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the replay came to the class, the output and the value that are on record."""
     step = find_replay(evidence, snippet)
     if step is None:
@@ -94,7 +94,7 @@ def check_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if step.agrees:
         return Scored(1.0, Label.PASS, "The replay came to what is on record.")
     sentence = step.difference or "the replay came to something else"
-    recorded, again = _read_recorded(snippet), step.execution.stdout or step.execution.result_text
+    recorded, again = _find_recorded(snippet), step.execution.stdout or step.execution.result_text
     fact = Evidence(sentence, snippet.span_id, recorded=recorded, replayed=again or None)
     whole = f"{sentence}; {before}" if before else f"{sentence}; this is the first step that does"
     return Scored(0.0, Label.FAIL, f"Replay and record differ: {whole}.", (fact,))
@@ -103,12 +103,12 @@ def check_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 def _describe_divergence(evidence: RunEvidence, snippet: Snippet) -> str:
     """Return at which earlier step the replay left the record: what differs here may follow from that."""
     first = find_first_divergence(evidence.run, evidence.replay)
-    if first is None or find_step_number(evidence.run, snippet) <= first[0]:
+    if first is None or get_step_number(evidence.run, snippet) <= first[0]:
         return ""
     return f"the replay left the record at step {first[0]} already"
 
 
-def _read_recorded(snippet: Snippet) -> str | None:
+def _find_recorded(snippet: Snippet) -> str | None:
     """Return what the code printed, or else the value it ended with."""
     output = snippet.output.text if snippet.output is not None else None
     printed = snippet.logs if snippet.logs is not None else snippet.observation
@@ -128,7 +128,7 @@ def find_syntax_problem(source: str) -> str | None:
     return None
 
 
-def _check_by_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _evaluate_by_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
     if snippet.executed and FailureClass.OK in (how.recorded, how.replayed):
         return Scored(1.0, Label.PASS, "It ran, so it compiles.")
@@ -165,7 +165,7 @@ def _read_api_report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Ski
     return report
 
 
-def _find_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]:
+def _list_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]:
     """Return the packages the sandbox lacks that the run's own interpreter did not find either."""
     if snippet.error is None or find_raised_type(snippet.error) != "ModuleNotFoundError":
         return frozenset()
@@ -174,7 +174,7 @@ def _find_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]
     return missed & {*report.not_installed} if named else frozenset(report.not_installed)
 
 
-def _skip_uninstalled(report: ApiReport) -> Skipped:
+def _build_uninstalled_skip(report: ApiReport) -> Skipped:
     packages = ", ".join(report.not_installed)
     return Skipped(
         f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it",
@@ -183,7 +183,7 @@ def _skip_uninstalled(report: ApiReport) -> Skipped:
     )
 
 
-def _check_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
+def _evaluate_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
     missing = evidence.account.schema.unknown_columns(snippet.source)
     if not missing:
         return Scored(
@@ -203,7 +203,7 @@ def _check_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> O
     return Scored((looked_up - len(missing)) / looked_up, Label.FAIL, f"{sentence}.", facts)
 
 
-def _score_existence(
+def _evaluate_existence(
     evidence: RunEvidence, snippet: Snippet, missing: list[MissingName], looked_up: int, noun: str
 ) -> Outcome:
     if not missing and not looked_up:

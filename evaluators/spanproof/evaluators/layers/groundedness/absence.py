@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.bind import make_claim
+from spanproof.evaluators.layers.groundedness.bind import build_claim
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import HOLDING_NOTHING, World
@@ -34,11 +34,11 @@ class AbsenceBinder:
         texts = world.base.texts[: world.outputs]
         failed: list[int] = []
         empty: list[int] = []
-        for place, text in enumerate(texts):
+        for source, text in enumerate(texts):
             if find_failure(text, ToolKind.OTHER) is not None:
-                failed.append(place)
+                failed.append(source)
             elif is_empty(text) or text.strip() in HOLDING_NOTHING:
-                empty.append(place)
+                empty.append(source)
             else:
                 # One output that holds something is enough: nothing of the others is needed.
                 break
@@ -50,7 +50,7 @@ class AbsenceBinder:
         if self._gave_nothing:
             self._known = task_words.union(
                 *(base_forms_of(text) for text in (*texts, *errors, *calls)),
-                *(world.words_about(place) for place in range(world.outputs)),
+                *(world.words_about(source) for source in range(world.outputs)),
             )
 
     def bind(self, reading: Reading) -> Claim | None:
@@ -65,7 +65,7 @@ class AbsenceBinder:
         shown = " ".join(self._text.split())[:_LONGEST_SHOWN]
         evidence = ClaimEvidence(self._source, shown or "nothing", end=len(self._text), value=self._text)
         whole = (0, len(reading.text))
-        return make_claim(reading, *whole, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence)
+        return build_claim(reading, *whole, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence)
 
     def _reports_failure(self, reading: Reading) -> bool:
         """Return whether a sentence says that something failed, or what the failure says."""

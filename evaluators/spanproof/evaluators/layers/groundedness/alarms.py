@@ -14,9 +14,9 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
+    build_contradicting_claim,
+    build_open_claim,
     is_certain_name,
-    make_contradicting_claim,
-    make_open_claim,
 )
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
@@ -32,9 +32,9 @@ from spanproof.reading.agreement import (
 from spanproof.reading.arithmetic import is_result
 from spanproof.reading.lexicon import is_of, list_cues, load_texts
 from spanproof.reading.records import Fact, Role
-from spanproof.reading.sentences import Form, Word
+from spanproof.reading.sentences import Form
 from spanproof.reading.slips import find_exchanged
-from spanproof.reading.statements import is_of_past, names_another, names_other_time
+from spanproof.reading.statements import compares_or_derives, is_of_past, names_another, names_other_time
 from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, estimate_days_between, is_year
 from spanproof.reading.words import base_forms_of
@@ -74,7 +74,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     operands = binder.world.list_operands(binder.list_words(reading))
     slipped = find_exchanged(value, operands) if stated.hedge is Hedge.NONE else None
     if slipped is not None and not is_derivable(stated, binder, reading):
-        return make_contradicting_claim(stated, reading, binder, slipped, GroundednessRule.MISQUOTE)
+        return build_contradicting_claim(stated, reading, binder, slipped, GroundednessRule.MISQUOTE)
     rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
     if len(rivals) != 1 or is_derivable(stated, binder, reading):
         return None
@@ -85,7 +85,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     is_near = abs(value.number - rival.value.number) < _ABOUT_SHARE * abs(rival.value.number)
     if is_about and is_near:
         return None
-    return make_contradicting_claim(stated, reading, binder, rival, GroundednessRule.MISQUOTE)
+    return build_contradicting_claim(stated, reading, binder, rival, GroundednessRule.MISQUOTE)
 
 
 def _is_of_other_measure(stated: Stated, rival: Fact, reading: Reading, binder: ValueBinder) -> bool:
@@ -133,7 +133,7 @@ def find_named_field(
         return None
     if not _can_only_be_of(facts, stated, reading, binder):
         return None
-    return make_contradicting_claim(stated, reading, binder, facts[-1], GroundednessRule.MISQUOTE)
+    return build_contradicting_claim(stated, reading, binder, facts[-1], GroundednessRule.MISQUOTE)
 
 
 def _compares_quantities(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
@@ -270,7 +270,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
 
 def _find_subject_row(stated: Stated, reading: Reading, binder: ValueBinder) -> int | None:
     """Return the row that is surely a value's subject: the one named beside it, else the only lone row."""
-    if reading.passage.lead is not None or reading.names or binder.find_subjects(stated, reading):
+    if reading.passage.lead is not None or reading.names or binder.list_subjects(stated, reading):
         return _find_named_row(stated, reading, binder)
     world = binder.world
     rows = {world.get_row(fact.record) for fact in world.base.facts if world.is_output(fact)}
@@ -280,7 +280,7 @@ def _find_subject_row(stated: Stated, reading: Reading, binder: ValueBinder) -> 
 
 def _find_named_row(stated: Stated, reading: Reading, binder: ValueBinder) -> int | None:
     """Return the only row that is named beside a value."""
-    subjects = binder.find_subjects(stated, reading)
+    subjects = binder.list_subjects(stated, reading)
     is_certain = len(subjects) == 1 == len(subjects[0]) and is_subject_beside(stated, reading)
     return next(iter(subjects[0])) if is_certain else None
 
@@ -306,8 +306,8 @@ def _is_adjoined(stated: Stated, reading: Reading, field_words: frozenset[str]) 
     for at, word in enumerate(reading.words):
         if not low <= word.start < high or word.text.lower() not in _ADJOINING:
             continue
-        behind = reading.words[at + 1 : at + 1 + _SUBJECT_REACH]
-        is_field = any(other.form in field_words for other in behind)
+        following = reading.words[at + 1 : at + 1 + _SUBJECT_REACH]
+        is_field = any(other.form in field_words for other in following)
         to_value = reading.words[at : stated.words[0]]
         is_apart = at > stated.words[0] or any(other.part in ("VERB", "AUX") for other in to_value)
         if is_field and is_apart:
@@ -329,23 +329,23 @@ def find_other_record(
     if value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or stated.mention.spelled:
         return None
     row = _find_named_row(stated, reading, binder)
-    field, rows = (None, set[int]()) if row is None else _find_field_of_others(row, matches, world)
+    field, rows = (None, set[int]()) if row is None else _get_field_of_others(row, matches, world)
     # An item of a list is of no row.
     if row is None or field is None or _is_among_others(stated, reading):
         return None
     if not _may_be_exchanged(row, rows, field, reading, binder):
         return None
-    if _compares_or_derives(reading.list_clause_words(stated)):
+    if compares_or_derives(reading.list_clause_words(stated)):
         return None
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
     if is_agreeing(value, stated.hedge, own[0], stated.text) or is_derivable(stated, binder, reading):
         return None
-    return make_contradicting_claim(stated, reading, binder, own[0], GroundednessRule.OTHER_RECORD)
+    return build_contradicting_claim(stated, reading, binder, own[0], GroundednessRule.OTHER_RECORD)
 
 
-def _find_field_of_others(
+def _get_field_of_others(
     row: int, matches: Sequence[Fact], world: World
 ) -> tuple[FieldName | None, set[int]]:
     """Return the one field that all matches are of, in other rows of a row's table, and those rows."""
@@ -361,19 +361,14 @@ def _find_field_of_others(
     return fields.pop() or None, rows
 
 
-def _compares_or_derives(clause: Sequence[Word]) -> bool:
-    is_comparing = any(word.text.lower() in _COMPARING for word in clause)
-    return is_comparing or bool(list_cues(clause) - {"sum", "share"})
-
-
 def _is_among_others(stated: Stated, reading: Reading) -> bool:
     """Return whether a value is in a list of values of its kind: "18:00, 18:45 (terrace) and 20:15"."""
     kind = stated.mention.value.kind
-    beside = [each for each in reading.stated if each is not stated and each.mention.value.kind is kind]
+    others = [other for other in reading.stated if other is not stated and other.mention.value.kind is kind]
     return any(
         all(word.text in _LISTING for word in reading.words_between(low, high))
-        for each in beside
-        for low, high in ((min(each.end, stated.end), max(each.start, stated.start)),)
+        for other in others
+        for low, high in ((min(other.end, stated.end), max(other.start, stated.start)),)
     )
 
 
@@ -384,7 +379,7 @@ def _may_be_exchanged(
     if all(name.rows.isdisjoint(others) for name in (*reading.names, *reading.scope)):
         return True
     for stated in reading.stated:
-        subjects = binder.find_subjects(stated, reading)
+        subjects = binder.list_subjects(stated, reading)
         if len(subjects) == 1 and subjects[0] <= others and is_subject_beside(stated, reading):
             facts = binder.list_matches(stated)
             found = {(binder.world.get_row(fact.record), binder.world.get_field(fact)) for fact in facts}
@@ -426,8 +421,8 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         return None
     may_be_of_case = is_later_stated or binder.is_task_of_cases or _has_other_words(stated, reading, binder)
     if may_be_of_case and not is_identified:
-        return make_open_claim(stated, reading, later[-1], binder.world)
-    return make_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
+        return build_open_claim(stated, reading, later[-1], binder.world)
+    return build_contradicting_claim(stated, reading, binder, later[-1], GroundednessRule.OVERTAKEN)
 
 
 def _names_only_earlier(fact: Fact, later: Sequence[Fact], reading: Reading, world: World) -> bool:
@@ -477,11 +472,11 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
         return None
     if any(value.text in text.lower() for text in world.base.texts):
         return None
-    known = {fact.value.text: fact for fact in world.base.by_kind[Kind.ID] if world.is_output(fact)}
-    alike = [fact for text, fact in known.items() if is_slip(value.text, text)]
+    identifiers = {fact.value.text: fact for fact in world.base.by_kind[Kind.ID] if world.is_output(fact)}
+    alike = [fact for text, fact in identifiers.items() if is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
-    return make_contradicting_claim(stated, reading, binder, alike[0], GroundednessRule.UNKNOWN_IDENTIFIER)
+    return build_contradicting_claim(stated, reading, binder, alike[0], GroundednessRule.UNKNOWN_IDENTIFIER)
 
 
 def _names_zone(stated: Stated, reading: Reading) -> bool:
@@ -493,13 +488,13 @@ def _names_zone(stated: Stated, reading: Reading) -> bool:
 def _may_be_span(stated: Stated, binder: ValueBinder) -> bool:
     """Return whether a time or a duration is the difference of two times of the outputs."""
     value = stated.mention.value
-    said = value.number if value.time is None else value.seconds
+    amount = value.number if value.time is None else value.seconds
     times = [
         fact.value.seconds
         for fact in binder.world.base.by_kind[Kind.TIME]
         if binder.world.is_output(fact) and fact.value.time is not None
     ]
-    return any(abs(abs(one - two) - said) <= _SPAN_STEP for one, two in combinations(times, 2))
+    return any(abs(abs(one - two) - amount) <= _SPAN_STEP for one, two in combinations(times, 2))
 
 
 def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:

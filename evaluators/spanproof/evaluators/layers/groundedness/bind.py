@@ -8,7 +8,8 @@ value pick out, or the only one of its kind in the row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import ne
@@ -17,12 +18,8 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.agreement import (
-    are_comparable,
-    are_of_one_shape,
-    choose_printed,
-    is_agreeing,
-)
+from spanproof.reading.agreement import are_comparable, are_of_one_shape, choose_printed, is_agreeing
+from spanproof.reading.fact_names import list_without_headers
 from spanproof.reading.field_units import name_minor_unit
 from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.records import Fact, Role
@@ -37,8 +34,6 @@ _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
 # Words behind these go with the value that one is compared with: "14 left against a reorder point of 40".
 _OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
-# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
-_PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
@@ -61,6 +56,16 @@ _CAUSES = {
     GroundednessRule.OVERTAKEN: Cause.OVERTAKEN,
     GroundednessRule.UNKNOWN_IDENTIFIER: Cause.UNKNOWN_IDENTIFIER,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """The fields that some words name best; `is_beside` where the words are of the value's sentence."""
+
+    names: frozenset[FieldName]
+    facts: tuple[Fact, ...]
+    is_beside: bool
+    is_half_named: bool
 
 
 class ValueBinder:
@@ -98,15 +103,15 @@ class ValueBinder:
         return self.list_matches(replace(stated, mention=mention))
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
-        said = stated.mention.value
-        if said.kind is not Kind.MONEY or fact.value.unit or fact.value.kind is Kind.ID:
+        value = stated.mention.value
+        if value.kind is not Kind.MONEY or fact.value.unit or fact.value.kind is Kind.ID:
             return True
         for record in self.world.base.chain(fact.record):
             for other in self.world.base.by_record[record]:
                 if "currency" in other.field.lower() and other.value.kind is Kind.TEXT:
                     low, high = other.cell
                     code = self.world.base.texts[other.source][low:high].strip().upper()
-                    return code == said.unit or ("$" in stated.text and code in _DOLLARS)
+                    return code == value.unit or ("$" in stated.text and code in _DOLLARS)
         return True
 
     def _list_equal(self, stated: Stated) -> list[Fact]:
@@ -119,10 +124,10 @@ class ValueBinder:
         if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
             bare = index.list_agreeing(value.without_unit(), hedge, text, (Kind.NUMBER,))
-            plain = _leave_out_headers(bare)
+            plain = list_without_headers(bare)
             if plain:
                 return plain + index.list_agreeing(value, hedge, text, (Kind.QUANTITY,))
-        return _leave_out_headers(index.list_agreeing(value, hedge, text, kinds))
+        return list_without_headers(index.list_agreeing(value, hedge, text, kinds))
 
     def _names_unit(self, stated: Stated) -> bool:
         """Return whether the task or the outputs name the unit that an amount is stated in.
@@ -161,7 +166,7 @@ class ValueBinder:
         keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
         if keyed:
             return keyed[-1]
-        subjects = self.find_subjects(stated, reading)
+        subjects = self.list_subjects(stated, reading)
         in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
@@ -172,21 +177,22 @@ class ValueBinder:
     def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
         """Return the bare amount that was printed last, where a sentence of the task's words states it."""
         printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
-        amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
+        amounts = [other for other in reading.stated if other.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""
         is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
         requested = choose_printed(stated.mention.value, printed)
         if requested not in options or len(amounts) != 1 or not is_bare:
             return None
-        in_values = {at for each in reading.stated for at in each.words}
-        is_of_task = all(
-            not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
-            or is_of(word, "carrier")
-            or not word.text[:1].isalpha()
-            for at, word in enumerate(reading.words)
-            if at not in in_values and word.form not in STOP
-        )
-        return requested if is_of_task else None
+        return requested if self._is_in_words_of_task(reading) else None
+
+    def _is_in_words_of_task(self, reading: Reading) -> bool:
+        """Return whether a passage has only words of the task, beside its values and what carries them."""
+        in_values = {at for stated in reading.stated for at in stated.words}
+        words = [
+            word for at, word in enumerate(reading.words) if at not in in_values and word.form not in STOP
+        ]
+        others = [word for word in words if word.text[:1].isalpha() and not is_of(word, "carrier")]
+        return all(not self.task_words.isdisjoint((word.form, base_form(word.lemma))) for word in others)
 
     def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
@@ -205,27 +211,25 @@ class ValueBinder:
         reading: Reading,
     ) -> Fact | None:
         """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
-        if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
+        if not options or not stated.is_precise or len({self._identify(fact) for fact in options}) != 1:
             return None
         fact = options[-1]
-        if fact not in in_row:
-            tables = {self.world.base.records[row].source for rows in subjects for row in rows}
-            siblings = self.world.list_siblings(self.world.get_row(fact.record))
-            if fact.source in tables or (subjects and len(siblings) > 1):
-                return None
+        if fact not in in_row and self._is_of_other_row(fact, subjects):
+            return None
         near = next(self.iter_context(stated, reading))
         groups = expand(near)
         own = self.score(fact, near, groups)
-        rivals = [
-            other
-            for other in self.world.base.facts
-            if other.source == fact.source
-            and other.role is not Role.HEADER
-            and are_comparable(stated.mention.value, other)
-            and other.value.kind is not Kind.TEXT
-        ]
-        is_other_named = any(self.score(other, near, groups) > own for other in rivals)
+        rivals = [other for other in self.world.base.facts if other.source == fact.source]
+        is_other_named = any(
+            self.score(other, near, groups) > own for other in rivals if _may_be_of(stated, other)
+        )
         return None if is_other_named else fact
+
+    def _is_of_other_row(self, fact: Fact, subjects: Sequence[frozenset[int]]) -> bool:
+        """Return whether a passage names other rows of a fact's source, or of another table's rows none."""
+        sources = {self.world.base.records[row].source for rows in subjects for row in rows}
+        siblings = self.world.list_siblings(self.world.get_row(fact.record))
+        return fact.source in sources or (bool(subjects) and len(siblings) > 1)
 
     def _is_of_other_name(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a passage names another field: "check-in" of `check_out`, "from 9" of `after: 9`."""
@@ -255,7 +259,7 @@ class ValueBinder:
         value = fact.value
         return fact.path[-1:], value.number, value.date, value.time
 
-    def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
+    def list_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
         """Return the sets of rows that a value may be of: those of the names nearest to it."""
         low, high = reading.get_clause(stated.start)
         names = [name for name in reading.names if not set(name.words) & set(stated.words)]
@@ -270,15 +274,8 @@ class ValueBinder:
             found.append(merge_rows(right))
         if found:
             return found
-        lead = reading.passage.lead
-        if lead is not None:
-            leading = [name for name in names if name.end <= lead[1]]
-            if leading:
-                return [merge_rows(leading)]
-        before = [name for name in names if name.end <= low]
-        if before:
-            return [merge_rows(before[::-1])]
-        return [merge_rows(reading.scope[::-1])] if reading.scope else []
+        farther = _list_farther_names(names, reading, low)
+        return [merge_rows(farther)] if farther else []
 
     def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
         between = reading.words_between(stated.end, name.start)
@@ -300,7 +297,7 @@ class ValueBinder:
             if any(world.base.records[each].source == fact.source for each in named):
                 return False
         is_lone = len(world.list_siblings(row)) == 1 or all(
-            fact.value == other.value for other in self.list_column(fact)
+            fact.value == other.value for other in self._list_column(fact)
         )
         return is_lone and (not subjects or self._is_about(fact, stated, reading))
 
@@ -309,8 +306,11 @@ class ValueBinder:
         near = next(self.iter_context(stated, reading))
         return not near.isdisjoint(self.world.words_of(fact) - STOP)
 
-    def list_column(self, fact: Fact) -> list[Fact]:
-        """Return the facts of a fact's field in all rows of its table."""
+    def is_of_columns(self, facts: Sequence[Fact]) -> bool:
+        """Return whether one of some facts is of a field that several rows have."""
+        return any(len(self._list_column(fact)) > 1 for fact in facts)
+
+    def _list_column(self, fact: Fact) -> list[Fact]:
         name = self.world.get_field(fact)
         return [
             other
@@ -327,29 +327,41 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         own = self._get_column(fact)
-        same = {name for name, facts in rivals.items() if any(each.value == fact.value for each in facts)}
+        same = {name for name, facts in rivals.items() if any(other.value == fact.value for other in facts)}
         is_only_value = same == {own}
-        row = self.world.get_row(fact.record)
-        is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
+        is_single = {self.world.get_row(fact.record)} in self.list_subjects(stated, reading)
+        for leading in self._iter_leading(rivals, same, stated, reading):
+            # Of fields that are named equally well, the value decides which one is meant.
+            if leading.names & same == {own}:
+                return True
+            # Half a name of another field says less than the value itself.
+            if leading.is_half_named and is_only_value and is_single:
+                continue
+            if leading.is_beside or any(are_of_one_shape(fact, other) for other in leading.facts):
+                return False
+        # Nothing names a field: the value decides. Words that name another are left unread.
+        return is_only_value and not _is_in_score(stated, reading)
+
+    def _iter_leading(
+        self,
+        rivals: dict[FieldName, list[Fact]],
+        same: AbstractSet[FieldName],
+        stated: Stated,
+        reading: Reading,
+    ) -> Iterator[_Leading]:
+        """Yield the fields that the words around a value name best, by the nearest words first.
+
+        `same` are those of the value itself.
+        """
         for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
             if number == 1:
                 # Words further away may name the field of another value of the clause.
                 taken = self._list_taken(rivals, stated, reading) - same
                 rivals = {name: facts for name, facts in rivals.items() if name not in taken}
-            leading, best = self._find_leading(rivals, words)
-            if not leading:
-                continue
-            # Of fields that are named equally well, the value decides which one is meant.
-            if own in leading and leading & same == {own}:
-                return True
-            # Half a name of another field says less than the value itself.
-            is_half_named = number > 0 and best < 1 and is_only_value and is_single
-            if is_half_named:
-                continue
-            if is_beside or any(are_of_one_shape(fact, each) for name in leading for each in rivals[name]):
-                return False
-        # Nothing names a field: the value decides. Words that name another are left unread.
-        return is_only_value and not _is_in_score(stated, reading)
+            names, best = self._get_leading(rivals, words)
+            if names:
+                facts = tuple(fact for name in names for fact in rivals[name])
+                yield _Leading(frozenset(names), facts, is_beside, is_half_named=number > 0 and best < 1)
 
     def _names_year(self, fact: Fact, stated: Stated) -> bool:
         is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
@@ -359,10 +371,12 @@ class ValueBinder:
         """Return whether a value is bound to one of several fields that no word of passage or task names."""
         words = self.list_words(reading) | reading.scope_words
         groups = expand(words)
-        bound = [(each, reading.by_stated.get(each.start)) for each in reading.stated if not is_precise(each)]
-        named = [(each, fact) for each, fact in bound if fact is not None and fact.path]
-        alone = [each for each, fact in named if not self.score(fact, words, groups)]
-        return any(len(self._group_rivals(reading.by_stated[each.start], each)) > 1 for each in alone)
+        bound = [(stated, reading.by_stated.get(stated.start)) for stated in reading.stated]
+        short = [(stated, fact) for stated, fact in bound if fact is not None and not stated.is_precise]
+        unnamed = [
+            (stated, fact) for stated, fact in short if fact.path and not self.score(fact, words, groups)
+        ]
+        return any(len(self._group_rivals(fact, stated)) > 1 for stated, fact in unnamed)
 
     def _get_column(self, fact: Fact) -> FieldName:
         """Return the name of a fact's field; of one without a name its place."""
@@ -378,13 +392,13 @@ class ValueBinder:
         rivals.setdefault(self._get_column(fact), [fact])
         return rivals
 
-    def _find_leading(
+    def _get_leading(
         self, rivals: dict[FieldName, list[Fact]], words: frozenset[str]
     ) -> tuple[set[FieldName], float]:
         """Return the fields that some words name best, and how well; none where they name none."""
         groups = expand(words)
         scores = {
-            name: max(self.score(each, words, groups) for each in facts) for name, facts in rivals.items()
+            name: max(self.score(fact, words, groups) for fact in facts) for name, facts in rivals.items()
         }
         best = max(scores.values())
         return ({name for name, score in scores.items() if score == best} if best > 0 else set()), best
@@ -425,46 +439,51 @@ class ValueBinder:
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
                 yield base_forms_of(header)
-        low, high = reading.get_clause(stated.start)
-        beside = [other for other in reading.stated if not is_year(other.mention.value)]
-        before = max((other.end for other in beside if other.end <= stated.start), default=low)
-        before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
-        after = min((other.start for other in beside if other.start >= stated.end), default=high)
-        # Words behind a comma or an "and" go with the next value.
-        for word in reading.words_between(before, after):
-            lowered = word.text.lower()
-            if lowered in _PARTING:
-                before = max(before, word.end) if word.end <= stated.start else before
-            if lowered in _PARTING or lowered in _OPPOSING:
-                after = min(after, word.start) if word.start >= stated.end else after
+        start, end = _get_bounds(stated, reading)
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
             word.form
             for at, word in enumerate(reading.words)
-            if max(low, before) <= word.start < min(high, after)
-            and at not in names
-            and not is_of(word, "about")
+            if start <= word.start < end and at not in names and not is_of(word, "about")
         ]
         yield frozenset(near)
         if passage.lead is not None:
             yield frozenset(word.form for word in reading.words_between(*passage.lead))
+        low, high = reading.get_clause(stated.start)
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
 
 
-def _leave_out_headers(facts: Sequence[Fact]) -> list[Fact]:
-    return [fact for fact in facts if fact.role is not Role.HEADER]
+def _get_bounds(stated: Stated, reading: Reading) -> tuple[int, int]:
+    """Return the characters of a clause whose words go with a value, and with no other one."""
+    low, high = reading.get_clause(stated.start)
+    others = [other for other in reading.stated if not is_year(other.mention.value)]
+    before = max((other.end for other in others if other.end <= stated.start), default=low)
+    before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
+    after = min((other.start for other in others if other.start >= stated.end), default=high)
+    # Words behind a comma or an "and" go with the next value.
+    for word in reading.words_between(before, after):
+        lowered = word.text.lower()
+        if lowered in _PARTING:
+            before = max(before, word.end) if word.end <= stated.start else before
+        if lowered in _PARTING or lowered in _OPPOSING:
+            after = min(after, word.start) if word.start >= stated.end else after
+    return max(low, before), min(high, after)
 
 
-def is_precise(stated: Stated) -> bool:
-    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
-    digits = [character for character in stated.text if character.isdigit()]
-    value = stated.mention.value
-    if value.kind is Kind.DATE:
-        return value.date is not None and None not in value.date[1:]
-    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
-    return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
+def _list_farther_names(names: Sequence[Named], reading: Reading, low: int) -> Sequence[Named]:
+    """Return the names that a clause without names is about, nearest first: in the lead, before it, above."""
+    lead = reading.passage.lead
+    leading = [name for name in names if lead is not None and name.end <= lead[1]]
+    before = [name for name in names if name.end <= low]
+    return leading or before[::-1] or reading.scope[::-1]
+
+
+def _may_be_of(stated: Stated, fact: Fact) -> bool:
+    """Return whether a value could be of the quantity of a fact that is no text."""
+    is_value = fact.role is not Role.HEADER and fact.value.kind is not Kind.TEXT
+    return is_value and are_comparable(stated.mention.value, fact)
 
 
 def is_certain_name(name: Named, reading: Reading) -> bool:
@@ -489,7 +508,7 @@ def merge_rows(names: Sequence[Named]) -> frozenset[int]:
     return rows
 
 
-def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
+def build_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
     """Return a fact as what a claim was bound to."""
     text = world.base.texts[fact.source]
     shown = " ".join(text[slice(*fact.cell)].split())[:200]
@@ -500,7 +519,7 @@ def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEviden
     return ClaimEvidence(output, label, derivation, (), fact.start, fact.end, value, fact.record, kind, unit)
 
 
-def make_claim(
+def build_claim(
     reading: Reading,
     start: int,
     end: int,
@@ -526,13 +545,13 @@ def _is_in_score(stated: Stated, reading: Reading) -> bool:
     return False
 
 
-def make_open_claim(
+def build_open_claim(
     stated: Stated, reading: Reading, nearest: Fact | None, world: World, cause: Cause = Cause.OPEN
 ) -> Claim:
     """Return the claim of a value that is not settled, with the fact that comes nearest as its evidence."""
-    evidence = make_evidence(nearest, world) if nearest is not None else None
+    evidence = build_evidence(nearest, world) if nearest is not None else None
     kind = get_claim_kind(stated)
-    return make_claim(reading, stated.start, stated.end, kind, Verdict.UNCERTAIN, cause, evidence)
+    return build_claim(reading, stated.start, stated.end, kind, Verdict.UNCERTAIN, cause, evidence)
 
 
 def get_claim_kind(stated: Stated) -> ClaimKind:
@@ -540,32 +559,32 @@ def get_claim_kind(stated: Stated) -> ClaimKind:
     return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)
 
 
-def make_agreeing_claim(
-    reading: Reading, place: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
+def build_agreeing_claim(
+    reading: Reading, span: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
 ) -> Claim:
     """Return the claim about a stretch of a passage that a fact bears out, by a program if one is named."""
     cause = Cause.STATED if world.is_output(fact) else Cause.GIVEN
     if program:
         cause = Cause.DERIVED
-    return make_claim(reading, *place, kind, Verdict.GROUNDED, cause, make_evidence(fact, world, program))
+    return build_claim(reading, *span, kind, Verdict.GROUNDED, cause, build_evidence(fact, world, program))
 
 
-def make_contradicting_claim(
+def build_contradicting_claim(
     stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, rule: GroundednessRule
 ) -> Claim:
     """Return the claim of a stated value that a fact contradicts."""
-    evidence = make_evidence(fact, binder.world)
-    place, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
-    return make_contradiction(reading, place, get_claim_kind(stated), cause, evidence, rule)
+    evidence = build_evidence(fact, binder.world)
+    span, cause = (stated.start, stated.end), _CAUSES.get(rule, Cause.OTHER_VALUE)
+    return build_contradiction(reading, span, get_claim_kind(stated), cause, evidence, rule)
 
 
-def make_contradiction(
+def build_contradiction(
     reading: Reading,
-    place: tuple[int, int],
+    span: tuple[int, int],
     kind: ClaimKind,
     cause: Cause,
     evidence: ClaimEvidence | None,
     rule: GroundednessRule,
 ) -> Claim:
     """Return the claim about a stretch of a passage that a rule contradicts."""
-    return make_claim(reading, *place, kind, Verdict.CONTRADICTED, cause, evidence, rule)
+    return build_claim(reading, *span, kind, Verdict.CONTRADICTED, cause, evidence, rule)

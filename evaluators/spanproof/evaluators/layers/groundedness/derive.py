@@ -13,17 +13,17 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import are_comparable, is_hedged_number
-from spanproof.reading.dates import MONTHS
 from spanproof.reading.lexicon import list_cues
 from spanproof.reading.operations import (
     Derived,
     are_alike,
     build_derived,
     compute_amount,
+    find_time,
     is_total_row,
     iter_differences,
     iter_shares,
@@ -46,7 +46,7 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
         return None
     cues = list_cues(reading.list_clause_words(stated)) | list_cues(_read_header(stated, reading))
     derived = _iter_derived(stated, reading, binder, cues)
-    return next((each for each in derived if is_hedged_number(value, stated.hedge, each.result)), None)
+    return next((result for result in derived if is_hedged_number(value, stated.hedge, result.result)), None)
 
 
 def _iter_derived(
@@ -60,7 +60,7 @@ def _iter_derived(
             yield from iter_shares(one, two, is_percent)
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     yield from _iter_changes(stated, pairs, reading, binder, cues)
-    is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
+    is_total = stated.is_precise and not is_percent and not binder.list_subjects(stated, reading)
     if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
             yield build_derived(sum(map(compute_amount, facts)), facts, "+")
@@ -108,13 +108,15 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         if len(own) == 1 and total > 0 and all(compute_amount(fact) >= 0 for fact in facts):
             result = compute_amount(own[0]) / total * (100 if is_percent else 1)
             yield Derived(
-                result, (own[0],), f"{show_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}"
+                result,
+                (own[0],),
+                f"{show_amount(own[0])} / {total:g} = {compute_amount(own[0]) / total:.4g}",
             )
 
 
 def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
     """Yield the only pair of amounts of a clause's row whose difference a value is."""
-    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    rows = {row for rows in binder.list_subjects(stated, reading) if len(rows) == 1 for row in rows}
     if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
         return
     amounts = [
@@ -125,17 +127,16 @@ def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> It
     fitting = [
         (one, two)
         for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
-        if are_alike(one, two)
-        and compute_amount(one)
-        and compute_amount(two)
-        and _is_change(stated, *put_in_order(one, two, binder.world))
+        if are_alike(one, two) and _is_change(stated, *put_in_order(one, two, binder.world))
     ]
     if len(fitting) == 1:
         yield put_in_order(*fitting[0], binder.world)
 
 
 def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
-    """Return whether a value is the difference of two facts, of a percentage the relative one."""
+    """Return whether a value is how two facts differ that are not 0: of a percentage the relative change."""
+    if not compute_amount(one) or not compute_amount(two):
+        return False
     change = abs(compute_amount(two) - compute_amount(one))
     if stated.mention.value.kind is Kind.PERCENT:
         change = change / abs(compute_amount(one)) * 100
@@ -201,7 +202,7 @@ def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -
                 break
         else:
             # Without a name of a column, only a number of many digits says which one is meant.
-            is_sure = len(usable) == 1 or (stated is not None and is_precise(stated))
+            is_sure = len(usable) == 1 or (stated is not None and stated.is_precise)
             if is_sure:
                 yield from usable.values()
 
@@ -242,8 +243,7 @@ def _iter_named_columns(
 ) -> Iterator[list[Fact]]:
     """Yield, for each field that the rows named by a sentence share, its facts in the order of the names."""
     world = binder.world
-    names = sorted((*reading.names, *reading.scope), key=lambda name: name.start)
-    rows = list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
+    rows = _list_named_rows(reading)
     if len(rows) < 2:
         return
     words = frozenset(word.form for word in reading.words) | reading.scope_words
@@ -267,28 +267,15 @@ def _iter_named_columns(
         yield from shared.values()
 
 
+def _list_named_rows(reading: Reading) -> list[int]:
+    """Return the rows that a sentence or what is above it names alone, in the order of the names."""
+    names = sorted((*reading.names, *reading.scope), key=lambda name: name.start)
+    return list(dict.fromkeys(row for name in names if len(name.rows) == 1 for row in name.rows))
+
+
 def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
     """Return two facts in the order of time where their fields or rows have one, else as printed."""
-    first, second = _time_of(one, world), _time_of(two, world)
+    first, second = (find_time(fact, world.list_facts(world.get_row(fact.record))) for fact in (one, two))
     if first is not None and second is not None and first != second:
         return (one, two) if first < second else (two, one)
     return (one, two) if (one.source, one.start) <= (two.source, two.start) else (two, one)
-
-
-def _time_of(fact: Fact, world: World) -> tuple[int, int] | None:
-    """Return the year and month that a fact's column or row is of."""
-    for name in reversed(fact.path):
-        parts = name.split("-")
-        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
-            return int(parts[0]), int(parts[1])
-        if name.strip().lower() in MONTHS:
-            return 0, MONTHS[name.strip().lower()]
-    if fact.years:
-        return max(fact.years), 0
-    for other in world.list_facts(world.get_row(fact.record)):
-        if other.value.kind is Kind.DATE and other.value.date is not None:
-            year, month, _ = other.value.date
-            return year or 0, month or 0
-        if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
-            return 0, MONTHS[other.value.text]
-    return None

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
+from spanproof.evaluators.layers.groundedness.bind import build_claim, build_contradiction
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.lexicon import is_of, load_doings
-from spanproof.reading.statements import has_own_subject, is_done, is_of_answer, list_coordinated
+from spanproof.reading.lexicon import load_doings
+from spanproof.reading.statements import has_own_subject, is_denied, is_done, is_of_answer
 from spanproof.reading.words import base_forms_of
 
 # Words of tools that may have done what an answer says, whatever it calls that.
@@ -53,6 +53,11 @@ class DoingBinder:
         calls = (f"{doing.tool} {doing.arguments} {doing.result}" for doing, _ in self.doings)
         return frozenset[str]().union(*map(base_forms_of, (*calls, *self.texts)))
 
+    @cached_property
+    def _has_generic_tool(self) -> bool:
+        """Return whether a tool of the run may have done anything."""
+        return any(names <= _GENERIC for _, names in self.doings)
+
     def _is_mentioned(self, words: frozenset[str]) -> bool:
         """Return whether a call, the code or an output of the run has one of some words."""
         return not self._words.isdisjoint(words) or any(map(self.world.has_word, words))
@@ -67,50 +72,52 @@ class DoingBinder:
                 yield claim
 
     def _judge(self, reading: Reading, at: int) -> Claim | None:
+        if is_denied(reading.words, at):
+            return None
         word = reading.words[at]
-        verbs = list_coordinated(reading.words, at)
-        is_negated = any(
-            is_of(other, "negation") and (other.head in verbs or index in (at - 1, at - 2))
-            for index, other in enumerate(reading.words)
-        )
         forms = base_forms_of(word.lemma) | {word.form}
         calls = [doing for doing, names in self.doings if not names.isdisjoint(forms)]
-        succeeded = [doing for doing in calls if doing.succeeded]
-        failed = [doing for doing in calls if doing.succeeded is False]
-        if is_negated:
+        if any(doing.succeeded for doing in calls):
+            return self._find_confirmation(reading, at, calls)
+        if not self.has_calls or not has_own_subject(reading.words, at):
             return None
-        if succeeded:
-            doing = next((each for each in reversed(succeeded) if self._covers_names(each, reading)), None)
-            if doing is None or failed:
-                return None
-            reading.cover(at)
-            evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
-            place = (word.start, word.end)
-            return make_claim(reading, *place, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
-        is_own = has_own_subject(reading.words, at)
-        if not self.has_calls or not is_own:
-            return None
-        if failed and len(failed) == len(calls) and word.lemma in load_doings():
-            evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
+        have_failed = bool(calls) and all(doing.succeeded is False for doing in calls)
+        if have_failed and word.lemma in load_doings():
+            evidence = ClaimEvidence(calls[-1].output, f"{calls[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
         alike = load_doings().get(word.lemma)
-        is_generic = any(names <= _GENERIC for _, names in self.doings)
-        if alike is None or is_generic or self._is_mentioned(alike) or is_of_answer(reading.words, at):
+        if (
+            alike is None
+            or self._has_generic_tool
+            or self._is_mentioned(alike)
+            or is_of_answer(reading.words, at)
+        ):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
+
+    def _find_confirmation(self, reading: Reading, at: int, calls: Sequence[Doing]) -> Claim | None:
+        """Return the claim that the last call with a sentence's names bears out; None where some failed."""
+        confirming = [call for call in calls if call.succeeded and self._covers_names(call, reading)]
+        if not confirming or any(call.succeeded is False for call in calls):
+            return None
+        doing, word = confirming[-1], reading.words[at]
+        reading.cover(at)
+        evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
+        span = (word.start, word.end)
+        return build_claim(reading, *span, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence)
 
     def _build_contradiction(
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
     ) -> Claim:
         word = reading.words[at]
-        place, rule = (word.start, word.end), GroundednessRule.DOING
-        return make_contradiction(reading, place, ClaimKind.DOING, cause, evidence, rule)
+        span, rule = (word.start, word.end), GroundednessRule.DOING
+        return build_contradiction(reading, span, ClaimKind.DOING, cause, evidence, rule)
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""
-        known = base_forms_of(f"{doing.arguments} {doing.result}")
+        forms = base_forms_of(f"{doing.arguments} {doing.result}")
         return all(
-            known.issuperset(
+            forms.issuperset(
                 reading.words[index].form for index in name.words if reading.words[index].text.isalnum()
             )
             for name in reading.names

@@ -8,7 +8,8 @@ from __future__ import annotations
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.agreement import Hedge, may_be_minor_units
-from spanproof.reading.records import Fact, list_supposing
+from spanproof.reading.fact_names import list_supposing
+from spanproof.reading.records import Fact
 
 # A word so near before a value says how it is meant; "at least 12" may be 12.
 _LIMIT_REACH = 3

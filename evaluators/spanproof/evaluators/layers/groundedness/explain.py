@@ -30,7 +30,7 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
     bound = claim.evidence
     verb = "the code printed" if printed else "the tool returned"
     where = f" ({step})" if step else ""
-    said = f"The answer says {claim.text}"
+    statement = f"The answer says {claim.text}"
     if bound is None:
         # A source may have the bare number.
         in_unit = " in that unit" if claim.kind in _WITH_UNITS and _WORD.search(claim.text) else ""
@@ -38,10 +38,10 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
             Cause.NOT_FOUND: f"no source has it{in_unit} or gives it",
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
-        return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+        return f"{statement}; {nothing.get(claim.cause, 'what was found settles nothing')}"
     source = verb if bound.output is not None else f"the {bound.source} gives"
     if claim.verdict is Verdict.UNCERTAIN:
-        return f"{said}; {_explain_unsettled(claim.cause, bound, source)}{where}"
+        return f"{statement}; {_describe_unsettled(claim.cause, bound, source)}{where}"
     found = f"{source} {format_in_currency(bound.text, bound.unit, claim.text)}"
     why = {
         Cause.GIVEN: f"the {bound.source} gives {bound.text}",
@@ -50,10 +50,10 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {found}",
         Cause.OVERTAKEN: f"a later output returned {bound.text}",
     }.get(claim.cause, found)
-    return f"{said}; {why}{where}"
+    return f"{statement}; {why}{where}"
 
 
-def _explain_unsettled(cause: Cause, bound: ClaimEvidence, source: str) -> str:
+def _describe_unsettled(cause: Cause, bound: ClaimEvidence, source: str) -> str:
     """Return what speaks against a claim, or for it, and does not suffice."""
     nearest = f"{source} {bound.derivation or bound.text}"
     if cause in UNSOURCED:

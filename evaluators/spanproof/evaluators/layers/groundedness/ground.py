@@ -31,7 +31,15 @@ from spanproof.reading.answer_sources import Context, SourceKind, gather
 from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
+from spanproof.reading.sentences import (
+    Form,
+    Mood,
+    Passage,
+    detect_language,
+    has_words,
+    parse_words,
+    read_passages,
+)
 from spanproof.reading.statements import is_polar_answer, is_subordinating
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
@@ -45,7 +53,6 @@ _STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
 _OWN_PLAN: Final = re.compile(r"(?:i['’](?:d|ll)|i (?:would|will|suggest|recommend)|we['’]d) ", re.IGNORECASE)
 # A day or a month, as arguments of calls have them.
 _DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
-_FEWEST_WORDS_TO_PARSE: Final = 2
 _PLAIN_PARTS: Final = frozenset(("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ"))
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
@@ -119,7 +126,7 @@ class _Grounder:
         self.states = states
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
-        calls = tuple(f"{each.tool} {each.arguments}" for each in doings)
+        calls = tuple(f"{doing.tool} {doing.arguments}" for doing in doings)
         self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors), calls)
         self.written = {float(number) for source in context.code for number in find_numbers(source)}
 
@@ -130,10 +137,10 @@ class _Grounder:
         self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
         readings = self._read(passages)
         self.printed = None
-        spoken = [each for each in readings if each is not None]
-        self.binder.stated = tuple(stated for each in spoken for stated in each.stated)
+        spoken = [other for other in readings if other is not None]
+        self.binder.stated = tuple(stated for other in spoken for stated in other.stated)
         self.binder.is_task_polar |= is_polar_answer(answer)
-        if not any(each.stated for each in spoken):
+        if not any(other.stated for other in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
         for index, passage in enumerate(passages):
@@ -143,13 +150,13 @@ class _Grounder:
                 continue
             self._set_scope(reading, index, readings)
             found.append(
-                self._judge_reading(answer, reading, [each for each in readings if each is not None])
+                self._evaluate_reading(answer, reading, [other for other in readings if other is not None])
             )
         return found
 
     def _read(self, passages: Sequence[Passage]) -> list[Reading | None]:
         chosen = [index for index, passage in enumerate(passages) if _may_assert(passage)]
-        worded = [index for index in chosen if _has_words(passages[index])]
+        worded = [index for index in chosen if has_words(passages[index])]
         parsed = dict(
             zip(worded, parse_words([passages[index] for index in worded], self.language), strict=True)
         )
@@ -163,9 +170,9 @@ class _Grounder:
 
     def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
         """Set what is above a passage; else what the passage before it is about."""
-        above = [each for at in reading.passage.above if (each := readings[at]) is not None]
-        reading.scope_words = frozenset(word.form for each in above for word in each.words)
-        nearest = next((each.names for each in reversed(above) if each.names), [])
+        above = [other for at in reading.passage.above if (other := readings[at]) is not None]
+        reading.scope_words = frozenset(word.form for other in above for word in other.words)
+        nearest = next((other.names for other in reversed(above) if other.names), [])
         before = readings[index - 1] if index else None
         if nearest:
             reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
@@ -177,7 +184,7 @@ class _Grounder:
         ):
             reading.scope = before.names[:1]
 
-    def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
+    def _evaluate_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
         absent = self.absence.bind(reading) if self.language == "en" else None
         if absent is not None:
@@ -185,6 +192,22 @@ class _Grounder:
         quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
             reading.cover(*range(len(reading.words)))
+        self._judge_values(reading, readings, is_quoted=quoted is not None)
+        if self.language == "en":
+            self._judge_relations(reading)
+        for claim in unread.bind_names(reading, self.binder, self.states.fields):
+            self._enter(claim, reading)
+        if quoted is not None:
+            whole = (0, len(reading.text))
+            claim = bind.build_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
+            reading.claims.append(claim)
+        stretches = unread.list_unread(reading, self.binder)
+        claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
+        parts = tuple(Part(answer[low:high], low, high) for low, high in stretches)
+        return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
+
+    def _judge_values(self, reading: Reading, readings: Sequence[Reading], *, is_quoted: bool) -> None:
+        """Enter the claims of a passage's values and states; a quoted passage has no unsettled ones."""
         pending: list[tuple[Stated, list[Fact]]] = []
         for stated, fact, matches in self.binder.bind(reading):
             if fact is None:
@@ -194,26 +217,18 @@ class _Grounder:
         if self.language == "en":
             for claim in self.states.bind(reading):
                 self._enter(claim, reading)
-        for stated, matches in pending if quoted is None else ():
+        for stated, matches in () if is_quoted else pending:
             self._settle_unbound(stated, matches, reading, readings)
-        if self.language == "en":
-            unread.cover_cues(reading, self.task)
-            unread.cover_requested(reading, self.binder, self.task)
-            relations.cover_whole(reading)
-            related = relations.verify_relations(reading, self.binder)
-            quantified = relations.verify_quantifiers(reading, self.binder, self.states)
-            for claim in chain(related, quantified, self.doings.bind(reading)):
-                self._enter(claim, reading)
-        for claim in unread.bind_names(reading, self.binder, self.states.fields):
+
+    def _judge_relations(self, reading: Reading) -> None:
+        """Enter the claims of what an English passage says of several rows, or that the agent did."""
+        unread.cover_cues(reading, self.task)
+        unread.cover_requested(reading, self.binder, self.task)
+        relations.cover_whole(reading)
+        related = relations.verify_relations(reading, self.binder)
+        quantified = relations.verify_quantifiers(reading, self.binder, self.states)
+        for claim in chain(related, quantified, self.doings.bind(reading)):
             self._enter(claim, reading)
-        if quoted is not None:
-            whole = (0, len(reading.text))
-            claim = bind.make_claim(reading, *whole, ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted)
-            reading.claims.append(claim)
-        stretches = unread.list_unread(reading, self.binder)
-        claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
-        parts = tuple(Part(answer[low:high], low, high) for low, high in stretches)
-        return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
 
     def _enter(self, claim: Claim, reading: Reading) -> None:
         if claim.verdict is not Verdict.CONTRADICTED or claim.rule in self.rules:
@@ -225,7 +240,7 @@ class _Grounder:
             self._enter(overtaken, reading)
             return
         if may_mean_other(stated, fact, reading, self.world):
-            reading.claims.append(bind.make_open_claim(stated, reading, fact, self.world))
+            reading.claims.append(bind.build_open_claim(stated, reading, fact, self.world))
             return
         reading.by_stated[stated.start] = fact
         self._enter_agreeing(stated, bind.get_claim_kind(stated), (fact,), reading)
@@ -236,14 +251,14 @@ class _Grounder:
         """Enter the claim of a value that facts bear out, the first of them as its evidence."""
         reading.cover(*stated.words)
         reading.bound += facts
-        place = (stated.start, stated.end)
-        reading.claims.append(bind.make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
+        span = (stated.start, stated.end)
+        reading.claims.append(bind.build_agreeing_claim(reading, span, kind, facts[0], self.world, program))
 
     def _settle_unbound(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
     ) -> None:
         """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
-        place = (stated.start, stated.end)
+        span = (stated.start, stated.end)
         kind = bind.get_claim_kind(stated)
         is_english = self.language == "en"
         derived = derive(stated, reading, self.binder) if is_english else None
@@ -255,10 +270,10 @@ class _Grounder:
             reading.cover(*counted.words)
             self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
             return
-        given = [fact for fact in matches if not self.world.is_output(fact)]
-        if given and self._is_given(stated, given, reading):
+        provided = [fact for fact in matches if not self.world.is_output(fact)]
+        if provided and self._is_given(stated, provided, reading):
             reading.cover(*stated.words)
-            reading.claims.append(bind.make_agreeing_claim(reading, place, kind, given[0], self.world))
+            reading.claims.append(bind.build_agreeing_claim(reading, span, kind, provided[0], self.world))
             return
         words = frozenset(word.form for word in reading.words)
         certain = [fact for fact in matches if not self.world.is_example(fact, words)]
@@ -270,11 +285,11 @@ class _Grounder:
         is_name = stated.text.lower() in self.world.names_of_fields
         cause = Cause.OPEN if matches or is_name else Cause.NOT_FOUND
         nearest = matches[-1] if matches else None
-        reading.claims.append(bind.make_open_claim(stated, reading, nearest, self.world, cause))
+        reading.claims.append(bind.build_open_claim(stated, reading, nearest, self.world, cause))
 
-    def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
+    def _is_given(self, stated: Stated, provided: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""
-        kinds = {self.world.sources[fact.source].kind for fact in given}
+        kinds = {self.world.sources[fact.source].kind for fact in provided}
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
             return True
@@ -282,14 +297,14 @@ class _Grounder:
             return False
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
-        beside = {
+        words = {
             reading.words[at].form
             for at in (stated.words[0] - 1, stated.words[-1] + 1)
             if 0 <= at < len(reading.words)
         }
-        if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
+        if any(not words.isdisjoint(fact.words - STOP) for fact in provided):
             return True
-        return bind.is_precise(stated) and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
+        return stated.is_precise and not kinds.isdisjoint((SourceKind.ARGUMENTS, SourceKind.ERROR))
 
     def _is_of_other_dates(self, stated: Stated, reading: Reading) -> bool:
         """Return whether the call that gave the bound values was made for other dates than a stated one."""
@@ -328,17 +343,13 @@ class _Grounder:
         """Return the claim that a sentence of an output has another value than the one that repeats it."""
         value = stated.mention.value
         fact = self.prose.find_repeated(stated, reading)
-        if fact is None and bind.is_precise(stated):
+        if fact is None and stated.is_precise:
             fact = self.prose.find_other_value(stated, reading)
         if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
             return None
         if alarms.is_derivable(stated, self.binder, reading):
             return None
-        return bind.make_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
-
-
-def _has_words(passage: Passage) -> bool:
-    return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
+        return bind.build_contradicting_claim(stated, reading, self.binder, fact, GroundednessRule.MISQUOTE)
 
 
 def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:
@@ -347,11 +358,11 @@ def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> b
     if passage.mood is Mood.PLAN:
         is_empty = not reading.stated and not reading.names
         is_own = _OWN_PLAN.match(passage.text) is not None
-        has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        has_amounts = any(stated.mention.value.kind is not Kind.ID for stated in reading.stated)
         return is_empty or (is_own and not has_amounts and not any(map(is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
-        return not is_said and not any(_is_amount(each) for each in reading.stated)
+        return not is_said and not any(_is_amount(stated) for stated in reading.stated)
     return (
         passage.text.rstrip().endswith(":")
         and not reading.stated

@@ -61,7 +61,7 @@ _OWNS_UP = re.compile(
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
     try:
-        outcomes = judge_outcomes(evidence)
+        outcomes = evaluate_outcomes(evidence)
     except RecursionError as failure:
         outcomes = {
             Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")
@@ -72,7 +72,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     ]
 
 
-def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
+def evaluate_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     """Return the outcome of each score of a run."""
     run = evidence.run
     layer = Layer.GROUNDEDNESS.value
@@ -90,17 +90,17 @@ def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
             return {layer: Skipped(sentence, Cause.ANSWER_OF_ANOTHER_RUN, answering.name)}
         if not (returned.failures and evidence.account.records_all):
             return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
-        return {layer: _judge_without_outputs(evidence)}
+        return {layer: _evaluate_without_outputs(evidence)}
     ledger = _build_ledger(evidence, returned)
-    scores: dict[str, Outcome] = {layer: _score_layer(ledger, returned)}
+    scores: dict[str, Outcome] = {layer: _evaluate_layer(ledger, returned)}
     if ledger.claims:
         scores |= {
-            "facts": _score_facts(ledger),
-            "read": _score_read(ledger),
-            "answer_grounded": _score_answer_grounded(ledger),
-            "drift": _score_drift(ledger, returned),
-            "context_adherence": _score_adherence(ledger),
-            "chunk_attribution": _score_attribution(ledger, returned),
+            "facts": _evaluate_facts(ledger),
+            "read": _evaluate_read(ledger),
+            "answer_grounded": _evaluate_answer_grounded(ledger),
+            "drift": _evaluate_drift(ledger, returned),
+            "context_adherence": _evaluate_adherence(ledger),
+            "chunk_attribution": _evaluate_attribution(ledger, returned),
         }
     return scores
 
@@ -108,18 +108,18 @@ def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
 def _build_ledger(evidence: RunEvidence, returned: Returned) -> Ledger:
     run = evidence.run
     assert run.answer is not None
-    given = build_context(evidence)
+    context = build_context(evidence)
     return ground(
         [output.text for output in returned.outputs],
         run.answer.text,
-        given.task,
+        context.task,
         evidence.hints.synonyms,
         datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None,
-        system=given.system,
-        arguments=given.arguments,
-        errors=given.errors,
-        code=given.code,
-        earlier=given.earlier,
+        system=context.system,
+        arguments=context.arguments,
+        errors=context.errors,
+        code=context.code,
+        earlier=context.earlier,
         without_rules=evidence.hints.without_rules,
         doings=list_doings(evidence, returned),
     )
@@ -151,7 +151,7 @@ def _leave_open(sentence: str, cause: Cause, detail: str = "", evidence: Sequenc
     return Scored(OPEN_VALUE, None, sentence, tuple(evidence), cause=cause, detail=detail)
 
 
-def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
+def _evaluate_without_outputs(evidence: RunEvidence) -> Outcome:
     """Judge an answer where every execution failed: its numbers come from nowhere.
 
     The task's own numbers are taken as given only where the answer owns up to having failed.
@@ -164,7 +164,9 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     reported = ground(
         [], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0))
     )
-    if reported.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in reported.asserting):
+    if reported.asserting and all(
+        sentence.verdict is SentenceVerdict.CHECKED for sentence in reported.asserting
+    ):
         return Scored(1.0, Label.PASS, "the answer says that nothing was returned, and nothing was")
     stated = [
         claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
@@ -174,31 +176,31 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
             "no execution returned anything to compare the answer with, and it states no numbers",
             Cause.NO_OUTPUT,
         )
-    said = ", ".join(claim.text for claim in stated[:5])
+    texts = ", ".join(claim.text for claim in stated[:5])
     return Scored(
         0.0,
         Label.FAIL,
-        f"the answer states {said}, but no execution returned anything",
+        f"the answer states {texts}, but no execution returned anything",
         tuple(Evidence(f"{claim.text} is in no output", run.span_id) for claim in stated[:_MAX_EVIDENCE]),
     )
 
 
-def _score_layer(ledger: Ledger, returned: Returned) -> Scored:
-    evidence = _collect_evidence(ledger, returned)
+def _evaluate_layer(ledger: Ledger, returned: Returned) -> Scored:
+    evidence = _list_evidence(ledger, returned)
     wrong = _select_claims(ledger, Verdict.CONTRADICTED)
     right = _select_claims(ledger, Verdict.GROUNDED)
-    checked = _explain_checked(ledger)
+    checked = _describe_checked(ledger)
     if wrong:
-        explanation = _explain_claim(wrong[0], returned)
+        explanation = _describe_claim(wrong[0], returned)
         if len(wrong) > 1:
             explanation += f" (and {len(wrong) - 1} more)"
         return Scored(0.0, Label.FAIL, f"{explanation}; {checked}" if right else explanation, evidence)
     if ledger.verdict is Verdict.GROUNDED:
-        return Scored(1.0, Label.PASS, f"{checked}: {_explain_claim(right[0], returned)}", evidence)
-    return _score_open_answer(ledger, returned, checked, evidence)
+        return Scored(1.0, Label.PASS, f"{checked}: {_describe_claim(right[0], returned)}", evidence)
+    return _evaluate_open_answer(ledger, returned, checked, evidence)
 
 
-def _explain_checked(ledger: Ledger) -> str:
+def _describe_checked(ledger: Ledger) -> str:
     """Return how much of an answer agrees with the outputs."""
     agreeing = len(_select_claims(ledger, Verdict.GROUNDED))
     agree = "agrees" if agreeing == 1 or len(ledger.claims) == 1 else "agree"
@@ -208,7 +210,7 @@ def _explain_checked(ledger: Ledger) -> str:
     return f"{agreeing} of {format_count(total, 'fact')} {agree} with the outputs"
 
 
-def _score_open_answer(
+def _evaluate_open_answer(
     ledger: Ledger, returned: Returned, checked: str, evidence: Sequence[Evidence]
 ) -> Scored:
     """Return the open verdict on an answer: what was checked, then what was not read or not found."""
@@ -222,21 +224,20 @@ def _score_open_answer(
         )
     parts = [checked] if ledger.claims else []
     if unread:
-        parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}")
-        if len(unread) > _MAX_UNREAD:
-            parts[-1] += f" and {len(unread) - _MAX_UNREAD} more"
+        more = f" and {len(unread) - _MAX_UNREAD} more" if len(unread) > _MAX_UNREAD else ""
+        parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}{more}")
     if unsettled:
-        explanation = _explain_claim(unsettled[0], returned)
+        explanation = _describe_claim(unsettled[0], returned)
         parts.append(explanation[0].lower() + explanation[1:])
     if not unread and not unsettled:
         parts.append("a sentence names things, and states nothing of them that an output holds")
     has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
     cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
-    detail = unsettled[0].text if unsettled else unread[0] if unread else ""
+    detail = next(iter((*(claim.text for claim in unsettled), *unread)), "")
     return _leave_open("; ".join(parts), cause, detail, evidence)
 
 
-def _score_facts(ledger: Ledger) -> Outcome:
+def _evaluate_facts(ledger: Ledger) -> Outcome:
     agreeing, bound = ledger.facts
     if not bound:
         return Skipped("no claim of the answer is bound to a source", Cause.NOTHING_OF_THE_KIND)
@@ -244,14 +245,14 @@ def _score_facts(ledger: Ledger) -> Outcome:
     return Scored(agreeing / bound, label, f"{agreeing} of {bound} bound claims agree with their source")
 
 
-def _score_read(ledger: Ledger) -> Outcome:
+def _evaluate_read(ledger: Ledger) -> Outcome:
     bound, asserting = ledger.read
     if not asserting:
         return Skipped("no sentence of the answer states anything", Cause.NOTHING_OF_THE_KIND)
     return Scored(bound / asserting, None, f"{bound} of {asserting} asserting sentences are bound as a whole")
 
 
-def _score_answer_grounded(ledger: Ledger) -> Outcome:
+def _evaluate_answer_grounded(ledger: Ledger) -> Outcome:
     grounded, settled = ledger.facts
     if not settled:
         return Skipped("no claim of the answer is settled", Cause.NOTHING_OF_THE_KIND)
@@ -261,13 +262,13 @@ def _score_answer_grounded(ledger: Ledger) -> Outcome:
     return Scored(grounded / settled, label, sentence, cause=cause)
 
 
-def _score_adherence(ledger: Ledger) -> Scored:
+def _evaluate_adherence(ledger: Ledger) -> Scored:
     bound = len(_select_claims(ledger, Verdict.GROUNDED))
     total = len(ledger.claims)
     return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
 
 
-def _score_attribution(ledger: Ledger, returned: Returned) -> Outcome:
+def _evaluate_attribution(ledger: Ledger, returned: Returned) -> Outcome:
     """Score the share of the run's own outputs that some claim rests on, each one's claims as evidence."""
     if not returned.own:
         return Skipped(
@@ -280,9 +281,9 @@ def _score_attribution(ledger: Ledger, returned: Returned) -> Outcome:
             if output is not None:
                 rests.setdefault(output, []).append(f"'{claim.text}'")
     evidence = tuple(
-        Evidence(f"step {output.step} bears out {', '.join(rests[place][:5])}", output.span_id)
-        for place, output in enumerate(returned.outputs)
-        if place in rests and output.turn == returned.turn
+        Evidence(f"step {output.step} bears out {', '.join(rests[index][:5])}", output.span_id)
+        for index, output in enumerate(returned.outputs)
+        if index in rests and output.turn == returned.turn
     )
     stated_share = f"{len(evidence)} of {len(returned.own)} outputs bear out a claim"
     if len(evidence) < len(returned.own):
@@ -290,7 +291,7 @@ def _score_attribution(ledger: Ledger, returned: Returned) -> Outcome:
     return Scored(len(evidence) / len(returned.own), None, stated_share, evidence[:_MAX_EVIDENCE])
 
 
-def _score_drift(ledger: Ledger, returned: Returned) -> Outcome:
+def _evaluate_drift(ledger: Ledger, returned: Returned) -> Outcome:
     if len({(output.turn, output.step) for output in returned.outputs}) < 2:
         return Skipped(
             "the run has one turn with output: nothing to drift between", Cause.NOTHING_OF_THE_KIND
@@ -304,14 +305,14 @@ def _score_drift(ledger: Ledger, returned: Returned) -> Outcome:
         return _leave_open(sentence, Cause.VALUE_NOT_CERTAIN, unsettled[0].text)
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
-    return Scored(0.0, Label.FAIL, _explain_claim(stale[0], returned), _collect_evidence(ledger, returned))
+    return Scored(0.0, Label.FAIL, _describe_claim(stale[0], returned), _list_evidence(ledger, returned))
 
 
 def _select_claims(ledger: Ledger, verdict: Verdict) -> list[Claim]:
     return [claim for claim in ledger.claims if claim.verdict is verdict]
 
 
-def _collect_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
+def _list_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
     """Return the claims, the wrong ones first, then each sentence, then where the replay differs."""
     claims = sorted(ledger.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
     found = [_build_claim_evidence(claim, returned) for claim in claims[:_MAX_EVIDENCE]]
@@ -332,7 +333,7 @@ def _build_sentence_evidence(sentence: Sentence) -> Evidence:
 
 def _build_claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
-    what = f"{_WORDS[claim.verdict]}: {_explain_claim(claim, returned)}"
+    what = f"{_WORDS[claim.verdict]}: {_describe_claim(claim, returned)}"
     found = bound.text if bound is not None else None
     span = (bound.start, bound.end) if bound is not None and bound.output is not None else None
     mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value, span)
@@ -347,7 +348,7 @@ def _build_claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     return Evidence(what, source.span_id, recorded=text, claim=mark)
 
 
-def _explain_claim(claim: Claim, returned: Returned) -> str:
+def _describe_claim(claim: Claim, returned: Returned) -> str:
     """Return why a claim has its verdict, with the step its evidence came from."""
     bound = claim.evidence
     if bound is None or bound.output is None or bound.output >= len(returned.outputs):

@@ -12,7 +12,7 @@ from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.alarms import SMALL_COUNT, is_derivable
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_contradicting_claim
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, build_contradicting_claim
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
 from spanproof.reading.agreement import (
@@ -39,10 +39,10 @@ def find_printed_result(
 ) -> Claim | None:
     """Return the claim that the one amount of an answer is not the one that the run printed last."""
     amounts = [
-        each
+        another
         for other in readings
-        for each in other.stated
-        if each.mention.value.kind in NUMERIC and not _names_thing(each, other)
+        for another in other.stated
+        if another.mention.value.kind in NUMERIC and not _names_thing(another, other)
     ]
     if amounts != [stated] or not _is_in_words_of_task(reading, binder):
         return None
@@ -51,12 +51,12 @@ def find_printed_result(
         return None
     if _may_sum_up(stated, binder) or _may_follow(stated, reading, binder, printed):
         return None
-    return make_contradicting_claim(stated, reading, binder, printed[-1], GroundednessRule.PRINTED_RESULT)
+    return build_contradicting_claim(stated, reading, binder, printed[-1], GroundednessRule.PRINTED_RESULT)
 
 
 def _is_in_words_of_task(reading: Reading, binder: ValueBinder) -> bool:
     """Return whether a passage has no other words than its values, those of the task and words of sums."""
-    values = {at for each in reading.stated for at in each.words}
+    values = {at for stated in reading.stated for at in stated.words}
     others = [word for at, word in enumerate(reading.words) if at not in values and word.text[:1].isalpha()]
     return all(
         is_of(word, "sum")
@@ -101,24 +101,26 @@ def _may_sum_up(stated: Stated, binder: ValueBinder) -> bool:
     for fact in world.numeric:
         by_source.setdefault(fact.source, []).append(fact.value.number)
     lone = [amounts[0] for amounts in by_source.values() if len(amounts) == 1]
-    counts = {len(each) for each in by_source.values()} | {len(each) for each in world.base.groups.values()}
+    counts = {len(group) for group in by_source.values()} | {
+        len(group) for group in world.base.groups.values()
+    }
     is_count = value.kind is Kind.NUMBER and value.number in counts - {1}
     results = list_joint_results(lone)
-    return is_count or any(is_hedged_number(value, stated.hedge, abs(each)) for each in results)
+    return is_count or any(is_hedged_number(value, stated.hedge, abs(group)) for group in results)
 
 
 def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: Sequence[Fact]) -> bool:
     """Return whether a value is a printed one, or an amount that was given makes it of another one."""
     value, facts = stated.mention.value, binder.world.list_operands(binder.list_words(reading))
-    given = list(_iter_given(reading, binder))
-    if not given and not printed[-1].path:
+    provided = list(_iter_given(reading, binder))
+    if not provided and not printed[-1].path:
         return any(_may_be_of(stated, fact) for fact in printed)
     is_of_record = bool(printed[-1].path) and is_derivable(stated, binder, reading)
     if is_of_record or any(_may_be_of(stated, fact) for fact in facts):
         return True
-    of_task = [fact for fact in given if binder.world.sources[fact.source].kind not in _OF_MANY_MATTERS]
+    of_task = [fact for fact in provided if binder.world.sources[fact.source].kind not in _OF_MANY_MATTERS]
     # A prompt of many examples gives any figure, if each of its numbers may go with each other.
-    pairs = chain(product([*facts, *of_task], of_task), product(printed, given))
+    pairs = chain(product([*facts, *of_task], of_task), product(printed, provided))
     scales = (1, 100) if value.kind is Kind.PERCENT else (1,)
     results = (
         abs(result)

@@ -14,15 +14,17 @@ from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.lexicon import is_of, load_words
-from spanproof.reading.records import Fact, Role, is_possible
+from spanproof.reading.records import Fact
 from spanproof.reading.source_sentences import (
     FEWEST_WORDS,
     SourceSentence,
     iter_source_sentences,
+    list_content,
     list_digits,
 )
+from spanproof.reading.statements import list_content_forms, may_say_more
 from spanproof.reading.values import NUMERIC
-from spanproof.reading.words import STOP, base_forms_of
+from spanproof.reading.words import STOP
 
 # A sentence with fewer words beside a value is too like others.
 _FEWEST_WORDS_BESIDE: Final = 3
@@ -39,11 +41,7 @@ class ProseIndex:
 
     def find_sentence(self, reading: Reading) -> ClaimEvidence | None:
         """Return the source's sentence that states all that a passage states; None where there is none."""
-        words = [
-            word.form
-            for word in reading.words
-            if word.text[:1].isalnum() and word.form not in STOP and not is_of(word, "carrier")
-        ]
+        words = list_content_forms(reading.words)
         if len(words) < FEWEST_WORDS:
             return None
         negations = sum(is_of(word, "negation") for word in reading.words)
@@ -63,14 +61,7 @@ class ProseIndex:
 
         It is the only one with the words of the passage: "is due on 14 April" where it is due on 14 March.
         """
-        words = [
-            word.form
-            for at, word in enumerate(reading.words)
-            if at not in stated.words
-            and word.text[:1].isalnum()
-            and word.form not in STOP
-            and not is_of(word, "carrier")
-        ]
+        words = list_content_forms(reading.words, stated.words)
         negations = sum(is_of(word, "negation") for word in reading.words)
         alike = [
             sentence
@@ -81,10 +72,11 @@ class ProseIndex:
             return None
         (sentence,) = alike
         kind = stated.mention.value.kind
+        kinds = NUMERIC if kind in NUMERIC else (kind,)
         values = [
             fact
-            for each in (NUMERIC if kind in NUMERIC else (kind,))
-            for fact in self._world.base.by_kind[each]
+            for kind in kinds
+            for fact in self._world.base.by_kind[kind]
             if fact.source == sentence.source and sentence.start <= fact.start < sentence.end
         ]
         return values[0] if len(values) == 1 else None
@@ -107,37 +99,28 @@ class ProseIndex:
     def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
         """Return the last output where an answer has only its words and those of the task: "Laptop"."""
         world = self._world
-        texts = [text for text in world.base.texts[: world.outputs] if _list_content(text)]
+        texts = [text for text in world.base.texts[: world.outputs] if list_content(text)]
         if not texts or len(texts[-1]) > _LONGEST_PRINTED:
             return None
-        source = max(place for place in range(world.outputs) if world.base.texts[place] == texts[-1])
-        words = [word for reading in readings for word in reading.words]
-        if any(is_of(word, "negation") or is_of(word, "hedge") for word in words):
-            return None
-        said = {word.form for word in words if word.text[:1].isalpha() and word.form not in STOP}
-        printed = _list_content(texts[-1])
-        names = frozenset[str]().union(*(fact.words for fact in world.base.facts if fact.source == source))
-        cells = [fact for fact in world.base.facts if fact.source == source and fact.role is Role.CELL]
-        has_doing = any(word.part == "VERB" and not is_of(word, "carrier") for word in words)
-        if (len(cells) > 1 and has_doing) or any(map(is_possible, cells)):
-            return None  # whose doing it is of several things: "Tom sent it to Mia"
-        extra = {
-            word for word in said - printed if word not in task_words and word not in load_words("carrier")
-        }
-        if extra or not printed - names <= said | task_words or not said & printed - task_words:
-            return None
         text = texts[-1]
+        source = max(at for at in range(world.outputs) if world.base.texts[at] == text)
+        facts = [fact for fact in world.base.facts if fact.source == source]
+        words = [word for reading in readings for word in reading.words]
+        if may_say_more(words, facts):
+            return None
+        stated = {word.form for word in words if word.text[:1].isalpha() and word.form not in STOP}
+        printed = list_content(text)
+        names = frozenset[str]().union(*(fact.words for fact in facts))
+        added = stated - printed - task_words - load_words("carrier")
+        left_out = printed - names - stated - task_words
+        repeated = stated & (printed - task_words)
+        if added or left_out or not repeated:
+            return None
         return ClaimEvidence(source, " ".join(text.split()), end=len(text), value=text)
 
     @cached_property
     def _sentences(self) -> list[SourceSentence]:
         texts = self._world.base.texts[: self._world.outputs]
-        return [each for source, text in enumerate(texts) for each in iter_source_sentences(source, text)]
-
-
-_PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "answer", "result"))
-
-
-def _list_content(text: str) -> frozenset[str]:
-    """Return the words of a text that say something."""
-    return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())
+        return [
+            sentence for source, text in enumerate(texts) for sentence in iter_source_sentences(source, text)
+        ]

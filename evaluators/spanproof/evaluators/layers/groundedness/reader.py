@@ -12,19 +12,28 @@ from typing import Final
 
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.agreement import Hedge
+from spanproof.reading.agreement import Hedge, is_precise
 from spanproof.reading.dates import with_relatives
-from spanproof.reading.lexicon import is_of, load_degrees, load_texts, load_words
+from spanproof.reading.fact_names import is_heading
+from spanproof.reading.lexicon import is_of, load_texts
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.records import Fact, is_heading
+from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
-from spanproof.reading.statements import counts_nothing, list_clause_starts, read_abbreviation, read_hedge
+from spanproof.reading.statements import (
+    counts_nothing,
+    is_plain_word,
+    list_clause_starts,
+    read_abbreviation,
+    read_hedge,
+)
 from spanproof.reading.values import Kind, Mention
-from spanproof.reading.words import STOP, base_form, split_name
+from spanproof.reading.words import base_form, split_name
 
 _LONGEST_NAME: Final = 8
-_PLAIN_KINDS: Final = ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
-_ORDINALS: Final = load_texts("ordinal")
+# A word of more rows names none of them.
+_MOST_ROWS_OF_A_WORD: Final = 40
+# Parts of speech that a name may begin with.
+_NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "ADJ", "X", "VERB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,11 @@ class Stated:
     def end(self) -> int:
         """Return where it ends in the passage."""
         return self.mention.end
+
+    @property
+    def is_precise(self) -> bool:
+        """Return whether it has enough digits to be of one quantity only."""
+        return is_precise(self.mention, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +144,7 @@ def read_passage(passage: Passage, words: list[Word], world: World, today: date 
     reading = Reading(passage, words, stated, [], clauses)
     reading.names = list(_iter_names(reading, world))
     # "Berth 12" is a name and no amount.
-    reading.stated = [each for each in stated if not _list_numbered(each, words, world)]
+    reading.stated = [value for value in stated if not _list_numbered(value, words, world)]
     return reading
 
 
@@ -159,13 +173,13 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     at = 0
     words = reading.words
     identified: dict[int, tuple[tuple[int, ...], list[Fact]]] = {}
-    for each in reading.stated:
-        if facts := _list_numbered(each, words, world):
-            identified[each.words[0] - 1] = (each.words[0] - 1, *each.words), facts
-        elif _may_identify(each):
-            identified[each.words[0]] = each.words, _list_identified(each, world)
+    for stated in reading.stated:
+        if facts := _list_numbered(stated, words, world):
+            identified[stated.words[0] - 1] = (stated.words[0] - 1, *stated.words), facts
+        elif _may_identify(stated):
+            identified[stated.words[0]] = stated.words, _list_identified(stated, world)
     plain = [at for at, word in enumerate(words) if word.text.lstrip(PATH_MARKS)[:1].isalnum()]
-    positions = {index: place for place, index in enumerate(plain)}
+    positions = {index: position for position, index in enumerate(plain)}
     while at < len(words):
         if at in identified:
             indices, facts = identified[at]
@@ -227,41 +241,40 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
     return found
 
 
-def _match_name(reading: Reading, world: World, plain: list[int], place: int) -> Named | None:
+def _match_name(reading: Reading, world: World, plain: list[int], position: int) -> Named | None:
     """Return the name that begins at a word: a whole cell, or a word that cells of some rows have."""
+    length, cells = _match_cells(reading, world, plain, position)
+    whole = tuple(plain[position : position + length])
+    if cells and (named := _make_name(reading, world, cells, whole)) is not None:
+        return named
+    first = reading.words[plain[position]]
+    may_name = not first.part or first.part in _NAMING_PARTS
+    if is_plain_word(first) or first.text[0].isdigit() or not may_name:
+        return None
+    rows = world.group_rows_of_word(first.form) or world.group_rows_of_month(first.form)
+    if not rows or len(rows) > _MOST_ROWS_OF_A_WORD:
+        return None
+    facts = [fact for cells in rows.values() for fact in cells]
+    return _make_name(reading, world, facts, (plain[position],), is_whole=False)
+
+
+def _match_cells(reading: Reading, world: World, plain: list[int], position: int) -> tuple[int, list[Fact]]:
+    """Return the longest cells whose text begins at a word, and how many words they have."""
     words = reading.words
-    first = words[plain[place]]
+    first = words[plain[position]]
     best: tuple[int, list[Fact]] = (0, [])
     for tokens, fact in world.base.by_text.get(first.form, ()):
         length = len(tokens)
         if length < best[0] or length > _LONGEST_NAME or not world.is_output(fact):
             continue
-        said = [words[index].form for index in plain[place : place + length]]
-        is_lead = reading.passage.lead == (first.start, words[plain[min(place + length, len(plain)) - 1]].end)
-        if tuple(said) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
+        written = [words[index].form for index in plain[position : position + length]]
+        is_lead = reading.passage.lead == (
+            first.start,
+            words[plain[min(position + length, len(plain)) - 1]].end,
+        )
+        if tuple(written) == tokens and (is_lead or not (length == 1 and is_plain_word(first))):
             best = (length, [*best[1], fact] if length == best[0] else [fact])
-    whole = tuple(plain[place : place + best[0]])
-    if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:
-        return named
-    if (
-        _is_plain(first)
-        or first.text[0].isdigit()
-        or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
-    ):
-        return None
-    rows = world.list_rows_of_word(first.form) or world.list_rows_of_month(first.form)
-    if not rows or len(rows) > 40:
-        return None
-    facts = [fact for cells in rows.values() for fact in cells]
-    return _make_name(reading, world, facts, (plain[place],), is_whole=False)
-
-
-def _is_plain(word: Word) -> bool:
-    """Return whether a word means something by itself, whatever cell has it."""
-    text = word.text.lower()
-    if word.form in STOP or text in _ORDINALS or text in load_degrees("superlative"):
-        return True
-    return text in load_words("on") | load_words("off") or any(is_of(word, kind) for kind in _PLAIN_KINDS)
+    return best
 
 
 def _make_name(

@@ -31,7 +31,9 @@ def build_context(evidence: RunEvidence) -> Context:
         errors += [call.error.message for call in calls if call.error is not None and call.error.message]
         if step.error is not None and step.error.message:
             errors.append(step.error.message)
-    code = tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final)
+    code = tuple(
+        snippet.source for snippet in evidence.run.snippets if snippet.executed and not snippet.is_final
+    )
     earlier = tuple(turn.task for turn in evidence.earlier if turn.task)
     kept = tuple(arguments[:_MAX_ARGUMENTS]), tuple(errors[:_MAX_ARGUMENTS])
     return Context(evidence.run.task or "", prompt or "", *kept, code, earlier)
@@ -39,9 +41,9 @@ def build_context(evidence: RunEvidence) -> Context:
 
 def _is_of_data(call: RecordedCall, step: Step) -> bool:
     """Return whether a call was given arguments, and none of them is a program."""
-    programs = [each.source for each in step.snippets if each.language is not Language.SQL]
-    given = (*call.args, *call.kwargs.values())
-    return bool(given) and not any(each in programs for each in given)
+    programs = [snippet.source for snippet in step.snippets if snippet.language is not Language.SQL]
+    arguments = (*call.args, *call.kwargs.values())
+    return bool(arguments) and not any(snippet in programs for snippet in arguments)
 
 
 def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
@@ -61,5 +63,5 @@ def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
 
 
 def _format_arguments(call: RecordedCall) -> str:
-    given: object = dict(call.kwargs) if call.kwargs else list(call.args)
-    return json.dumps(given, ensure_ascii=False, default=str)
+    arguments: object = dict(call.kwargs) if call.kwargs else list(call.args)
+    return json.dumps(arguments, ensure_ascii=False, default=str)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -18,10 +19,10 @@ from spanproof.evaluators.layers.groundedness.derive import iter_pairs
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.agreement import rank_amount
 from spanproof.reading.lexicon import Degree, is_of, load_degrees, load_texts
-from spanproof.reading.operations import are_alike, is_total_row
+from spanproof.reading.operations import are_alike, is_full_column, is_total_row
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import find_rank
@@ -73,42 +74,42 @@ def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             degree, length = degrees[f"{word.text} {following.text}".lower()], 2
         if degree is None or at in reading.covered:
             continue
-        claim = _verify_superlative(reading, binder, at, length, degree)
+        claim = _evaluate_superlative(reading, binder, at, length, degree)
         if claim is not None:
             yield claim
 
 
-def _verify_superlative(
+def _evaluate_superlative(
     reading: Reading, binder: ValueBinder, at: int, length: int, degree: Degree
 ) -> Claim | None:
     world = binder.world
     start, end = reading.words[at].start, reading.words[at + length - 1].end
     rank, ordinal = find_rank(reading.words, at)
     row = _find_row(reading, world, start)
-    if row is None:
-        return None
-    column = _find_column(reading, binder, row, start, degree)
+    column = _find_column(reading, binder, row, start, degree) if row is not None else None
     if column is None:
         return None
-    values = sorted(rank_amount(fact) * -degree.sign for fact in column.facts)
+    ranked = sorted(column.facts, key=lambda fact: rank_amount(fact) * -degree.sign)
     own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
-    if own is None or len(values) < 2 or rank > len(values):
+    if own is None or len(ranked) < 2 or rank > len(ranked):
         return None
-    number = rank_amount(own) * -degree.sign
-    holds = abs(number - values[rank - 1]) < 1e-12
-    best = next(fact for fact in column.facts if rank_amount(fact) * -degree.sign == values[rank - 1])
+    amount = rank_amount(ranked[rank - 1])
+    holds = abs(rank_amount(own) - amount) < 1e-12
+    best = next(fact for fact in column.facts if rank_amount(fact) == amount)
     kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
         reading.bound.append(own)
-        program = _show_best(best, column, degree, world)
-        return bind.make_agreeing_claim(reading, (start, end), kind, own, world, program)
-    is_plain = column.is_certain and rank == 1 and not world.base.cut and not reading.is_negated(start)
-    if not is_plain or _is_of_some_rows(reading, at, length, column, world):
+        program = _describe_best(best, column, degree, world)
+        return bind.build_agreeing_claim(reading, (start, end), kind, own, world, program)
+    is_whole = column.is_certain and not world.base.cut
+    if not is_whole or rank > 1 or reading.is_negated(start):
         return None
-    evidence = bind.make_evidence(best, world, _show_best(best, column, degree, world))
+    if _is_of_some_rows(reading, at, length, column, world):
+        return None
+    evidence = bind.build_evidence(best, world, _describe_best(best, column, degree, world))
     rule = GroundednessRule.SUPERLATIVE
-    return bind.make_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
+    return bind.build_contradiction(reading, (start, end), kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
@@ -161,7 +162,7 @@ def _is_modified(reading: Reading, at: int, column: Column, world: World) -> boo
     return following[0].part in ("ADJ", "NOUN", "VERB", "PROPN") and following[1].part == "NOUN"
 
 
-def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
+def _describe_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
     name = "max" if degree.sign > 0 else "min"
     shown = world.base.texts[best.source][best.start : best.end]
     return f"{name}({best.field} of {len(column.facts)} rows) = {shown}"
@@ -188,18 +189,7 @@ def _find_column(
 ) -> Column | None:
     """Return the column of a superlative: named beside it, by its word, or that of a value stated with it."""
     world = binder.world
-    columns: dict[tuple[str, ...], list[Fact]] = {}
-    siblings = [each for each in world.list_siblings(row) if not is_total_row(world.list_facts(each))]
-    for sibling in siblings:
-        for fact in world.list_facts(sibling):
-            if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
-                columns.setdefault(world.get_field(fact), []).append(fact)
-    full = {
-        name: facts
-        for name, facts in columns.items()
-        if len({fact.record for fact in facts}) == len(facts) >= max(2, len(siblings) - 1)
-        and all(are_alike(fact, facts[0]) or fact.value.unit == facts[0].value.unit for fact in facts)
-    }
+    full = _group_full_columns(row, world)
     low, high = reading.get_clause(start)
     words = frozenset(word.form for word in reading.words_between(low, high))
     stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
@@ -221,6 +211,19 @@ def _find_column(
         if len(chosen) == 1:
             return Column(tuple(full[chosen.pop()]), is_certain)
     return None
+
+
+def _group_full_columns(row: int, world: World) -> dict[FieldName, list[Fact]]:
+    """Return the columns of a row's table that have amounts of one unit in all rows, or in all but one."""
+    columns: dict[FieldName, list[Fact]] = {}
+    siblings = [
+        sibling for sibling in world.list_siblings(row) if not is_total_row(world.list_facts(sibling))
+    ]
+    for fact in chain.from_iterable(map(world.list_facts, siblings)):
+        if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
+            columns.setdefault(world.get_field(fact), []).append(fact)
+    fewest = max(2, len(siblings) - 1)
+    return {name: facts for name, facts in columns.items() if is_full_column(facts, fewest)}
 
 
 def _is_doubled(reading: Reading, at: int) -> bool:
@@ -257,29 +260,29 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if degree is None or at in reading.covered or word.start > than.start() or _is_doubled(reading, at):
             continue
         pairs = _list_compared(degree, reading, binder)
-        if len(pairs) != 1:
+        ordered = (
+            _order_by_mention(reading, binder.world, *pairs[0], than.start()) if len(pairs) == 1 else None
+        )
+        if ordered is None or reading.is_negated(word.start):
             continue
-        ((one, two),) = pairs
-        first = _order_by_mention(reading, binder.world, one, two, than.start())
-        if first is None:
-            continue
-        greater, lesser = first
-        holds = (greater.value.number - lesser.value.number) * degree.sign > 0
-        if reading.is_negated(word.start):
-            continue
+        greater, lesser = ordered
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
-        evidence = bind.make_evidence(greater, binder.world, program)
-        has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
-        is_other = greater.value.number != lesser.value.number and not _is_aside(reading, greater, lesser)
-        if not holds and has_names and is_other:
-            yield _make_wrong_direction(reading, word, evidence)
-        if holds:
+        if (greater.value.number - lesser.value.number) * degree.sign > 0:
             reading.cover(at, *reading.find_words(*than.span()))
-            reading.bound += [one, two]
-            place = (word.start, word.end)
-            yield bind.make_agreeing_claim(
-                reading, place, ClaimKind.COMPARISON, greater, binder.world, program
+            reading.bound += pairs[0]
+            span = (word.start, word.end)
+            yield bind.build_agreeing_claim(
+                reading, span, ClaimKind.COMPARISON, greater, binder.world, program
             )
+        elif _are_surely_compared(reading, greater, lesser):
+            yield _build_wrong_direction(reading, word, bind.build_evidence(greater, binder.world, program))
+
+
+def _are_surely_compared(reading: Reading, greater: Fact, lesser: Fact) -> bool:
+    """Return whether a sentence names two rows only, and two amounts that differ."""
+    lone = [name for name in reading.names if len(name.rows) == 1]
+    differ = greater.value.number != lesser.value.number
+    return len(lone) == 2 and differ and not _is_aside(reading, greater, lesser)
 
 
 def _is_aside(reading: Reading, *facts: Fact) -> bool:
@@ -296,11 +299,7 @@ def _order_by_mention(
     places = []
     for fact in (one, two):
         stated = [at for at, bound in reading.by_stated.items() if bound is fact]
-        named = [
-            name.start
-            for name in reading.names
-            if world.get_row(fact.record) in name.rows and len(name.rows) == 1
-        ]
+        named = [name.start for name in reading.names if name.rows == {world.get_row(fact.record)}]
         found = stated or named
         places.append(found[0] if found else None)
     if None in places or (places[0] < than) == (places[1] < than):  # type: ignore[operator]
@@ -328,27 +327,27 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             continue
         change = later.value.number * later.factor - earlier.value.number * earlier.factor
         program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
-        evidence = bind.make_evidence(later, binder.world, program)
+        evidence = bind.build_evidence(later, binder.world, program)
         if change * sign > 0 and not reading.is_negated(word.start):
             reading.cover(at)
             reading.bound += [earlier, later]
-            place = (word.start, word.end)
-            yield bind.make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
+            span = (word.start, word.end)
+            yield bind.build_agreeing_claim(reading, span, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
-            yield _make_wrong_direction(reading, word, evidence)
+            yield _build_wrong_direction(reading, word, evidence)
 
 
-def _make_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
-    place, rule = (word.start, word.end), GroundednessRule.DIRECTION
-    return bind.make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
+def _build_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
+    span, rule = (word.start, word.end), GroundednessRule.DIRECTION
+    return bind.build_contradiction(reading, span, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
     """Return whether a word says how the value itself moved: it may not in "more than doubled"."""
     is_below_nothing = min(earlier.value.number, later.value.number) < 0
     is_compared = word.text.lower() in load_degrees("comparative")
-    amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
-    by = [each for each in amounts if each.words[0] and reading.words[each.words[0] - 1].text == "by"]
+    amounts = [other for other in reading.stated if other.mention.value.kind in NUMERIC]
+    by = [other for other in amounts if other.words[0] and reading.words[other.words[0] - 1].text == "by"]
     is_of_more = len(amounts) - len(by) != 2
     return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
 
@@ -366,10 +365,10 @@ def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple
     origin = _FROM_TO.search(reading.text, start)
     if origin is None or len(reading.words_between(start, origin.start())) > reach:
         return None
-    behind = [each for each in stated if each[0] > origin.start()]
-    if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
+    following = [entry for entry in stated if entry[0] > origin.start()]
+    if not following or following[0][0] - origin.end() > _FROM_CHARS:
         return None
-    earlier = behind[0][1]
+    earlier = following[0][1]
     later = next(fact for _, fact in stated if fact is not earlier)
     return (earlier, later) if earlier is not later else None
 
@@ -396,7 +395,7 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         found = states.find_said(reading, at + 1)
         if found is None:
             continue
-        said, facts = found
+        indices, facts = found
         cells = _list_column(facts, world)
         negations = [index for index, other in enumerate(reading.words) if is_of(other, "negation")]
         if not cells or negations not in ([], [at - 1]):
@@ -405,15 +404,15 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         has_all = len(having) > len(cells) / 2 if is_most else len(having) == len(cells)
         holds = has_all != bool(negations)
         program = f"{len(having)} of {len(cells)} rows have it"
-        place = (word.start, word.end)
+        span = (word.start, word.end)
         if holds:
-            reading.cover(at, *said, *negations)
+            reading.cover(at, *indices, *negations)
             reading.bound.append(facts[0])
-            yield bind.make_agreeing_claim(reading, place, ClaimKind.QUANTIFIER, facts[0], world, program)
-        elif _is_of_all_rows(reading, at, said, binder):
+            yield bind.build_agreeing_claim(reading, span, ClaimKind.QUANTIFIER, facts[0], world, program)
+        elif _is_of_all_rows(reading, at, indices, binder):
             kind, rule = ClaimKind.QUANTIFIER, GroundednessRule.QUANTIFIER
-            evidence = bind.make_evidence(facts[0], world, program)
-            yield bind.make_contradiction(reading, place, kind, Cause.OTHER_RESULT, evidence, rule)
+            evidence = bind.build_evidence(facts[0], world, program)
+            yield bind.build_contradiction(reading, span, kind, Cause.OTHER_RESULT, evidence, rule)
 
 
 def _is_hedged(reading: Reading, at: int) -> bool:
@@ -433,9 +432,9 @@ def _list_column(facts: Iterable[Fact], world: World) -> list[Fact]:
     return cells if len(cells) == len(rows) > 1 else []
 
 
-def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
+def _is_of_all_rows(reading: Reading, at: int, indices: tuple[int, ...], binder: ValueBinder) -> bool:
     """Return whether nothing in a sentence picks rows out: "all products are available"."""
-    others = [word for index, word in enumerate(reading.words) if index not in (at, *said)]
+    others = [word for index, word in enumerate(reading.words) if index not in (at, *indices)]
     worded = [word for word in others if word.text[:1].isalnum()]
     picking = [word for word in worded if not is_of(word, "carrier") and not is_of(word, "negation")]
     is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
@@ -455,9 +454,9 @@ def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: St
 
 def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
     """Return the words behind a number that say what it counts."""
-    behind = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
-    ends = (at for at, word in enumerate(behind) if word.text.lower() in _COUNT_ENDS)
-    return behind[: next(ends, len(behind))]
+    following = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
+    ends = (at for at, word in enumerate(following) if word.text.lower() in _COUNT_ENDS)
+    return following[: next(ends, len(following))]
 
 
 def _count_state(
@@ -470,8 +469,8 @@ def _count_state(
     _, high = reading.get_clause(stated.start)
     if found is None or reading.is_negated(stated.start):
         return None
-    said, facts = found
-    if reading.words[said[0]].start >= high:
+    indices, facts = found
+    if reading.words[indices[0]].start >= high:
         return None
     tables: dict[int, set[int]] = {}
     for fact in facts:
@@ -480,7 +479,7 @@ def _count_state(
         if group is not None:
             tables.setdefault(group, set()).add(row)
     if stated.mention.value.number in {len(rows) for rows in tables.values()}:
-        return Counted(tuple(facts), said, f"{int(stated.mention.value.number)} rows")
+        return Counted(tuple(facts), indices, f"{int(stated.mention.value.number)} rows")
     return None
 
 

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
+    build_agreeing_claim,
+    build_contradiction,
+    build_evidence,
     is_certain_name,
-    make_agreeing_claim,
-    make_contradiction,
-    make_evidence,
     merge_rows,
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.lexicon import is_of, load_states, load_texts, load_words
+from spanproof.reading.lexicon import is_of, load_states, load_words
 from spanproof.reading.records import Fact
-from spanproof.reading.statements import is_tied_to
+from spanproof.reading.statements import is_supposing, is_tied_to
 from spanproof.reading.values import Kind
 from spanproof.reading.words import base_form, base_words, split_name
 
@@ -32,7 +32,6 @@ _COUNT_REACH = 2
 _LINKING = frozenset(("be", "remain", "stay", "mark", "show", "list"))
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
-_SUPPOSING = load_texts("supposing")
 
 
 class StateBinder:
@@ -80,8 +79,8 @@ class StateBinder:
         words = reading.words
         for at in range(start, len(words)):
             for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
-                said = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
-                facts = self.by_state.get(self.usual.get(said, said))
+                written = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
+                facts = self.by_state.get(self.usual.get(written, written))
                 if facts:
                     return tuple(range(at, at + length)), facts
         return None
@@ -89,42 +88,40 @@ class StateBinder:
     def _bind_state(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
         words = reading.words
         for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
-            said = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
-            usual = self.usual.get(said, said if said in self.by_state else None)
+            written = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
+            usual = self.usual.get(written, written if written in self.by_state else None)
             if usual is None and length == 1 and words[at].part in ("VERB", "ADJ"):
                 usual = next((s for s in self.by_state if base_form(s) == words[at].form), None)
             if usual is None:
                 continue
             if self.by_state:
-                return self._judge_state(reading, at, length, usual), length
+                return self._evaluate_state(reading, at, length, usual), length
         return None
 
-    def _judge_state(self, reading: Reading, at: int, length: int, usual: str) -> Claim | None:
+    def _evaluate_state(self, reading: Reading, at: int, length: int, usual: str) -> Claim | None:
         start, end = reading.words[at].start, reading.words[at + length - 1].end
-        rows = self._find_subject(reading, start, at, length)
+        rows = self._list_subject_rows(reading, start, at, length)
         own = self._list_states(rows)
         negations = self._list_negations(reading, at)
         is_negated = bool(negations)
-        having = [fact for fact in own if self._name_of(fact) == usual]
-        states = load_states()
-        excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
-        index = tuple(range(at, at + length))
-        if not own or _is_supposed(reading, start):
+        if not own or is_supposing(reading.words_between(reading.get_clause(start)[0], start)):
             return None
-        if having and not is_negated and (len(own) == len(having) or len(rows) == 1):
-            reading.cover(*index)
-            reading.bound.append(having[-1])
-            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)
-        if is_negated and excluding and not having:
-            reading.cover(*index, *negations)
-            reading.bound.append(excluding[-1])
-            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
-        is_contrary = bool(having) if is_negated else bool(excluding)
+        having = [fact for fact in own if self._get_usual_name(fact) == usual]
+        states = load_states()
+        excluding = [fact for fact in own if states.are_exclusive(usual, self._get_usual_name(fact))]
+        agreeing, contrary = (excluding, having) if is_negated else (having, excluding)
+        # Of several rows each has to have the state; one that has it denies that none does.
+        is_of_all = len(rows) == 1 or len(own) == len(having)
+        is_agreeing = not having if is_negated else is_of_all
+        if agreeing and is_agreeing:
+            reading.cover(*range(at, at + length), *negations)
+            reading.bound.append(agreeing[-1])
+            return build_agreeing_claim(reading, (start, end), ClaimKind.STATE, agreeing[-1], self.world)
         is_lone = len(own) == len(rows) == 1 and not self._is_elsewhere(usual, rows)
-        if is_contrary and is_lone and self._is_surely_of(own[0], rows, reading, at, length):
+        if contrary and is_lone and self._is_surely_of(own[0], rows, reading, at, length):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
-            evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
-            return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
+            evidence, rule = build_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
+            return build_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
         return None
 
     def _is_surely_of(self, fact: Fact, rows: frozenset[int], reading: Reading, at: int, length: int) -> bool:
@@ -162,16 +159,16 @@ class StateBinder:
         """Return whether a word names a quantity that the sentence states: "37 tickets were open"."""
         named = {index for name in reading.names for index in name.words}
         amounts = [
-            each
-            for each in reading.stated
-            if named.isdisjoint(each.words)
-            and each.mention.value.kind in (Kind.NUMBER, Kind.QUANTITY)
-            and each.start < reading.words[at].start
+            stated
+            for stated in reading.stated
+            if named.isdisjoint(stated.words)
+            and stated.mention.value.kind in (Kind.NUMBER, Kind.QUANTITY)
+            and stated.start < reading.words[at].start
         ]
         is_field = reading.words[at].form in self.world.field_words
         is_beside = any(
-            at - each.words[-1] <= _COUNT_REACH or each.mention.value.kind is Kind.QUANTITY
-            for each in amounts
+            at - stated.words[-1] <= _COUNT_REACH or stated.mention.value.kind is Kind.QUANTITY
+            for stated in amounts
         )
         return bool(amounts) and (is_field or is_beside)
 
@@ -204,7 +201,7 @@ class StateBinder:
         follows_lead = lead is not None and reading.text[lead[1] : word.start].strip(" :–—-|\"'✅❌") == ""
         return is_said or is_passive or follows_lead
 
-    def _name_of(self, fact: Fact) -> str:
+    def _get_usual_name(self, fact: Fact) -> str:
         written = self._read_state(fact)
         return self.usual.get(written, written)
 
@@ -227,7 +224,7 @@ class StateBinder:
                     found[row, world.get_field(fact)] = fact
         return list(found.values())
 
-    def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
+    def _list_subject_rows(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
         """Return the rows that a state is of: those of the names before it, or the lone row with a state."""
         low, high = reading.get_clause(start)
         own = set(range(at, at + length))
@@ -265,49 +262,39 @@ class StateBinder:
         return [index for index in negations if words[index].head in heads or at - 3 <= index < at]
 
     def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
-        words = reading.words
         for name, facts in self.flags.items():
             length = len(name)
-            if not name or tuple(word.form for word in words[at : at + length]) != name:
-                continue
-            start, end = words[at].start, words[at + length - 1].end
-            rows = self._find_subject_of_flag(reading, start, at, length, facts)
-            own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
-            if len({fact.value.number for fact in own}) != 1:
-                return None
-            fact = own[-1]
-            if _is_supposed(reading, start):
-                return None
-            negations = self._list_negations(reading, at)
-            low, high = reading.get_clause(start)
-            switches = [
-                index
-                for index, word in enumerate(words)
-                if low <= word.start < high
-                and index not in range(at, at + length)
-                and (word.text.lower() in load_words("on") or word.text.lower() in load_words("off"))
-            ]
-            is_off = any(words[index].text.lower() in load_words("off") for index in switches)
-            # "Insurance: No" denies once: its "no" is the value of the flag.
-            denials = [index for index in negations if index not in switches]
-            said = bool(denials) != is_off
-            if bool(fact.value.number) == (not said):
-                reading.cover(*range(at, at + length), *negations, *switches)
-                reading.bound.append(fact)
-                return make_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world), length
-            is_certain = (
-                len(own) == 1
-                and len(switches) <= 1
-                and self._is_said_of_flag(reading, at, length, switches, fact)
-                and self._is_own_subject(reading, start, rows)
-                and not self._may_be_earlier(reading, at, fact)
-            )
-            if is_certain:
-                evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
-                cause = Cause.OTHER_STATE
-                return make_contradiction(reading, place, ClaimKind.FLAG, cause, evidence, rule), length
-            return None
+            if name and tuple(word.form for word in reading.words[at : at + length]) == name:
+                claim = self._evaluate_flag(reading, at, length, facts)
+                return (claim, length) if claim is not None else None
         return None
+
+    def _evaluate_flag(self, reading: Reading, at: int, length: int, facts: Sequence[Fact]) -> Claim | None:
+        words = reading.words
+        start, end = words[at].start, words[at + length - 1].end
+        rows = self._list_flag_rows(reading, start, at, length, facts)
+        own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
+        clause = reading.words_between(reading.get_clause(start)[0], start)
+        if len({fact.value.number for fact in own}) != 1 or is_supposing(clause):
+            return None
+        fact = own[-1]
+        negations = self._list_negations(reading, at)
+        switches = _list_switches(reading, start, range(at, at + length))
+        is_off = any(words[index].text.lower() in load_words("off") for index in switches)
+        # "Insurance: No" denies once: its "no" is the value of the flag.
+        denials = [index for index in negations if index not in switches]
+        is_set = bool(denials) == is_off
+        if bool(fact.value.number) == is_set:
+            reading.cover(*range(at, at + length), *negations, *switches)
+            reading.bound.append(fact)
+            return build_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world)
+        if len(own) != 1 or len(switches) > 1 or not self._is_own_subject(reading, start, rows):
+            return None
+        is_stated = self._is_said_of_flag(reading, at, length, switches, fact)
+        if not is_stated or self._may_be_earlier(reading, at, fact):
+            return None
+        evidence, span, rule = build_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
+        return build_contradiction(reading, span, ClaimKind.FLAG, Cause.OTHER_STATE, evidence, rule)
 
     def _is_said_of_flag(
         self, reading: Reading, at: int, length: int, switches: Sequence[int], fact: Fact
@@ -325,7 +312,7 @@ class StateBinder:
         is_adjective = words[last].part in ("ADJ", "VERB") and self._is_predicate(reading, at, length)
         return is_tied or (is_adjective and not is_of_switch)
 
-    def _find_subject_of_flag(
+    def _list_flag_rows(
         self, reading: Reading, start: int, at: int, length: int, facts: Sequence[Fact]
     ) -> frozenset[int]:
         rows = frozenset(self.world.get_row(fact.record) for fact in facts)
@@ -337,7 +324,9 @@ class StateBinder:
         return merge_rows((before or names)[::-1]) & rows if names else frozenset()
 
 
-def _is_supposed(reading: Reading, start: int) -> bool:
-    """Return whether a state may not be: "if it is open"."""
-    clause = reading.words_between(reading.get_clause(start)[0], start)
-    return any(word.text.lower() in _SUPPOSING and word.part != "PROPN" for word in clause)  # not "May"
+def _list_switches(reading: Reading, start: int, own: range) -> list[int]:
+    """Return the words for on and off in a clause, but those of the flag's own name."""
+    low, high = reading.get_clause(start)
+    names = load_words("on") | load_words("off")
+    inside = [at for at, word in enumerate(reading.words) if low <= word.start < high and at not in own]
+    return [at for at in inside if reading.words[at].text.lower() in names]

@@ -17,35 +17,37 @@ from spanproof.evaluators.layers.groundedness.bind import ValueBinder
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.reading.agreement import Hedge
+from spanproof.reading.fact_names import is_possible
 from spanproof.reading.lexicon import (
     is_among,
     is_of,
     list_cues,
     load_degrees,
-    load_texts,
     load_words,
-    names_mean,
+    names_field,
 )
-from spanproof.reading.records import Fact, Role, is_possible
+from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.statements import (
     are_tying,
+    has_counting_word,
+    is_combining,
+    is_degree,
+    is_function_word,
+    is_mark,
+    is_meaningful,
     is_of_subject,
     is_of_success,
     is_own_doing,
     is_predicate,
     is_state,
+    is_up_of_sum,
+    may_name,
 )
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_forms_of, expand
 
-_FUNCTION_PARTS = frozenset(["DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ"])
-# What a value has to do with the next one: "20 minus the fee".
-_COMBINING: Final = frozenset(("minus", "excluding", "without", "including", "except", "besides"))
 _CONTENT_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB", "ADJ"))
-_NAMING_PARTS: Final = frozenset(("NOUN", "PROPN", "VERB"))
-_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down", "exact")
-_SIDES: Final = load_texts("side")
 # A hedge is at most so many words before its value: "a little more than 12".
 _HEDGE_REACH: Final = 4
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
@@ -104,7 +106,7 @@ def cover_cues(reading: Reading, task: str) -> None:
 def _cover_hedges(stated: Stated, reading: Reading) -> None:
     """Cover the words before a bound value that say how it is meant: "only", "more than"."""
     first = stated.words[0]
-    is_amount = stated.mention.value.kind is not Kind.NUMBER or bind.is_precise(stated)
+    is_amount = stated.mention.value.kind is not Kind.NUMBER or stated.is_precise
     if first and is_amount and reading.words[first - 1].text.lower() in _LESSENING:
         # "Only 19%" says that this is little; "only one failed" says that no other did.
         reading.cover(first - 1)
@@ -135,48 +137,46 @@ def bind_names(
     world = binder.world
     bound_rows = {world.get_row(fact.record) for fact in reading.bound}
     for name in reading.names:
-        if set(name.words) <= reading.covered:
+        is_covered = set(name.words) <= reading.covered
+        # A state and a flag are bound by their own rules, or not at all.
+        has_own_rules = _get_common_field(name, binder) in state_fields or _is_of_no_fact(name, binder)
+        if is_covered or has_own_rules or _is_behind_other_field(name, reading, binder):
             continue
-        is_of_state = _get_common_field(name, binder) in state_fields or _is_of_flag(name, binder)
-        if is_of_state or all(map(is_possible, name.facts)):
-            continue  # a state and a flag are bound by their own rules, or not at all
-        others = [other for other in reading.names if other is not name]
-        is_alone = not others and not reading.bound
-        chains = {each for row in bound_rows for each in world.base.chain(row)}
-        is_bound = not name.rows.isdisjoint(chains) or any(
-            bound_rows & set(world.base.chain(row)) for row in name.rows
-        )
-        is_tied = any(_are_of_one_row(name, other, binder) for other in others)
-        if _is_behind_other_field(name, reading, binder):
-            continue
+        span = (name.start, name.end)
         foreign = _find_foreign(name, reading, binder)
         if foreign is not None:
-            evidence, place = bind.make_evidence(foreign, world), (name.start, name.end)
-            rule = GroundednessRule.OTHER_RECORD
-            yield bind.make_contradiction(reading, place, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
+            evidence, rule = bind.build_evidence(foreign, world), GroundednessRule.OTHER_RECORD
+            yield bind.build_contradiction(reading, span, ClaimKind.NAME, Cause.OTHER_VALUE, evidence, rule)
             continue
-        if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
+        is_alone = len(reading.names) == 1 and not reading.bound
+        tied = _list_tied(name, reading, binder)
+        is_bound = is_alone or bool(tied) or _are_of_one_row(name.rows, bound_rows, binder)
+        if is_bound and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
-            is_role = any(
-                _get_common_field(other, binder) != _get_common_field(name, binder)
-                and _are_of_one_row(name, other, binder)
-                for other in others
-            )
-            kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
-            yield bind.make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
+            fields = {_get_common_field(other, binder) for other in tied}
+            kind = ClaimKind.ROLE if fields - {_get_common_field(name, binder)} else ClaimKind.NAME
+            yield bind.build_agreeing_claim(reading, span, kind, name.facts[-1], world)
 
 
-def _is_of_flag(name: Named, binder: ValueBinder) -> bool:
-    """Return whether a name is the key of a flag, which says nothing without its value: `is_prime(97)`."""
+def _is_of_no_fact(name: Named, binder: ValueBinder) -> bool:
+    """Return whether a name is of what only may be, or the key of a flag without a value: `is_prime(97)`."""
     base = binder.world.base
     flags = {fact.field for fact in base.by_kind[Kind.BOOL]}
-    return any(base.texts[fact.source][slice(*fact.cell)] in flags for fact in name.facts)
+    is_key = any(base.texts[fact.source][slice(*fact.cell)] in flags for fact in name.facts)
+    return is_key or all(map(is_possible, name.facts))
 
 
-def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
-    chains = {each for row in other.rows for each in binder.world.base.chain(row)}
-    return not one.rows.isdisjoint(chains) or any(
-        not other.rows.isdisjoint(binder.world.base.chain(row)) for row in one.rows
+def _list_tied(name: Named, reading: Reading, binder: ValueBinder) -> list[Named]:
+    """Return the other names of a passage that are of a row of this one."""
+    others = [other for other in reading.names if other is not name]
+    return [other for other in others if _are_of_one_row(name.rows, other.rows, binder)]
+
+
+def _are_of_one_row(some: AbstractSet[int], others: AbstractSet[int], binder: ValueBinder) -> bool:
+    """Return whether one of some rows is one of the others, is in it, or holds it."""
+    chains = {record for row in others for record in binder.world.base.chain(row)}
+    return not some.isdisjoint(chains) or any(
+        not others.isdisjoint(binder.world.base.chain(row)) for row in some
     )
 
 
@@ -200,7 +200,7 @@ def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
         for other in reading.names
         if low <= other.start < name.start and _get_common_field(other, binder) != field
     ]
-    if not before or _are_of_one_row(name, before[-1], binder):
+    if not before or _are_of_one_row(name.rows, before[-1].rows, binder):
         return False
     tables = [{binder.world.base.records[row].group for row in each.rows} for each in (name, before[-1])]
     return not tables[0].isdisjoint(tables[1])
@@ -215,15 +215,10 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     """Return what the row that is named right before has in the field of a name that is of another row."""
     world = binder.world
     field = _get_common_field(name, binder)
-    low, _ = reading.get_clause(name.start)
-    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
-    if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
+    key = _find_key(name, reading)
+    if key is None or not field or not name.is_whole or _get_common_field(key, binder) == field:
         return None
-    key = before[-1]
     (row,) = key.rows
-    between = reading.words_between(key.end, name.start)
-    if not are_tying(between) or not key.is_whole or _get_common_field(key, binder) == field:
-        return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
     cells = [fact for fact in world.list_facts(row) if fact.role is Role.CELL]
     own = [fact for fact in cells if world.get_field(fact) == field]
@@ -233,16 +228,25 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     return own[0] if own[0].value.kind in (Kind.TEXT, Kind.ID) else None
 
 
+def _find_key(name: Named, reading: Reading) -> Named | None:
+    """Return the name of one row right before another name, of which the words between say the other."""
+    low, _ = reading.get_clause(name.start)
+    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
+    if not before or not before[-1].is_whole or len(before[-1].rows) != 1:
+        return None
+    return before[-1] if are_tying(reading.words_between(before[-1].end, name.start)) else None
+
+
 def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     """Return the places in the answer of the words that are not read, neighbours joined."""
-    known = _collect_known(reading, binder)
-    groups = expand(known)
+    naming = _list_known(reading, binder)
+    groups = expand(naming)
     # A value that is not found is a claim of its own.
-    stated = {at for each in reading.stated for at in each.words}
+    stated = {at for value in reading.stated for at in value.words}
     unread = [
         at
         for at, word in enumerate(reading.words)
-        if at not in reading.covered | stated and not _is_read(word, at, reading, known, groups, binder)
+        if at not in reading.covered | stated and not _is_read(word, at, reading, naming, groups, binder)
     ]
     stretches: list[list[int]] = []
     for at in unread:
@@ -256,50 +260,45 @@ def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     ]
 
 
-def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
+def _list_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
     """Return the words that name what is bound: fields of the rows, their tables and tools."""
     world = binder.world
-    known: set[str] = set(reading.scope_words)
+    naming: set[str] = set(reading.scope_words)
     for fact in reading.bound:
-        known |= world.words_of(fact)
-        known |= world.words_about(fact.source)
+        naming |= world.words_of(fact)
+        naming |= world.words_about(fact.source)
         group = world.base.records[world.get_row(fact.record)].group
         if group is not None:
-            known |= set(world.base.group_names[group].lower().split())
+            naming |= set(world.base.group_names[group].lower().split())
         if not fact.path:
-            known |= fact.words
-    return frozenset(known - STOP)
+            naming |= fact.words
+    return frozenset(naming - STOP)
 
 
 def _is_read(
     word: Word,
     at: int,
     reading: Reading,
-    known: frozenset[str],
+    naming: frozenset[str],
     groups: frozenset[str],
     binder: ValueBinder,
 ) -> bool:
     """Return whether a word names what is bound, or says nothing that could be false."""
-    lowered = word.text.lower()
-    if word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text)):
+    if is_mark(word):
         return word.text not in ("→", "%")
     is_synonym = not expand((word.form,)).isdisjoint(groups)
-    if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
-        return word.form in known or is_synonym
-    if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
-        # "Add up to" is what the operation is called, and no direction.
-        is_of_sum = lowered == "up" and at > 0 and is_of(reading.words[at - 1], "sum")
-        return is_of_sum or (word.form in known and not is_of(word, "negation"))
-    if lowered in _COMBINING or is_of_success(reading.words, at):
+    if is_degree(word):
+        return word.form in naming or is_synonym
+    if is_meaningful(word):
+        is_known = word.form in naming and not is_of(word, "negation")
+        return is_known or is_up_of_sum(reading.words, at)
+    if is_combining(word) or is_of_success(reading.words, at):
         return False
-    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
+    if is_function_word(word) or names_field(word, naming):
         return True
-    if is_among(word, known) or (is_of(word, "mean") and names_mean(known)):
-        return True
-    if is_of(word, "mean") and any(len(binder.list_column(fact)) > 1 for fact in reading.bound):
+    if is_of(word, "mean") and binder.is_of_columns(reading.bound):
         return False  # one value of a column is no mean of it
-    # "I charged $25" of an amount says what was done.
-    is_naming = is_synonym and word.part in _NAMING_PARTS and not is_own_doing(reading.words, at)
+    is_naming = is_synonym and may_name(reading.words, at)
     return is_naming or _is_read_by_task(word, at, reading, binder)
 
 
@@ -323,7 +322,7 @@ def _is_unsettled_state(at: int, reading: Reading, binder: ValueBinder, *, is_re
     """
     if not is_state(reading.words, at):
         return False
-    fields = _collect_field_words(reading.bound, binder)
+    fields = _list_field_words(reading.bound, binder)
     return not is_requested or not fields.isdisjoint(load_words("statefield"))
 
 
@@ -340,10 +339,10 @@ def _is_in_question(word: Word, at: int, reading: Reading, binder: ValueBinder) 
     if word.part in ("VERB", "ADJ") and binder.is_task_of_subject and is_of_whom:
         return True
     amounts = [fact for fact in reading.bound if fact.path and fact.value.kind in NUMERIC]
-    return word.part in ("VERB", "ADJ") and word.form in _collect_field_words(amounts, binder)
+    return word.part in ("VERB", "ADJ") and word.form in _list_field_words(amounts, binder)
 
 
-def _collect_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[str]:
+def _list_field_words(facts: Sequence[Fact], binder: ValueBinder) -> frozenset[str]:
     """Return the words that name the fields of the rows of some facts."""
     rows = {binder.world.get_row(fact.record) for fact in facts}
     cells = (fact for row in rows for fact in binder.world.list_facts(row) if fact.path)
@@ -358,14 +357,6 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
     counted = base_forms_of(" ".join(behind)) if behind else fact.words
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
-
-
-def _is_counted(at: int, reading: Reading) -> bool:
-    """Return whether a noun is of a number that is read, or of a superlative."""
-    degrees, counting = load_degrees("superlative"), ("nummod", "det", "predet")
-    others = {index for each in reading.stated if _is_counting_other(each, reading) for index in each.words}
-    own = [reading.words[index] for index in reading.covered - others if reading.words[index].head == at]
-    return any(other.relation in counting or other.text.lower() in degrees for other in own)
 
 
 def _names_quantity(word: Word, reading: Reading, binder: ValueBinder) -> bool:
@@ -384,8 +375,8 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
-    if _is_counted(at, reading):
-        return True
+    others = {at for each in reading.stated if _is_counting_other(each, reading) for at in each.words}
+    is_counted = has_counting_word(reading.words, at, reading.covered - others)
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
-    return is_subject and not (has_amount and _names_quantity(word, reading, binder))
+    return is_counted or (is_subject and not (has_amount and _names_quantity(word, reading, binder)))

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -19,9 +19,9 @@ from spanproof.reading.answer_sources import Source, SourceKind
 from spanproof.reading.dates import MONTHS_BY_FORM, list_month_forms, read_month_label
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.doings import changes_something
-from spanproof.reading.field_units import FieldUnit, apply_unit
+from spanproof.reading.fact_names import detach_number, is_bare_number, is_heading, list_name_words
 from spanproof.reading.printed_literals import find_printed_unit
-from spanproof.reading.records import Fact, FactBase, Role, is_bare_number, is_heading, list_name_words
+from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_result_columns
 from spanproof.reading.text_search import FactIndex, has_word, read_words_beside
 from spanproof.reading.value_search import ValueIndex
@@ -59,9 +59,9 @@ class World:
             row = record
             # Most records are in no other.
             if self.base.records[record].parent is not None:
-                for each in self.base.chain(record):
-                    row = each
-                    if self.base.records[each].group is not None and not self._is_element(each):
+                for outer in self.base.chain(record):
+                    row = outer
+                    if self.base.records[outer].group is not None and not self._is_element(outer):
                         break
             self._rows[record] = row
         return row
@@ -122,7 +122,7 @@ class World:
                 own.append(fact)
         return found
 
-    def list_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
+    def group_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
         """Return the rows with a text cell that has a word, with the cells."""
         rows = self._rows_of_words.get(word)
         if rows is None:
@@ -146,7 +146,7 @@ class World:
         row = self.get_row(fact.record)
         return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
 
-    def list_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
+    def group_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
         """Return the rows whose own label is of a month alone, with their labels."""
         return self._rows_by_month.get(name, {}) if name in MONTHS_BY_FORM else {}
 
@@ -207,18 +207,18 @@ class World:
         A value in prose is named by the words of its own clause: `5412 insertions(+), 7930 deletions(-)`.
         """
         if not fact.path and fact.role is Role.PROSE:
-            beside = read_words_beside(self.base.texts[fact.source], fact.start, fact.end)
-            return beside or fact.words
+            near = read_words_beside(self.base.texts[fact.source], fact.start, fact.end)
+            return near or fact.words
         key = fact.path
-        known = self._words.get(key)
-        if known is None:
-            known = base_forms_of(" ".join(key)) | fact.words
+        words = self._words.get(key)
+        if words is None:
+            words = base_forms_of(" ".join(key)) | fact.words
             for name in key:
                 parts = name.split("-")
                 if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
-                    known |= list_month_forms(int(parts[1]))
-            self._words[key] = known
-        return known or fact.words
+                    words |= list_month_forms(int(parts[1]))
+            self._words[key] = words
+        return words or fact.words
 
     _words: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
@@ -267,7 +267,7 @@ class World:
     def may_have_changed(self, fact: Fact) -> bool:
         """Return whether a later call of the run may have changed what an output says."""
         later = self.sources[fact.source + 1 : self.outputs]
-        return any(changes_something(each.tool) or _CHANGES.search(each.arguments) for each in later)
+        return any(changes_something(source.tool) or _CHANGES.search(source.arguments) for source in later)
 
     def words_about(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
@@ -288,14 +288,8 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
         is_clear = len({fact.value.number for fact in bare}) == 1
         unit = find_printed_unit(code) if is_clear else None
         alone = {id(fact) for fact in bare}
-        base.facts = [_detach(fact, unit) if id(fact) in alone else fact for fact in base.facts]
+        base.facts = [detach_number(fact, unit) if id(fact) in alone else fact for fact in base.facts]
     return World(sources, base, outputs)
-
-
-def _detach(fact: Fact, unit: FieldUnit | None) -> Fact:
-    """Return a number alone on its line, which no words are about, with the unit that code gives it."""
-    value = fact.value if unit is None else apply_unit(fact.value, unit)
-    return replace(fact, sentence=None, value=value)
 
 
 # Statements of SQL and methods of HTTP that change what was read before.

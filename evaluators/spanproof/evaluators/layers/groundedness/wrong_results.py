@@ -43,7 +43,7 @@ def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> 
     result = abs(later - earlier) / (abs(earlier) / 100 if value.kind is Kind.PERCENT else 1.0)
     if is_hedged_number(value, Hedge.ABOUT, result):
         return None
-    evidence = bind.make_evidence(
+    evidence = bind.build_evidence(
         change[1],
         binder.world,
         f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
@@ -64,7 +64,7 @@ def find_wrong_share(stated: Stated, reading: Reading, binder: ValueBinder) -> C
         return None
     result = 100 * part.value.number / whole.value.number
     program = f"{part.value.number:g} of {whole.value.number:g} = {result:.4g} %"
-    return _build_other_result(stated, reading, bind.make_evidence(part, binder.world, program))
+    return _build_other_result(stated, reading, bind.build_evidence(part, binder.world, program))
 
 
 def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -87,11 +87,11 @@ def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> C
     (facts,) = columns
     total = sum(fact.value.number * fact.factor for fact in facts)
     program = f"the sum of {len(facts)} values = {total:g}"
-    return _build_other_result(stated, reading, bind.make_evidence(facts[0], world, program))
+    return _build_other_result(stated, reading, bind.build_evidence(facts[0], world, program))
 
 
 def _build_other_result(stated: Stated, reading: Reading, evidence: ClaimEvidence) -> Claim:
     kind, rule = bind.get_claim_kind(stated), GroundednessRule.MISQUOTE
-    return bind.make_contradiction(
+    return bind.build_contradiction(
         reading, (stated.start, stated.end), kind, Cause.OTHER_RESULT, evidence, rule
     )

@@ -35,25 +35,25 @@ _NO_CALLS = "the run called no tool but those that run code"
 _MAX_VALUES = 5_000
 
 
-def score_tool_calling(
+def evaluate_tool_calling(
     actions: Sequence[Action], answer: str, found: Sequence[Recovery]
 ) -> dict[str, Outcome]:
-    """Return the four by name, and their weighted mean as `score_tool_calling`."""
+    """Return the four by name, and their weighted mean as `evaluate_tool_calling`."""
     calls = [action for action in actions if action.name not in {CODE, REPLY} and not action.answers]
     if not calls:
         return {
             name: Skipped(_NO_CALLS, Cause.NOTHING_OF_THE_KIND) for name in ("tool_calling", *TOOL_CALLING)
         }
     four: dict[str, Outcome] = {
-        "tool_selection": _score_selection(calls),
-        "tool_arguments": _score_arguments(calls),
-        "tool_result_use": _score_result_use(calls, actions, answer),
-        "tool_recovery": _score_recovery(calls, found),
+        "tool_selection": _evaluate_selection(calls),
+        "tool_arguments": _evaluate_arguments(calls),
+        "tool_result_use": _evaluate_result_use(calls, actions, answer),
+        "tool_recovery": _evaluate_recovery(calls, found),
     }
-    return {"tool_calling": _combine_scores(four), **four}
+    return {"tool_calling": _compute_tool_calling(four), **four}
 
 
-def _score_selection(calls: Sequence[Action]) -> Outcome:
+def _evaluate_selection(calls: Sequence[Action]) -> Outcome:
     """Score the share of calls to a tool that exists that repeat no earlier call with its outcome."""
     seen: set[tuple[str, str | None]] = set()
     wrong: list[tuple[Action, str]] = []
@@ -64,10 +64,10 @@ def _score_selection(calls: Sequence[Action]) -> Outcome:
         elif call.error is None and key in seen:
             wrong.append((call, f"{call.name} again with the same outcome"))
         seen.add(key)
-    return _score_share(len(calls), wrong, "calls chose a tool that could help")
+    return _evaluate_share(len(calls), wrong, "calls chose a tool that could help")
 
 
-def _score_arguments(calls: Sequence[Action]) -> Outcome:
+def _evaluate_arguments(calls: Sequence[Action]) -> Outcome:
     """Score the share of calls whose arguments the tool took."""
     to_tools = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
     if not to_tools:
@@ -77,20 +77,20 @@ def _score_arguments(calls: Sequence[Action]) -> Outcome:
         for call in to_tools
         if call.error is not None and _WRONG_ARGUMENTS.search(call.error_text)
     ]
-    return _score_share(len(to_tools), wrong, "calls gave arguments that the tool took")
+    return _evaluate_share(len(to_tools), wrong, "calls gave arguments that the tool took")
 
 
-def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
+def _evaluate_result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
     """Score the share of results of which a value is in what the agent did, thought or answered after."""
-    after = _extract_values(answer)
+    after = _list_values(answer)
     later: dict[int, frozenset[str]] = {}
     for action in reversed(actions):
         later[id(action)] = after
-        after = after | _extract_values(f"{action.text} {action.thought or ''}")
+        after = after | _list_values(f"{action.text} {action.thought or ''}")
     judged: list[Action] = []
     unused: list[tuple[Action, str]] = []
     for call in calls:
-        new, after = _extract_values(call.result) - _extract_values(call.text), later[id(call)]
+        new, after = _list_values(call.result) - _list_values(call.text), later[id(call)]
         # Where nothing after the call is on the trace, nothing says that its result was not used.
         if call.error is not None or not new or not after:
             continue
@@ -101,10 +101,10 @@ def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer
         return Skipped(
             "no tool call returned anything of which the trace shows the use", Cause.NOTHING_OF_THE_KIND
         )
-    return _score_share(len(judged), unused, "results were used")
+    return _evaluate_share(len(judged), unused, "results were used")
 
 
-def _score_recovery(calls: Sequence[Action], recoveries: Sequence[Recovery]) -> Outcome:
+def _evaluate_recovery(calls: Sequence[Action], recoveries: Sequence[Recovery]) -> Outcome:
     """Score the share of failed calls after which what they were after was got; open ones count half."""
     failed = {id(call) for call in calls if call.error is not None}
     found = [recovery for recovery in recoveries if id(recovery.failure) in failed]
@@ -116,7 +116,7 @@ def _score_recovery(calls: Sequence[Action], recoveries: Sequence[Recovery]) -> 
     )
 
 
-def _combine_scores(four: Mapping[str, Outcome]) -> Outcome:
+def _compute_tool_calling(four: Mapping[str, Outcome]) -> Outcome:
     measured = {name: outcome.value for name, outcome in four.items() if isinstance(outcome, Scored)}
     weight = sum(TOOL_CALLING[name] for name in measured)
     value = sum(TOOL_CALLING[name] * value for name, value in measured.items()) / weight
@@ -124,12 +124,12 @@ def _combine_scores(four: Mapping[str, Outcome]) -> Outcome:
     return Scored(value, None, sentence)
 
 
-def _score_share(total: int, wrong: Sequence[tuple[Action, str]], sentence: str) -> Scored:
+def _evaluate_share(total: int, wrong: Sequence[tuple[Action, str]], sentence: str) -> Scored:
     evidence = tuple(Evidence(f"step {call.step}: {why}", call.span_id) for call, why in wrong[:10])
     return Scored(1 - len(wrong) / total, None, f"{total - len(wrong)} of {total} {sentence}", evidence)
 
 
-def _extract_values(text: str) -> frozenset[str]:
+def _list_values(text: str) -> frozenset[str]:
     """Return the values and words of a text, lower case."""
     found: set[str] = set()
     for match in _VALUE.finditer(text):

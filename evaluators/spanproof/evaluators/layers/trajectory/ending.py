@@ -35,7 +35,7 @@ class Completion:
     how: str = ""
 
 
-def judge_answered(completion: Completion) -> Outcome:
+def evaluate_answered(completion: Completion) -> Outcome:
     """Judge whether the run ended with an answer that it can give."""
     if completion.empty:
         return Scored(OPEN_VALUE, None, completion.how, cause=Cause.NO_ANSWER)

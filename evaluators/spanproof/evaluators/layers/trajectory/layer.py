@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spanproof.evaluators.actions import select_allowed
-from spanproof.evaluators.layers.common import add_refusals, describe_refusals, find_all_refused
+from spanproof.evaluators.layers.common import add_refusals, find_all_refused, list_refusal_clauses
 from spanproof.evaluators.layers.trajectory.ending import Completion
-from spanproof.evaluators.layers.trajectory.metrics import measure
-from spanproof.evaluators.layers.trajectory.spent import measure_usage
-from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
+from spanproof.evaluators.layers.trajectory.metrics import compute_metrics
+from spanproof.evaluators.layers.trajectory.spent import compute_run_usage
+from spanproof.evaluators.layers.trajectory.steps import build_turns, get_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
@@ -44,15 +44,15 @@ _NO_AGENT = Skipped("a lone tool call: the agent that made it is not on this tra
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
-    actions, completion = list_actions(evidence), _determine_completion(evidence)
+    actions, completion = list_actions(evidence), _classify_completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
-    measured = measure(
+    measured = compute_metrics(
         actions,
         completion,
         answer,
         evidence.run.task or "",
         build_turns(evidence),
-        collect_model_input(evidence),
+        get_model_input(evidence),
         evidence.account.recoveries,
         # The boundary layer judges the same code by the same scan: one cause counts in one layer.
         judges_code=False,
@@ -62,7 +62,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     elif not select_allowed(actions):
         measured = _skip_all_refused(evidence, measured)
     name = Layer.TRAJECTORY.value
-    outcomes = measured | {name: add_refusals(evidence, measured[name], stop="")} | measure_usage(evidence)
+    outcomes = (
+        measured | {name: add_refusals(evidence, measured[name], stop="")} | compute_run_usage(evidence)
+    )
     if (unjudgeable := _find_unjudgeable(evidence)) is not None:
         outcomes = dict.fromkeys(outcomes, unjudgeable)
     return [
@@ -122,7 +124,7 @@ def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
     return _NO_AGENT if span is not None and span.kind is SpanKind.TOOL else None
 
 
-def _determine_completion(evidence: RunEvidence) -> Completion:
+def _classify_completion(evidence: RunEvidence) -> Completion:
     run, account = evidence.run, evidence.account
     ended_by = _find_ending_refusal(evidence)
     if ended_by is not None:
@@ -137,7 +139,7 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
             how = "the answer reports that the task was not done"
             return Completion(answered=False, reported=True, how=how)
         if _did_nothing_else(evidence):
-            why = "; ".join(describe_refusals(evidence))
+            why = "; ".join(list_refusal_clauses(evidence))
             how = f"the answer reports that the task was not done, and {why}"
             return Completion(answered=False, is_recorded=False, how=how)
     has_answer = run.answer is not None and bool(run.answer.text.strip())

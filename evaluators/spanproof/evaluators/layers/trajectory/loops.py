@@ -24,7 +24,7 @@ class Loop:
     what: str
 
 
-def score_loops(actions: Sequence[Action]) -> Outcome:
+def evaluate_loops(actions: Sequence[Action]) -> Outcome:
     """Judge whether the run went in circles."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
@@ -46,8 +46,8 @@ def score_loops(actions: Sequence[Action]) -> Outcome:
 def find_loop(actions: Sequence[Action]) -> Loop | None:
     """Return the first loop: an action repeated with the same outcome, literals aside where it fails."""
     for keyed, what in (
-        (_build_exact_key, "the same action"),
-        (_build_failure_key, "nearly the same action"),
+        (_find_exact_key, "the same action"),
+        (_find_failure_key, "nearly the same action"),
     ):
         runs: dict[tuple[str, str], list[tuple[int, Action]]] = {}
         for position, action in enumerate(actions):
@@ -69,7 +69,7 @@ def _find_alternation(actions: Sequence[Action]) -> Loop | None:
     for at in range(len(actions) - 3):
         turn, again = actions[at : at + 2], actions[at + 2 : at + 4]
         same = [
-            _build_exact_key(one) is not None and _build_exact_key(one) == _build_exact_key(other)
+            _find_exact_key(one) is not None and _find_exact_key(one) == _find_exact_key(other)
             for one, other in zip(turn, again, strict=True)
         ]
         if all(same) and any(action.error is not None or action.refusal is not None for action in turn):
@@ -100,12 +100,12 @@ def _compute_similarity(one: Action, other: Action) -> float:
     return len(one.words & other.words) / len(together) if together else 0.0
 
 
-def _build_exact_key(action: Action) -> tuple[str, str] | None:
+def _find_exact_key(action: Action) -> tuple[str, str] | None:
     if action.answers:
         return None
     outcome = action.error if action.error is not None else action.outcome
     return None if outcome is None else (action.exact, outcome)
 
 
-def _build_failure_key(action: Action) -> tuple[str, str] | None:
+def _find_failure_key(action: Action) -> tuple[str, str] | None:
     return None if action.error is None else (action.shape, action.error)

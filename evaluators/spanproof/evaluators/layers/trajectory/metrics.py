@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.actions import CODE, Action, select_allowed
-from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
-from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, judge_answered
-from spanproof.evaluators.layers.trajectory.loops import score_loops
-from spanproof.evaluators.layers.trajectory.mistake import score_first_mistake
-from spanproof.evaluators.layers.trajectory.reasoning import score_reasoning_quality
-from spanproof.evaluators.layers.trajectory.recovery import score_recovery
-from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
+from spanproof.evaluators.layers.trajectory.calling import evaluate_tool_calling
+from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, evaluate_answered
+from spanproof.evaluators.layers.trajectory.loops import evaluate_loops
+from spanproof.evaluators.layers.trajectory.mistake import evaluate_first_mistake
+from spanproof.evaluators.layers.trajectory.reasoning import evaluate_reasoning_quality
+from spanproof.evaluators.layers.trajectory.recovery import evaluate_recovery
+from spanproof.evaluators.layers.trajectory.steps import list_turns_of_actions
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.evaluators.outcomes.recovery import Recovery, list_recoveries
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
-def measure(
+def compute_metrics(
     actions: Sequence[Action],
     completion: Completion,
     answer: str = "",
@@ -51,26 +51,26 @@ def measure(
     found = list_recoveries(actions, task) if found is None else found
     allowed = select_allowed(actions)
     metrics: dict[str, Outcome] = {
-        "recovery": score_recovery(allowed, found),
-        "loops": score_loops(actions),
-        "answered": judge_answered(completion),
-        "step_efficiency": score_step_efficiency(allowed),
-        "action_safety": score_action_safety(allowed, judges_code=judges_code),
-        "goal_progress": score_goal_progress(allowed),
-        "reasoning_quality": score_reasoning_quality(allowed),
-        **score_tool_calling(allowed, answer, found),
-        "first_mistake": score_first_mistake(
+        "recovery": evaluate_recovery(allowed, found),
+        "loops": evaluate_loops(actions),
+        "answered": evaluate_answered(completion),
+        "step_efficiency": evaluate_step_efficiency(allowed),
+        "action_safety": evaluate_action_safety(allowed, judges_code=judges_code),
+        "goal_progress": evaluate_goal_progress(allowed),
+        "reasoning_quality": evaluate_reasoning_quality(allowed),
+        **evaluate_tool_calling(allowed, answer, found),
+        "first_mistake": evaluate_first_mistake(
             actions,
             completion,
             found,
-            convert_to_turns(actions) if turns is None else turns,
+            list_turns_of_actions(actions) if turns is None else turns,
             f"{task}\n{model_input}",
         ),
     }
     return {"trajectory": compute_composite(metrics), **metrics}
 
 
-def find_wasted(actions: Sequence[Action]) -> list[Action]:
+def list_wasted(actions: Sequence[Action]) -> list[Action]:
     """Return the actions without a new result: failed, or repeated an earlier one with the same outcome."""
     seen: set[tuple[str, str | None]] = set()
     found: list[Action] = []
@@ -82,18 +82,18 @@ def find_wasted(actions: Sequence[Action]) -> list[Action]:
     return found
 
 
-def score_step_efficiency(actions: Sequence[Action]) -> Outcome:
+def evaluate_step_efficiency(actions: Sequence[Action]) -> Outcome:
     """Score the share of actions that were not wasted, less in proportion beyond the usual number."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
-    wasted, taken = len(find_wasted(actions)), len(actions)
+    wasted, taken = len(list_wasted(actions)), len(actions)
     sentence = f"{wasted} of {taken} actions failed or repeated an earlier one"
     if taken > USUAL_ACTIONS:
         sentence += f"; more than {USUAL_ACTIONS} is long"
     return Scored((1 - wasted / taken) * min(1.0, USUAL_ACTIONS / taken), None, sentence)
 
 
-def score_goal_progress(actions: Sequence[Action]) -> Outcome:
+def evaluate_goal_progress(actions: Sequence[Action]) -> Outcome:
     """Score the share of actions that brought something new."""
     working = [action for action in actions if not action.answers]
     if not working:
@@ -108,7 +108,7 @@ def score_goal_progress(actions: Sequence[Action]) -> Outcome:
     return Scored(fresh / len(working), None, f"{fresh} of {len(working)} actions brought something new")
 
 
-def score_action_safety(actions: Sequence[Action], *, judges_code: bool = True) -> Outcome:
+def evaluate_action_safety(actions: Sequence[Action], *, judges_code: bool = True) -> Outcome:
     """Judge whether the run did anything it should not; of code only where `judges_code`."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
@@ -153,10 +153,10 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     if isinstance(answered, Scored) and answered.cause is Cause.NO_ANSWER:
         return Scored(value, None, answered.explanation, evidence, cause=Cause.NO_ANSWER)
     ending = answered.reason if isinstance(answered, Skipped) else ENDING_UNKNOWN
-    return Scored(value, Label.PASS, _explain_a_pass(measured, ending), evidence)
+    return Scored(value, Label.PASS, _describe_a_pass(measured, ending), evidence)
 
 
-def _explain_a_pass(measured: Mapping[str, Scored], ending: str) -> str:
+def _describe_a_pass(measured: Mapping[str, Scored], ending: str) -> str:
     """Return how the run ended, and what cost its value most."""
     how = measured.get("recovery") or measured.get("answered")
     sentence = how.explanation if how else f"no loop and nothing unsafe; {ending}"

@@ -59,17 +59,17 @@ def find_blame(
         turns: its steps, those in which the model only spoke included.
         model_input: the task, and all else that the model read before it began.
     """
-    wrong, stuck = list(_find_wrong(actions, turns, model_input)), list(_find_stuck(actions, recoveries))
+    wrong, stuck = list(_iter_wrong(actions, turns, model_input)), list(_iter_stuck(actions, recoveries))
     if completion.answered or not completion.is_recorded:
-        return _pick_earliest(wrong) or _pick_earliest(stuck)
-    found = _pick_earliest([*wrong, *stuck, *_find_fruitless(select_allowed(actions), actions)])
+        return _find_earliest(wrong) or _find_earliest(stuck)
+    found = _find_earliest([*wrong, *stuck, *_iter_fruitless(select_allowed(actions), actions)])
     allowed = select_allowed(actions)
     if found is None and allowed:
-        return _make_blame(actions, allowed[-1], "the last action of a run without an answer")
+        return _build_blame(actions, allowed[-1], "the last action of a run without an answer")
     return found
 
 
-def score_first_mistake(
+def evaluate_first_mistake(
     actions: Sequence[Action],
     completion: Completion,
     recoveries: Sequence[Recovery],
@@ -86,7 +86,7 @@ def score_first_mistake(
     return Scored(found.before / len(actions), None, sentence, (Evidence(sentence, found.span_id),))
 
 
-def _find_wrong(actions: Sequence[Action], turns: Sequence[Turn], model_input: str) -> Iterator[Blame]:
+def _iter_wrong(actions: Sequence[Action], turns: Sequence[Turn], model_input: str) -> Iterator[Blame]:
     """Yield what is wrong in itself, whatever it led to."""
     for position, action in enumerate(actions):
         if action.unsafe and action.refusal is None:
@@ -99,33 +99,33 @@ def _find_wrong(actions: Sequence[Action], turns: Sequence[Turn], model_input: s
         yield Blame(turn.step, turn.span_id, sum(action.step < turn.step for action in actions), why)
 
 
-def _find_stuck(actions: Sequence[Action], recoveries: Sequence[Recovery]) -> Iterator[Blame]:
+def _iter_stuck(actions: Sequence[Action], recoveries: Sequence[Recovery]) -> Iterator[Blame]:
     """Yield where the run came no further."""
     for recovery in recoveries:
         if recovery.status is RecoveryStatus.UNRECOVERED:
             why = f"it failed ({describe_cause(recovery.failure.error_text)}), and {recovery.explanation}"
-            yield _make_blame(actions, recovery.failure, why)
+            yield _build_blame(actions, recovery.failure, why)
     loop = find_loop(actions)
     if loop is not None:
-        yield _make_blame(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
+        yield _build_blame(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
 
 
-def _find_fruitless(allowed: Sequence[Action], actions: Sequence[Action]) -> Iterator[Blame]:
+def _iter_fruitless(allowed: Sequence[Action], actions: Sequence[Action]) -> Iterator[Blame]:
     """Yield the first action that failed, and the first that came back with nothing."""
     for action in allowed:
         if action.error is not None:
             why = f"the first failure of a run without an answer ({describe_cause(action.error_text)})"
-            yield _make_blame(actions, action, why)
+            yield _build_blame(actions, action, why)
             break
     for action in allowed:
         if action.error is None and _shows_nothing(action):
-            yield _make_blame(
+            yield _build_blame(
                 actions, action, "the first that came back with nothing, in a run without an answer"
             )
             break
 
 
-def _pick_earliest(suspects: Sequence[Blame]) -> Blame | None:
+def _find_earliest(suspects: Sequence[Blame]) -> Blame | None:
     """Return the earliest; of two about the same action, the one named first."""
     return min(suspects, key=lambda blame: (blame.step, blame.before), default=None)
 
@@ -138,5 +138,5 @@ def _shows_nothing(action: Action) -> bool:
     return (action.result if logs is None else logs).strip() in _NOTHING
 
 
-def _make_blame(actions: Sequence[Action], action: Action, why: str) -> Blame:
+def _build_blame(actions: Sequence[Action], action: Action, why: str) -> Blame:
     return Blame(action.step, action.span_id, actions.index(action), why)

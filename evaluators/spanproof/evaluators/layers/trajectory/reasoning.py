@@ -28,7 +28,7 @@ _EMPTY = frozenset(
 _PREFIX = 5
 
 
-def score_reasoning_quality(actions: Sequence[Action]) -> Outcome:
+def evaluate_reasoning_quality(actions: Sequence[Action]) -> Outcome:
     """Score words before actions, words that fit them, errors read before the next try; advisory."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
@@ -71,8 +71,7 @@ def _count_stated(actions: Sequence[Action]) -> tuple[int, int]:
 def _count_consistent(actions: Sequence[Action]) -> tuple[int, int]:
     stated = [action for action in actions if action.thought]
     return sum(
-        not _extract_prefixes(a.thought or "").isdisjoint(_extract_prefixes(f"{a.name} {a.text}"))
-        for a in stated
+        not _list_prefixes(a.thought or "").isdisjoint(_list_prefixes(f"{a.name} {a.text}")) for a in stated
     ), len(stated)
 
 
@@ -90,7 +89,7 @@ def _is_read(failure: Action, actions: Sequence[Action]) -> bool:
         return True
     if after.exact != failure.exact:
         return True
-    spoken = not _extract_prefixes(after.thought or "").isdisjoint(_extract_prefixes(failure.error_text))
+    spoken = not _list_prefixes(after.thought or "").isdisjoint(_list_prefixes(failure.error_text))
     return spoken and is_passing(failure.error_text)
 
 
@@ -98,6 +97,6 @@ def _find_next(failure: Action, actions: Sequence[Action]) -> Action | None:
     return next((action for action in actions if action.step > failure.step), None)
 
 
-def _extract_prefixes(text: str) -> frozenset[str]:
+def _list_prefixes(text: str) -> frozenset[str]:
     words = (word.lower() for word in _WORD.findall(text.replace("_", " ")[:50_000]))
     return frozenset(word[:_PREFIX] for word in words if word not in _EMPTY)

@@ -13,7 +13,7 @@ from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
-def score_recovery(actions: Sequence[Action], found: Sequence[Recovery]) -> Outcome:
+def evaluate_recovery(actions: Sequence[Action], found: Sequence[Recovery]) -> Outcome:
     """Judge whether failures led to something that worked; without a label where that is open."""
     if not found:
         return Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)

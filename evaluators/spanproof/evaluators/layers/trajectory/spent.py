@@ -22,23 +22,23 @@ from spanproof.evaluators.scores import Unit
 from spanproof.trace import Cause, Outcome, Scored, Skipped
 
 
-def measure_usage(evidence: RunEvidence) -> dict[str, Outcome]:
+def compute_run_usage(evidence: RunEvidence) -> dict[str, Outcome]:
     """Return steps, errors in a row, tokens and cost; each 0.5 at what an ordinary run takes."""
     run = evidence.run
     found: dict[str, Outcome] = {}
     if run.steps:
         count = len(run.steps)
-        found["steps"] = _score_amount(count, STEPS_AT_HALF, Unit.STEPS, format_count(count, "step"))
+        found["steps"] = _evaluate_amount(count, STEPS_AT_HALF, Unit.STEPS, format_count(count, "step"))
     if evidence.account.actions:
-        found["consecutive_errors"] = _measure_consecutive_errors(select_allowed(evidence.account.actions))
+        found["consecutive_errors"] = _compute_consecutive_errors(select_allowed(evidence.account.actions))
     tokens = run.usage.input_tokens + run.usage.output_tokens
     if tokens:
-        found["tokens"] = _score_amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _format_tokens(evidence))
-        found["cost_usd"] = _measure_cost(evidence)
+        found["tokens"] = _evaluate_amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _format_tokens(evidence))
+        found["cost_usd"] = _compute_cost(evidence)
     return found
 
 
-def _measure_consecutive_errors(actions: Sequence[Action]) -> Scored:
+def _compute_consecutive_errors(actions: Sequence[Action]) -> Scored:
     """Return the most actions in a row that ended in an error, with the first and the last of them."""
     longest: list[Action] = []
     current: list[Action] = []
@@ -50,10 +50,10 @@ def _measure_consecutive_errors(actions: Sequence[Action]) -> Scored:
     if count:
         where = f"step {longest[0].step}" if count == 1 else f"steps {longest[0].step} to {longest[-1].step}"
         sentence = f"{format_count(count, 'error')} in a row: {where}"
-    return _score_amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
+    return _evaluate_amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
 
 
-def _measure_cost(evidence: RunEvidence) -> Outcome:
+def _compute_cost(evidence: RunEvidence) -> Outcome:
     usage, model = evidence.run.usage, evidence.run.cohort.model
     if not model:
         return Skipped("the trace does not say which model the tokens are of", Cause.NOT_RECORDED)
@@ -64,10 +64,10 @@ def _measure_cost(evidence: RunEvidence) -> Outcome:
         )
     dollars = price.of(usage.input_tokens, usage.output_tokens)
     sentence = f"${dollars:.4f}: {_format_tokens(evidence)} of {model}"
-    return _score_amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
+    return _evaluate_amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
 
 
-def _score_amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:
+def _evaluate_amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:
     """Return a metric whose value is 0.5 at the amount `half`."""
     return Scored(half / (half + amount), None, explanation, raw=float(amount), unit=unit)
 

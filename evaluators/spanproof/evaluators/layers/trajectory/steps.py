@@ -31,7 +31,7 @@ def build_turns(evidence: RunEvidence) -> list[Turn]:
     return [_build_turn(step, evidence.run.answer) for step in evidence.run.steps]
 
 
-def convert_to_turns(actions: Sequence[Action]) -> list[Turn]:
+def list_turns_of_actions(actions: Sequence[Action]) -> list[Turn]:
     """Return a turn for each action, where nothing else is known of the steps."""
     return [
         Turn(
@@ -65,7 +65,7 @@ def build_actions(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]
     return actions
 
 
-def collect_model_input(evidence: RunEvidence) -> str:
+def get_model_input(evidence: RunEvidence) -> str:
     """Return what model calls were given, not what they said: prompts, users' words, tools' answers."""
     texts: dict[str, None] = {}
     for span in list_run_spans(evidence.trace, evidence.run):
@@ -83,16 +83,16 @@ def _build_turn(step: Step, answer: Payload | None) -> Turn:
     if answer is not None:
         words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
     arguments = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
-    shown = [step.observation, _format_error(step.error)]
+    shown = [step.observation, _find_error_text(step.error)]
     shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
     shown += [call.result.text for call in step.calls if call.result]
-    shown += [_format_error(call.error) for call in step.calls]
+    shown += [_find_error_text(call.error) for call in step.calls]
     return Turn(
         step.number, step.span_id, words, "\n".join([*sources, *arguments]), "\n".join(filter(None, shown))
     )
 
 
-def _format_error(error: SpanError | None) -> str | None:
+def _find_error_text(error: SpanError | None) -> str | None:
     if error is None:
         return None
     return f"{error.type or 'error'}: {error.message}"

@@ -51,7 +51,7 @@ def find_unsourced(turns: Sequence[Turn], model_input: str) -> tuple[Turn, tuple
         turns: of one run, in order.
         model_input: the task, and all else that the model read before it began.
     """
-    stated_by_turn = [_extract_stated(turn.words) for turn in turns]
+    stated_by_turn = [_parse_stated(turn.words) for turn in turns]
     # What came back is read only where words could outrun it: outputs are long, and most words state little.
     if all(len(stated) < FEWEST for stated in stated_by_turn):
         return None
@@ -68,7 +68,7 @@ def find_unsourced(turns: Sequence[Turn], model_input: str) -> tuple[Turn, tuple
     return None
 
 
-def _extract_stated(words: str) -> dict[str, str]:
+def _parse_stated(words: str) -> dict[str, str]:
     """Return numbers of two digits and more that the words state, in order, as they are written."""
     text = _NUMBERING.sub(" ", words[:_MAX_CHARS])
     found: dict[str, str] = {}

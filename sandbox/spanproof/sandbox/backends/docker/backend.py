@@ -162,7 +162,7 @@ class DockerSandbox(Sandbox):
             raise
 
     def _take_container(self, limits: Limits, fixtures: Fixtures) -> Container:
-        binds = () if fixtures.packages is None else (self._make_package_bind(fixtures.packages),)
+        binds = () if fixtures.packages is None else (self._build_package_bind(fixtures.packages),)
         shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
         container = self._pool.take(shape)
         self.evidence = container.evidence
@@ -173,7 +173,7 @@ class DockerSandbox(Sandbox):
         """Whether something may lie on the daemon's machine where the image has nothing; if that is ours."""
         return self._pool.is_local() and may_exist_on_host(path)
 
-    def _make_package_bind(self, packages: PackageSet) -> Bind:
+    def _build_package_bind(self, packages: PackageSet) -> Bind:
         """Return the image of a package set, which is built at its first use."""
         if not self._pool.is_local():
             raise UnsupportedFixtures(

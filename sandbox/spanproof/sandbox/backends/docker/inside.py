@@ -45,10 +45,10 @@ from spanproof.sandbox.supervisor.reduced.process_tree import Spared
 from spanproof.sandbox.supervisor.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.supervisor.run.channel import Channel
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.supervisor.seccomp.filter import compile_filter, compile_silent_filter
+from spanproof.sandbox.supervisor.seccomp.filter import build_filter, build_silent_filter
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
 from spanproof.sandbox.supervisor.seccomp.rules import ENDS
-from spanproof.sandbox.supervisor.seccomp.syscalls import Arch, detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import Arch, find_arch
 from spanproof.sandbox.toolchains import find_toolchains
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
@@ -249,20 +249,20 @@ def _build_hello(watched: bool, isolation: Isolation) -> dict[str, object]:
 
 def _can_notify() -> bool:
     try:
-        return detect_arch() is not None and kernel.has_user_notification()
+        return find_arch() is not None and kernel.has_user_notification()
     except OSError:
         return False
 
 
 def _build_isolation(watched: bool, apart: User | None) -> Isolation:
-    arch = detect_arch()
+    arch = find_arch()
     if arch is None:
         raise OSError(f"there is no system call table for {os.uname().machine}")
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.list_interpreter_directories())
     if not watched:
         return _build_unwatched_isolation(arch, visible, apart)
-    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN | ENDS))
-    observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN | ENDS))
+    arming: Arming = Passed(build_filter(arch, os.getuid(), shown=SHOWN | ENDS))
+    observed: Arming = Passed(build_filter(arch, os.getuid(), observed=True, shown=SHOWN | ENDS))
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
     processes, origin = Processes(), Forked(arming, observed, root.WORK)
@@ -279,7 +279,7 @@ def _build_isolation(watched: bool, apart: User | None) -> Isolation:
 
 
 def _build_unwatched_isolation(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
-    program = compile_silent_filter(arch, os.getuid() if apart is None else apart.uid)
+    program = build_silent_filter(arch, os.getuid() if apart is None else apart.uid)
     arming = Silent(partial(give_up, program, apart))
     processes = Processes() if apart is None else OneUser()
     origin = Forked(arming, arming, root.WORK)

@@ -26,21 +26,21 @@ def _probe_features(settings: Settings) -> list[Feature]:
     try:
         daemon = Daemon(settings)
     except SandboxError as problem:
-        return [_make_missing_feature("container daemon", str(problem), _START)]
+        return [_build_missing_feature("container daemon", str(problem), _START)]
     features: list[Feature] = []
     try:
-        features.append(_make_present_feature("container daemon", daemon.version))
+        features.append(_build_present_feature("container daemon", daemon.version))
         for name, missing in (("runtime", daemon.missing_runtime()), ("image", daemon.missing_image())):
             wanted = settings.runtime or "the daemon's own" if name == "runtime" else settings.image
             features.append(
-                _make_present_feature(name, wanted)
+                _build_present_feature(name, wanted)
                 if missing is None
-                else _make_missing_feature(name, *missing)
+                else _build_missing_feature(name, *missing)
             )
         if all(feature.present for feature in features):
             features += _probe_container(daemon)
     except SandboxError as failure:
-        features.append(_make_missing_feature("a container, started and armed", str(failure), _USE_ANOTHER))
+        features.append(_build_missing_feature("a container, started and armed", str(failure), _USE_ANOTHER))
     finally:
         daemon.close()
     return features
@@ -51,16 +51,16 @@ def _probe_container(daemon: Daemon) -> list[Feature]:
     container = Container(daemon, Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
     container.close()
     return [
-        _make_present_feature("a container, started and armed", f"python {container.facts.get('python')}"),
-        _make_optional_feature("attempts", container.watched, "reported by the kernel", _RUNC),
-        _make_optional_feature(
+        _build_present_feature("a container, started and armed", f"python {container.facts.get('python')}"),
+        _build_optional_feature("attempts", container.watched, "reported by the kernel", _RUNC),
+        _build_optional_feature(
             "memory events",
             container.facts.get("oom") is True,
             "of its group",
             "Let the daemon manage groups.",
         ),
         *(
-            _make_optional_feature(
+            _build_optional_feature(
                 name, name in container.runtimes.languages, "in the image", "Name an image with it."
             )
             for name in ("bash", "javascript", "typescript", *sorted(TOOLCHAINS))
@@ -68,15 +68,15 @@ def _probe_container(daemon: Daemon) -> list[Feature]:
     ]
 
 
-def _make_present_feature(name: str, detail: str) -> Feature:
+def _build_present_feature(name: str, detail: str) -> Feature:
     return Feature(name=name, present=True, required=True, detail=detail)
 
 
-def _make_missing_feature(name: str, detail: str, remedy: str) -> Feature:
+def _build_missing_feature(name: str, detail: str, remedy: str) -> Feature:
     return Feature(name=name, present=False, required=True, detail=detail, remedy=remedy)
 
 
-def _make_optional_feature(name: str, present: bool, detail: str, remedy: str) -> Feature:
+def _build_optional_feature(name: str, present: bool, detail: str, remedy: str) -> Feature:
     return Feature(
         name=name,
         present=present,

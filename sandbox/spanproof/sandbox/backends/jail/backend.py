@@ -94,7 +94,7 @@ class JailSandbox(Sandbox):
         return execution
 
     def _run_job(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind, _name_interpreter(program) if "ahead" in header else "")
+        supervisor = self._pool.take(kind, _describe_interpreter(program) if "ahead" in header else "")
         try:
             supervisor.send(header, parts)
             answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
@@ -144,7 +144,7 @@ def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
         return run()
 
 
-def _name_interpreter(program: Program) -> str:
+def _describe_interpreter(program: Program) -> str:
     """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
     interpreter = program.language if program.tests is None else f"{program.language}, tested"
     return interpreter if program.fixtures.seed is None else f"{interpreter}, seeded"

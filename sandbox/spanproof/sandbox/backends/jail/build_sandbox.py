@@ -14,7 +14,7 @@ from spanproof.sandbox.backends.jail.pool import Kind, Pool
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, Program, Tier
 from spanproof.sandbox.supervisor.namespaces.root import Bind
-from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
+from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
 from spanproof.sandbox.supervisor.run.job import build_job, read_runtimes
 
 _GRACE_S = 15.0
@@ -29,7 +29,7 @@ def run_in_build_sandbox(
         SandboxUnavailable: this machine cannot run a jail.
         SandboxBroken: the jail failed.
     """
-    owner = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
+    owner = find_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
     if owner is not None:
         os.chown(image, owner, owner)
     kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))

@@ -162,7 +162,7 @@ class Pool:
                     raise
             family.master.close()  # it has ended: another takes its place
             family.master = None
-        family.master, supervisor = _make_supervisor(family.kind, self.tier())
+        family.master, supervisor = _build_supervisor(family.kind, self.tier())
         return supervisor
 
     def tier(self) -> Tier:
@@ -215,7 +215,7 @@ def _end(family: _Family) -> None:
 
 def _get_strongest_tier() -> Tier:
     try:
-        master, supervisor = _make_supervisor(PLAIN, Tier.FULL)
+        master, supervisor = _build_supervisor(PLAIN, Tier.FULL)
     except SandboxUnavailable:
         return Tier.REDUCED
     supervisor.close()
@@ -223,7 +223,7 @@ def _get_strongest_tier() -> Tier:
     return Tier.FULL
 
 
-def _make_supervisor(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
+def _build_supervisor(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
     """Start a master, and its first supervisor as the proof that it can build them."""
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)

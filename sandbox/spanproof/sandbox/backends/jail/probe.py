@@ -25,7 +25,7 @@ from spanproof.sandbox.supervisor.forkserver.host import Master
 from spanproof.sandbox.supervisor.namespaces import cgroup
 from spanproof.sandbox.supervisor.node import REMEDY, find_node
 from spanproof.sandbox.supervisor.reduced import landlock
-from spanproof.sandbox.supervisor.seccomp.syscalls import ARCHES, detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import ARCHES, find_arch
 from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
 
 _TRY_NAMESPACES = (
@@ -109,12 +109,12 @@ def probe_minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
 
 
 def _probe_platform() -> Feature:
-    if sys.platform == "linux" and detect_arch() is not None:
-        return _make_feature("platform", f"Linux {platform.release()} on {platform.machine()}")
+    if sys.platform == "linux" and find_arch() is not None:
+        return _build_feature("platform", f"Linux {platform.release()} on {platform.machine()}")
     architectures = ", ".join(ARCHES)
     here = f"this is {platform.system()} on {platform.machine()}"
     remedy = "Configure another backend."
-    return _make_feature(
+    return _build_feature(
         "platform", f"the jail runs on Linux ({architectures}); {here}", remedy, present=False
     )
 
@@ -137,7 +137,7 @@ def _probe_reduced_features() -> tuple[Feature, ...]:
     return (_probe_landlock(),)
 
 
-def _make_feature(
+def _build_feature(
     name: str, detail: str, remedy: str = "", *, present: bool = True, required: bool = True
 ) -> Feature:
     return Feature(name=name, present=present, required=required, detail=detail, remedy=remedy)
@@ -153,14 +153,14 @@ def _probe_namespace(name: str, flags: int) -> Feature:
     try:
         tried = subprocess.run(command, check=False, capture_output=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        return _make_feature(name, f"could not be tried: {problem}", reasons.CONTAINER_REMEDY, present=False)
+        return _build_feature(name, f"could not be tried: {problem}", reasons.CONTAINER_REMEDY, present=False)
     if tried.returncode == 0:
-        return _make_feature(name, "as root" if as_root else "in a user namespace")
+        return _build_feature(name, "as root" if as_root else "in a user namespace")
     filtered = reasons.is_filtered(Path("/proc/self/status").read_text())
-    detail, remedy = reasons.explain_refused_namespace(
+    detail, remedy = reasons.describe_refused_namespace(
         tried.returncode, as_root=as_root, filtered=filtered, sysctls=reasons.Sysctls.read()
     )
-    return _make_feature(name, detail, remedy, present=False)
+    return _build_feature(name, detail, remedy, present=False)
 
 
 def _probe_notification() -> Feature:
@@ -168,10 +168,10 @@ def _probe_notification() -> Feature:
     try:
         present = kernel.has_user_notification()
     except OSError as problem:
-        return _make_feature(name, str(problem), present=False)
+        return _build_feature(name, str(problem), present=False)
     if present:
-        return _make_feature(name, "the kernel reports attempts")
-    return _make_feature(
+        return _build_feature(name, "the kernel reports attempts")
+    return _build_feature(
         name, "not known here", "Use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER.", present=False
     )
 
@@ -181,9 +181,9 @@ def _probe_no_new_privs() -> Feature:
     try:
         present = "NoNewPrivs:" in Path("/proc/self/status").read_text()
     except OSError as problem:
-        return _make_feature(name, str(problem), "Mount /proc.", present=False)
+        return _build_feature(name, str(problem), "Mount /proc.", present=False)
     remedy = "" if present else "Use Linux 4.10 or newer."
-    return _make_feature(name, "no exec can gain a privilege", remedy, present=present)
+    return _build_feature(name, "no exec can gain a privilege", remedy, present=present)
 
 
 def _probe_call(name: str, attempt: Callable[[], None]) -> Feature:
@@ -192,8 +192,8 @@ def _probe_call(name: str, attempt: Callable[[], None]) -> Feature:
         attempt()
     except OSError as problem:
         reason = f"{os.strerror(problem.errno or errno.EPERM)}; a seccomp profile or the kernel lacks it"
-        return _make_feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
-    return _make_feature(name, "the supervisor can look into its guest")
+        return _build_feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
+    return _build_feature(name, "the supervisor can look into its guest")
 
 
 def _try_fetching_a_descriptor() -> None:
@@ -214,14 +214,14 @@ def _try_reading_memory() -> None:
 def _probe_landlock() -> Feature:
     version = landlock.query_abi()
     if version == 0:
-        return _make_feature(
+        return _build_feature(
             "landlock", "this kernel, or a container's profile, has none", _LANDLOCK_REMEDY, present=False
         )
     lacking = ", ".join(landlock.list_missing(version))
     detail = f"ABI {version}" + (
         f"; without {lacking}, which the supervisor bounds itself" if lacking else ""
     )
-    return _make_feature("landlock", detail)
+    return _build_feature("landlock", detail)
 
 
 def _rehearse_jail(tier: Tier) -> Feature:
@@ -234,34 +234,34 @@ def _rehearse_jail(tier: Tier) -> Feature:
         finally:
             master.close()
     except (SandboxError, OSError) as problem:
-        remedy = reasons.propose_jail_remedy(
+        remedy = reasons.describe_jail_remedy(
             str(problem), as_root=os.geteuid() == 0, sysctls=reasons.Sysctls.read()
         )
-        return _make_feature(name, str(problem), remedy if tier is Tier.FULL else "", present=False)
+        return _build_feature(name, str(problem), remedy if tier is Tier.FULL else "", present=False)
     held = {
         Tier.FULL: "built and armed: read-only root, own /proc, filter installed",
         Tier.REDUCED: "built and armed: Landlock, own directory, filter installed",
     }
-    return _make_feature(name, held[tier])
+    return _build_feature(name, held[tier])
 
 
 def _probe_control_groups() -> Feature:
     name = "control groups"
     base = cgroup.find_base(os.getpid())
     if base is None:
-        return _make_feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
+        return _build_feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
     cgroup.sweep(base.paths)
     base.close()
     detail = f"version {base.version}; memory, the kernel's included, bounded under {base.paths[0]}"
-    return _make_feature(name, detail, required=False)
+    return _build_feature(name, detail, required=False)
 
 
 def _probe_node() -> Feature:
     found = find_node()
     if found is None:
-        return _make_feature("javascript", "no node", REMEDY, present=False, required=False)
+        return _build_feature("javascript", "no node", REMEDY, present=False, required=False)
     detail = f"{', '.join(sorted(found.languages))} by {found.path}"
-    return _make_feature("javascript", detail, required=False)
+    return _build_feature("javascript", detail, required=False)
 
 
 def _probe_toolchains() -> Iterator[Feature]:
@@ -270,7 +270,7 @@ def _probe_toolchains() -> Iterator[Feature]:
     for name, toolchain in sorted(TOOLCHAINS.items()):
         tools = " and ".join(toolchain.tools)
         if name in found:
-            yield _make_feature(name, f"by {tools}", required=False)
+            yield _build_feature(name, f"by {tools}", required=False)
         else:
             remedy = f"Put {tools} under /usr; Debian has it in {toolchain.package}."
-            yield _make_feature(name, f"no {tools}", remedy, present=False, required=False)
+            yield _build_feature(name, f"no {tools}", remedy, present=False, required=False)

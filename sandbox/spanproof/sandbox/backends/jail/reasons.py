@@ -46,7 +46,7 @@ class Sysctls:
         )
 
 
-def explain_refused_namespace(
+def describe_refused_namespace(
     error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls
 ) -> tuple[str, str]:
     """Return reason and remedy for a namespace that could not be made.
@@ -81,7 +81,7 @@ def explain_refused_namespace(
     return error_text, "Run as root, or allow unprivileged user namespaces."
 
 
-def propose_jail_remedy(error_text: str, *, as_root: bool, sysctls: Sysctls) -> str:
+def describe_jail_remedy(error_text: str, *, as_root: bool, sysctls: Sysctls) -> str:
     """Return a remedy where every part can be had, and a jail still cannot be built."""
     if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
         return f"AppArmor takes the rights of user namespaces away. {_APPARMOR_REMEDY}"

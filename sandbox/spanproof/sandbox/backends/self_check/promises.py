@@ -63,7 +63,7 @@ def evaluate_promise(promise: Promise, sandbox: Sandbox) -> Finding:
     return Finding(promise.name, promise.text, "kept")
 
 
-def _make_end_check(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox], None]:
+def _build_end_check(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox], None]:
     limits = _SHORT if wanted is FailureClass.TIMEOUT else PATIENT
 
     def verify(sandbox: Sandbox) -> None:
@@ -75,7 +75,7 @@ def _make_end_check(language: str, source: str, wanted: FailureClass) -> Callabl
     return verify
 
 
-def _make_print_check(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
+def _build_print_check(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, **fields))  # type: ignore[arg-type]
         require(
@@ -118,7 +118,7 @@ def _check_nothing_shared(sandbox: Sandbox) -> None:
     source = f"import builtins; builtins.x = 1; open('{left}', 'w'); open('x', 'w')"
     sandbox.run(Program("python", source))
     probe = f"import builtins, os; print(hasattr(builtins, 'x'), os.path.exists('{left}'), os.listdir('.'))"
-    _make_print_check(probe, "False False []\n")(sandbox)
+    _build_print_check(probe, "False False []\n")(sandbox)
 
 
 def _check_threads(sandbox: Sandbox) -> None:
@@ -127,7 +127,7 @@ def _check_threads(sandbox: Sandbox) -> None:
     require(found == [f"{n}\n" for n in range(8)], found)
 
 
-def _make_refusal_check(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
+def _build_refusal_check(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source))
         reply = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
@@ -166,7 +166,7 @@ def _check_unrun_tests(sandbox: Sandbox) -> None:
         require(bool(execution.reason), "it does not say why")
 
 
-def _make_test_check(
+def _build_test_check(
     source: str, passed: int, tests: str, entry_point: str | None = None
 ) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
@@ -261,7 +261,7 @@ PROMISES: tuple[Promise, ...] = (
             f"class {wanted} {n}",
             f"{source.splitlines()[0]!r} … is {wanted}",
             "python",
-            _make_end_check("python", source, wanted),
+            _build_end_check("python", source, wanted),
             Evidence.ATTEMPTS if wanted in _BY_ATTEMPTS else None,
         )
         for n, (source, wanted) in enumerate(_CLASSES)
@@ -271,7 +271,7 @@ PROMISES: tuple[Promise, ...] = (
             f"no such file, {language}",
             "to read a file that lies nowhere, inside or outside, fails as such, and is no refusal",
             language,
-            _make_end_check(language, source, FailureClass.EXCEPTION),
+            _build_end_check(language, source, FailureClass.EXCEPTION),
         )
         for language, source in _READS_NOTHING.items()
     ),
@@ -279,7 +279,7 @@ PROMISES: tuple[Promise, ...] = (
         "stdin",
         "what is given as input is read",
         "python",
-        _make_print_check("print(input())", "a\n", stdin=b"a\n"),
+        _build_print_check("print(input())", "a\n", stdin=b"a\n"),
     ),
     Promise("files", "files are laid out, and what is left is listed", "python", _check_files_listed),
     Promise("file names", "no file is laid outside the work directory", "python", _check_paths),
@@ -304,7 +304,7 @@ PROMISES: tuple[Promise, ...] = (
         "network",
         "a connection is refused and reported",
         "python",
-        _make_refusal_check(
+        _build_refusal_check(
             "import socket; socket.create_connection(('198.51.100.7', 443), 1); print('BREACH')",
             AttemptKind.NETWORK,
             "198.51.100.7:443",
@@ -315,17 +315,17 @@ PROMISES: tuple[Promise, ...] = (
         "outside files",
         "a file outside is refused and reported",
         "python",
-        _make_refusal_check("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
+        _build_refusal_check("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
         Evidence.ATTEMPTS,
     ),
     Promise(
-        "tests", "each test counts", "python", _make_test_check("def f(x): return x + 1", 2, _CHECK, "f")
+        "tests", "each test counts", "python", _build_test_check("def f(x): return x + 1", 2, _CHECK, "f")
     ),
     Promise(
         "failing tests",
         "one failing test does not hide the rest",
         "python",
-        _make_test_check("def f(x): return 2", 1, _CHECK, "f"),
+        _build_test_check("def f(x): return 2", 1, _CHECK, "f"),
     ),
     Promise(
         "tests not run",
@@ -337,37 +337,37 @@ PROMISES: tuple[Promise, ...] = (
         "early exit",
         "ending early passes no test",
         "python",
-        _make_test_check("import os; os._exit(0)", 0, _CHECK, "f"),
+        _build_test_check("import os; os._exit(0)", 0, _CHECK, "f"),
     ),
     Promise(
         "forged tests",
         "a program cannot report its own tests",
         "python",
-        _make_test_check(_FORGED, 0, _CHECK, "f"),
+        _build_test_check(_FORGED, 0, _CHECK, "f"),
     ),
     Promise(
         "bash",
         "bash has its failure classes",
         "bash",
-        _make_end_check("bash", "exit 3", FailureClass.EXCEPTION),
+        _build_end_check("bash", "exit 3", FailureClass.EXCEPTION),
     ),
     Promise(
         "bash syntax",
         "bash that cannot be read is a syntax error",
         "bash",
-        _make_end_check("bash", "if then fi", FailureClass.SYNTAX_ERROR),
+        _build_end_check("bash", "if then fi", FailureClass.SYNTAX_ERROR),
     ),
     Promise(
         "sql syntax",
         "SQL that cannot be read is a syntax error",
         "sql",
-        _make_end_check("sql", "selec 1", FailureClass.SYNTAX_ERROR),
+        _build_end_check("sql", "selec 1", FailureClass.SYNTAX_ERROR),
     ),
     Promise(
         "javascript syntax",
         "JavaScript that cannot be read is a syntax error",
         "javascript",
-        _make_end_check("javascript", "function (", FailureClass.SYNTAX_ERROR),
+        _build_end_check("javascript", "function (", FailureClass.SYNTAX_ERROR),
     ),
     Promise("session", "a session keeps its names over steps and exceptions", "python", _check_session_state),
     Promise(

@@ -35,7 +35,7 @@ _PROGRAMS = {
 _OWN = {"own.js": b"exports.x = 1"}
 
 
-def _make_quiet_check(*programs: Program) -> Callable[[Sandbox], None]:
+def _build_quiet_check(*programs: Program) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         for program in programs:
             execution = sandbox.run(program)
@@ -66,7 +66,9 @@ QUIET: tuple[Promise, ...] = (
             f"quiet {language}",
             f"what starting {language} takes is no attempt",
             language,
-            _make_quiet_check(*(Program(language, source, files=_OWN, limits=PATIENT) for source in sources)),
+            _build_quiet_check(
+                *(Program(language, source, files=_OWN, limits=PATIENT) for source in sources)
+            ),
             Evidence.ATTEMPTS,
         )
         for language, sources in _PROGRAMS.items()
@@ -75,7 +77,7 @@ QUIET: tuple[Promise, ...] = (
         "quiet duckdb",
         "what starting duckdb takes is no attempt",
         "sql",
-        _make_quiet_check(_DUCKDB),
+        _build_quiet_check(_DUCKDB),
         Evidence.ATTEMPTS,
     ),
     Promise(

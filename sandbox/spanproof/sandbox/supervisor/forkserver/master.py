@@ -28,8 +28,8 @@ from spanproof.sandbox.supervisor.forkserver.warm import (
     use_packages_of,
 )
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
-from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
-from spanproof.sandbox.supervisor.seccomp.filter import compile_filter
+from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
+from spanproof.sandbox.supervisor.seccomp.filter import build_filter
 from spanproof.sandbox.supervisor.seccomp.paths import is_within
 from spanproof.sandbox.supervisor.seccomp.rules import ENDS
 from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
@@ -41,7 +41,7 @@ def main(control_fd: int) -> None:
     if host is None:
         return
     try:
-        guest_id = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+        guest_id = find_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
         _enter_namespaces(guest_id)
     except OSError as failure:
         host.report_failure(failure)
@@ -101,8 +101,8 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
     hide_own_source()
-    plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
-    observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
+    plain = build_filter(arch, root.GUEST_ID, shown=ENDS)
+    observed = build_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
     return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, folders)
 

@@ -167,9 +167,9 @@ class Supervisor:
         if job.header["tape"]:
             self._watcher.record.network_used = True
         network, code = self._isolation.network, self._isolation.box.code
-        armed.fixtures = self._fixtures(job, armed.guest.pid, network.lead, code, self._note_call)
+        armed.fixtures = self._fixtures(job, armed.guest.pid, network.lead, code, self._record_call)
 
-    def _note_call(self, target: str, *, allowed: bool) -> None:
+    def _record_call(self, target: str, *, allowed: bool) -> None:
         """Record a network attempt in the record at hand: each step of a session has its own."""
         self._watcher.record.note("network", target, allowed=allowed)
 

@@ -6,7 +6,7 @@ HIGH_ID = 0xFFFE7
 """The user a guest is on the machine when the host is root: a number no account has."""
 
 
-def pick_unused_id(uid: int, uid_map: str) -> int | None:
+def find_unused_id(uid: int, uid_map: str) -> int | None:
     """Pick a user that is no other account's, for guests; None where we may not become another.
 
     Root of the machine may be anyone; root of a container only who is mapped into it, and root of a user

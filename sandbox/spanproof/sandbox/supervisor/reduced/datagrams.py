@@ -70,7 +70,7 @@ class DatagramWatcher(ProxyingWatcher):
         table.update(recvfrom=self._receive, recvmsg=self._receive)
         return table
 
-    def _make_datagram(self, kind: int) -> Answer:
+    def _build_datagram(self, kind: int) -> Answer:
         """Answer `socket`."""
         if len(self._datagrams) >= _MOST:
             self._forget_closed()
@@ -101,13 +101,13 @@ class DatagramWatcher(ProxyingWatcher):
                 datagram.end.send(query, socket.MSG_DONTWAIT)
             except OSError as problem:
                 return Answer(problem.errno or errno.EPIPE)
-            self._answer_queries()
+            self._handle_queries()
         if name != "sendmmsg":
             return Answer(value=len(query))
         kernel.write_memory(call.pid, call.args[1] + _HEADER.size, struct.pack("=I", len(query)))
         return Answer(value=1)
 
-    def _answer_queries(self) -> None:
+    def _handle_queries(self) -> None:
         """Answer queries, and report the names that no one knows."""
         for name in self._dns_stub.serve():
             self.record.note("network", f"{name}:53", allowed=False)
@@ -153,7 +153,7 @@ class DatagramWatcher(ProxyingWatcher):
         closed = [number for number in self._datagrams if f"socket:[{number}]" not in held]
         for number in closed or [next(iter(self._datagrams))]:
             self._forget(number)
-        self._answer_queries()
+        self._handle_queries()
 
 
 def write_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:

@@ -62,7 +62,7 @@ class FileWatcher(ProxyingWatcher):
         table.update(dict.fromkeys(_ATTRIBUTES, self._refuse_attribute))
         return table
 
-    def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
+    def _handle_open(self, path: str, flags: int, call: Notification) -> Answer:
         if shared := _SHARED_MEMORY.fullmatch(path):
             return self._open_shared(shared[1], flags)
         writes = bool(flags & watch.WRITE_FLAGS)
@@ -76,7 +76,7 @@ class FileWatcher(ProxyingWatcher):
         if writes and paths.is_within(resolved, WRITABLE):
             return Answer(errno.EROFS)
         if judged is not paths.Judged.INSIDE:
-            self._note_file(judged, resolved, writes=writes)
+            self._record_file(judged, resolved, writes=writes)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         return self._open_inside(resolved, flags, call)
 

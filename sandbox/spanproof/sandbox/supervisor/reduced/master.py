@@ -29,7 +29,7 @@ from spanproof.sandbox.supervisor.forkserver.warm import (
     use_packages_of,
 )
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
-from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
+from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
 from spanproof.sandbox.supervisor.reduced import landlock
 from spanproof.sandbox.supervisor.reduced.box import clear_closed_directory, clear_directory
 from spanproof.sandbox.supervisor.reduced.home import make_home, remove
@@ -76,7 +76,7 @@ def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
     hide_own_source()
     binds = tuple(root.Bind(*bind) for bind in options["binds"])
     interpreter = root.list_interpreter_directories()
-    user = _pick_first_user(interpreter, binds)
+    user = _find_first_user(interpreter, binds)
     if options["site"] is not None:
         use_packages_of(_resolve_own_path(options["site"], binds))
     return _Boxes(home, user, interpreter, binds, list_import_folders())
@@ -143,13 +143,13 @@ def _resolve_own_path(path: str, binds: tuple[root.Bind, ...]) -> str:
     return path
 
 
-def _pick_first_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
+def _find_first_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
     """Pick the first of a range of users no other account has; None where we may not become another.
 
     Raises:
         OSError: others may not read the interpreter, or the directory of environments.
     """
-    highest = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+    highest = find_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
     held = int(_read_status("CapEff"), 16)
     if highest is None or not all(held >> capability & 1 for capability in (_CHOWN, _SETGID, _SETUID)):
         return None

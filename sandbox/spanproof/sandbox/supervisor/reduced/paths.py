@@ -140,7 +140,7 @@ class ReducedBoundary(Boundary):
         if resolved == "/proc":
             return Judged.FORBIDDEN
         if resolved.startswith("/proc/"):
-            return self._judge_kernel_path(resolved, writes=writes)
+            return self._evaluate_kernel_path(resolved, writes=writes)
         judged = super()._judge(resolved, writes=writes)
         return Judged.OUTSIDE if judged is Judged.INSIDE and self._is_inside_by_existing(resolved) else judged
 
@@ -150,7 +150,7 @@ class ReducedBoundary(Boundary):
             return False
         return not (self.is_open(resolved) or self.is_import(resolved) or self._is_device(resolved))
 
-    def _judge_kernel_path(self, resolved: str, *, writes: bool) -> Judged:
+    def _evaluate_kernel_path(self, resolved: str, *, writes: bool) -> Judged:
         if _OWN_NETWORK.match(resolved):
             return Judged.FORBIDDEN  # it is the machine's
         if resolved.startswith("/proc/self/"):

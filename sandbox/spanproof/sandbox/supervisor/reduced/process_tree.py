@@ -143,7 +143,7 @@ class Descendants(Spared):
         own = self.threads()
         supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
-        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _collect_descendants(supervisors, below))
+        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _list_descendants(supervisors, below))
         elsewhere = max(0, self._counter.now() - of_jail)
         room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
@@ -183,10 +183,10 @@ class Descendants(Spared):
         below = _group_by_parent(_read_all_stat_fields()) if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
-        return _collect_descendants(found, below)
+        return _list_descendants(found, below)
 
 
-def _collect_descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
+def _list_descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
     """Return these processes and all below them."""
     every = list(found)
     for pid in every:

@@ -31,14 +31,14 @@ class ProcessWatcher(ProxyingWatcher):
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._build_handlers()
-        table.update(dict.fromkeys(_SIGNALS, self._answer_signal))
+        table.update(dict.fromkeys(_SIGNALS, self._handle_signal))
         table.update(dict.fromkeys(_ON_A_PROCESS, self._on_a_process))
-        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._answer_setsid)
+        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._handle_setsid)
         return table
 
     # The arguments are registers, which no one changes behind our back.
 
-    def _answer_signal(self, name: str, call: Notification) -> Answer:
+    def _handle_signal(self, name: str, call: Notification) -> Answer:
         target = to_int(call.args[0])
         if target == 0:
             return GO_ON  # the caller's own process group
@@ -47,18 +47,18 @@ class ProcessWatcher(ProxyingWatcher):
             return _DONE
         if name == "kill" and target < -1:
             return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
-        return self._answer_held_process(target, name, call)
+        return self._handle_held_process(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
         target = to_int(call.args[0])
-        return GO_ON if target == 0 else self._answer_held_process(target, name, call)
+        return GO_ON if target == 0 else self._handle_held_process(target, name, call)
 
-    def _answer_held_process(self, target: int, name: str, call: Notification) -> Answer:
+    def _handle_held_process(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
             return GO_ON
         return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
 
-    def _answer_setsid(self, name: str, _call: Notification) -> Answer:
+    def _handle_setsid(self, name: str, _call: Notification) -> Answer:
         if self._tree.begin_session(_SESSIONS):
             return GO_ON
         self.record.note("process", name, allowed=False)

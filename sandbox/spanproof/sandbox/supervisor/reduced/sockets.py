@@ -49,36 +49,36 @@ class SocketWatcher(DatagramWatcher):
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._build_handlers()
         table.update(
-            getpeername=self._answer_name, getsockname=self._answer_name, getsockopt=self._answer_option
+            getpeername=self._handle_name, getsockname=self._handle_name, getsockopt=self._handle_option
         )
-        table.update(ioctl=self._answer_request)
+        table.update(ioctl=self._handle_request)
         return table
 
-    def _answer_socket(self, name: str, call: Notification) -> Answer:
+    def _handle_socket(self, name: str, call: Notification) -> Answer:
         """Put one that leads nowhere in the place of an internet socket."""
         family, kind, protocol = (value & 0xFFFFFFFF for value in call.args[:3])
         plain = (kind & 0xF) in PLAIN_TYPES and protocol in PLAIN_PROTOCOLS
         if family not in (socket.AF_INET, socket.AF_INET6) or not plain:
-            return super()._answer_socket(name, call)
+            return super()._handle_socket(name, call)
         if kind & 0xF == socket.SOCK_DGRAM:
-            return self._make_datagram(kind)
+            return self._build_datagram(kind)
         placeholder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         placeholder.setblocking(not kind & socket.SOCK_NONBLOCK)
         return self._hand_over(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
-    def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+    def _evaluate_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
         target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
             return Answer(errno.EISCONN) if name == "connect" else GO_ON
         if target.path is not None:
-            return self._judge_own_unix(name, target, call)
+            return self._evaluate_own_unix(name, target, call)
         if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
             return _DONE
-        return self._judge_internet(name, target, raw, call)
+        return self._evaluate_internet(name, target, raw, call)
 
-    def _judge_internet(self, name: str, target: Target, raw: bytes, call: Notification) -> Answer:
+    def _evaluate_internet(self, name: str, target: Target, raw: bytes, call: Notification) -> Answer:
         """Lead what goes to the resolver or to the tape there, and record and refuse the rest."""
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
@@ -99,17 +99,17 @@ class SocketWatcher(DatagramWatcher):
         """Whether a client of datagrams is to have any port: no one can send to it, so it needs none."""
         return target.goes_nowhere and self._find_datagram(call) is not None
 
-    def _judge_own_unix(self, name: str, target: Target, call: Notification) -> Answer:
+    def _evaluate_own_unix(self, name: str, target: Target, call: Notification) -> Answer:
         if not target.path:  # unnamed, or abstract: no one of the program's own can have such a name
             if target.text:
                 self.record.note("network", target.text, allowed=False)
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
-        path, writes = self._make_absolute(target.path, call.pid), name == "bind"
+        path, writes = self._build_absolute(target.path, call.pid), name == "bind"
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
         if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
                 return Answer(errno.ENOENT)  # what libc looks for by itself
-            self._note_file(judged, resolved, writes=writes)
+            self._record_file(judged, resolved, writes=writes)
             return Answer(errno.ENOENT) if not writes and is_missing(judged, resolved) else _ACCESS
         if name == "bind":
             return GO_ON  # making it is Landlock's to allow
@@ -130,7 +130,7 @@ class SocketWatcher(DatagramWatcher):
             return Answer(problem.errno or errno.ECONNREFUSED)
         return _DONE
 
-    def _make_pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
+    def _build_pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
         """See `ProxyingWatcher`; not of the internet: such a one could be listened at, or sent elsewhere."""
         ours, theirs = socket.socketpair()
         self._proxied[os.fstat(theirs.fileno()).st_ino] = address
@@ -138,7 +138,7 @@ class SocketWatcher(DatagramWatcher):
             self._proxied.popitem(last=False)
         return ours, theirs
 
-    def _answer_name(self, name: str, call: Notification) -> Answer:
+    def _handle_name(self, name: str, call: Notification) -> Answer:
         """Answer for a connection that was proxied: the address it leads to, or one it may well come from.
 
         Of a datagram socket too: c-ares, by which Node.js looks names up, sends nothing before it sees one.
@@ -156,7 +156,7 @@ class SocketWatcher(DatagramWatcher):
         reply = write_address(call.pid, call.args[1], call.args[2], address)
         return _DONE if reply else Answer(errno.EINVAL)
 
-    def _answer_request(self, name: str, call: Notification) -> Answer:
+    def _handle_request(self, name: str, call: Notification) -> Answer:
         """Refuse what is requested of the machine's interfaces and routes."""
         request = call.args[1] & 0xFFFFFFFF
         if request not in NETWORK_REQUESTS:
@@ -164,7 +164,7 @@ class SocketWatcher(DatagramWatcher):
         self.record.note("network", f"ioctl {request:#06x}", allowed=False)
         return EPERM
 
-    def _answer_option(self, _name: str, call: Notification) -> Answer:
+    def _handle_option(self, _name: str, call: Notification) -> Answer:
         """Answer an option of an internet socket for what replaces it: as none was set."""
         room = _unpack_size(kernel.read_memory(call.pid, call.args[4], 4))
         if room < 0:

@@ -24,7 +24,7 @@ from spanproof.sandbox.supervisor.reduced.network import NoNetwork
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
 from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
 from spanproof.sandbox.supervisor.reduced.watcher import GuardedWatcher
-from spanproof.sandbox.supervisor.seccomp.filter import compile_filter
+from spanproof.sandbox.supervisor.seccomp.filter import build_filter
 from spanproof.sandbox.supervisor.seccomp.rules import ENDS, FORKS
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 
@@ -115,8 +115,8 @@ def _build_isolation(site: Site, group: Group | None) -> Isolation:
     user = os.getuid()
     shown = ENDS if tree.counted else ENDS | FORKS
     origin = (Forked if group is None else Shielded)(
-        Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
-        Passed(compile_filter(site.arch, user, observed=True, namespaced=False, shown=shown), boundary.walls),
+        Passed(build_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
+        Passed(build_filter(site.arch, user, observed=True, namespaced=False, shown=shown), boundary.walls),
         box.work,
     )
     tree.zygote = origin.zygote

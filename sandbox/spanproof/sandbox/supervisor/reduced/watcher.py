@@ -49,7 +49,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         self.record.note("process", "fork", allowed=False)
         return Answer(errno.EAGAIN)
 
-    def _answer_exec(self, name: str, call: Notification) -> Answer:
+    def _handle_exec(self, name: str, call: Notification) -> Answer:
         path = self._find_program(name, call)
         if (
             path is not None
@@ -59,6 +59,6 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         ):
             resolved = self._boundary.resolve(path, call.pid)
             self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
-            self._note_interpreters(path, call)
+            self._record_interpreters(path, call)
             return GO_ON
-        return super()._answer_exec(name, call)
+        return super()._handle_exec(name, call)

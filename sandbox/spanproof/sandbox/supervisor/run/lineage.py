@@ -246,7 +246,7 @@ class Lineage:
             self._retire()
             if any(fork.step != step for fork in self._forks.values()):
                 return False
-        self._forks[task] = _Fork(step, _sum_ticks(_read_fields(task)))
+        self._forks[task] = _Fork(step, _compute_ticks(_read_fields(task)))
         return True
 
     def _retire(self) -> None:
@@ -263,7 +263,7 @@ class Lineage:
         """Whether a task has left the call by which it forked: it sleeps elsewhere, or has run long since."""
         fields = _read_fields(task)
         if fields[STATE] == b"R":
-            return _sum_ticks(fields) >= fork.ticks + _TICKS
+            return _compute_ticks(fields) >= fork.ticks + _TICKS
         call = self._find_call(task)
         # The kernel waits in a fork too: for the memory map, which another thread may change.
         return call is None or call.name not in _FORKS or bool(call.arguments[0] & _CLONE_VFORK)
@@ -452,7 +452,7 @@ def _read_threads(pid: int) -> dict[int, str]:
     return states
 
 
-def _sum_ticks(fields: list[bytes]) -> int:
+def _compute_ticks(fields: list[bytes]) -> int:
     return int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
 
 

@@ -58,7 +58,7 @@ class ProxyingWatcher(Watcher):
         fixtures = self.fixtures
         assert fixtures is not None, "the tape has said that it serves this"
         try:
-            ours, theirs = self._make_pair(address)
+            ours, theirs = self._build_pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
         return self._connect(call, ours, theirs, lambda link: fixtures.take(link, text))
@@ -80,13 +80,13 @@ class ProxyingWatcher(Watcher):
         take(ours)
         return Answer(value=0)
 
-    def _make_pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:
+    def _build_pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:
         """Make the tape's end of a connection to a `struct sockaddr`, and the guest's.
 
         Raises:
             OSError: there can be none.
         """
-        return make_loopback_pair()
+        return build_loopback_pair()
 
     def _install_socket(self, theirs: socket.socket, call: Notification) -> None:
         """Put a copy of a socket in the place of the one a call names, which waits on.
@@ -114,7 +114,7 @@ def _locate_sent(name: str, call: Notification) -> tuple[int, int]:
     return start, min(length, QUERY_BYTES)
 
 
-def make_loopback_pair() -> tuple[socket.socket, socket.socket]:
+def build_loopback_pair() -> tuple[socket.socket, socket.socket]:
     """Make both ends of a TCP connection over the loopback; a guest that connects too is not taken for it.
 
     Raises:

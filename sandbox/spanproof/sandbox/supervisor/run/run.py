@@ -91,7 +91,7 @@ class Run:
     def start(self) -> None:
         """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""
         if self._armed.judge is not None:
-            self._answer_guest(self._guest_report.take_tests())
+            self._handle_guest(self._guest_report.take_tests())
         elif self._armed.is_starting:
             self._guest_report.prepare_tests()
         elif self._armed.ahead:
@@ -111,7 +111,7 @@ class Run:
             header["environment"] = self._watcher.fixtures.environment
         # The judge hands the program on.
         parts = [b""] if self._watcher.expects_judge else self._job.parts[:1]
-        self._answer_guest(encode_message({**header, "kind": "job", "token": self._armed.token}, parts))
+        self._handle_guest(encode_message({**header, "kind": "job", "token": self._armed.token}, parts))
 
     def _bound_time(self) -> None:
         for pid in filter(None, (self._armed.guest.pid, self._armed.judge)):
@@ -130,7 +130,7 @@ class Run:
         if self._stopped is None and not self._host_gone:
             self._streams.drain()
             self._control_channel.read_remaining()
-        self._note_names()
+        self._record_names()
         ended = self._end()
         header = self._build_facts(wall_s, self._usage_limits.cpu_s_of(ended))
         header |= {"kind": "result", "status": ended.status, "peak": self._usage_limits.peak_of(ended)}
@@ -212,17 +212,17 @@ class Run:
         elif fd == self._channel.fileno():
             self._read_host()
         elif fd == self._isolation.network.resolver.fileno():
-            self._note_names()
+            self._record_names()
         elif self._watcher.fixtures is not None:
             self._watcher.fixtures.serve()
 
     def _serve_network(self) -> None:
         """Serve what was requested of the network so far."""
-        self._note_names()
+        self._record_names()
         if self._watcher.fixtures is not None:
             self._watcher.fixtures.serve()
 
-    def _note_names(self) -> None:
+    def _record_names(self) -> None:
         for name in self._isolation.network.resolver.serve():
             self._watcher.record.network_used = True
             self._watcher.record.note("network", f"{name}:53", allowed=False)
@@ -233,9 +233,9 @@ class Run:
             self._stopped = "output"
 
     def _handle(self, message_header: Header) -> None:
-        self._answer_guest(self._guest_report.handle(message_header))
+        self._handle_guest(self._guest_report.handle(message_header))
 
-    def _answer_guest(self, data: bytes | None) -> None:
+    def _handle_guest(self, data: bytes | None) -> None:
         if data is not None and not self._control_channel.send(data, self._clock):
             self._stopped = "timeout"
 
@@ -260,7 +260,7 @@ class Run:
 
         Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
-        self._usage_limits.note_end(pid)
+        self._usage_limits.record_end(pid)
         self._judge_has_ended = self._judge_has_ended or pid == self._watcher.judge
         if pid != self._armed.guest.pid or not self._is_alone(pid):
             return False

@@ -198,14 +198,14 @@ class SessionRun(Run):
         if self._is_held:
             self._watcher.record = self._get_record(self._lineage.step)
 
-    def _note_names(self) -> None:
+    def _record_names(self) -> None:
         """Record names looked up: no call says by which task, so by the earliest that it can have been."""
         if not self._is_held or not self._network_steps:
-            super()._note_names()
+            super()._record_names()
             return
         found, own = Record(), self._watcher.record
         self._watcher.record = found
-        super()._note_names()
+        super()._record_names()
         self._watcher.record = own
         record = self._get_record(min(self._network_steps))
         for kind, target in found.attempts:
@@ -282,9 +282,9 @@ class SessionRun(Run):
             for kind, target in refused:
                 self._get_record(0).note(kind, target, allowed=False)
         if self._at_end.unjudged or (refused and steps > 1):
-            self._note_unknown(range(steps))
+            self._record_unknown(range(steps))
 
-    def _note_unknown(self, steps: Iterable[int]) -> None:
+    def _record_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
         for step in steps:
             self._get_record(step).unjudged += 1
@@ -350,7 +350,7 @@ class SessionRun(Run):
             self._serve_network()  # what came before the report, and may be seen after it
         self._streams.drain()
         self._watcher.record = self._step_record
-        header = self._build_facts(self._clock.passed_s(), self._measure_step_cpu_s())
+        header = self._build_facts(self._clock.passed_s(), self._compute_step_cpu_s())
         header |= {key: message_header.get(key) for key in _OF_A_STEP}
         header |= {
             "kind": "step",
@@ -370,7 +370,7 @@ class SessionRun(Run):
         if self._is_held:
             self._held_channel.send(data, thread)
         else:
-            self._answer_guest(data)
+            self._handle_guest(data)
 
     def _forward(self, message_header: Header, thread: int) -> None:
         self._calls += 1
@@ -412,7 +412,7 @@ class SessionRun(Run):
                 self._stopped = self._usage_limits.look()
         self._unsent += view
 
-    def _measure_step_cpu_s(self) -> float:
+    def _compute_step_cpu_s(self) -> float:
         spent = self._usage_limits.cpu_s_so_far()
         step, self._cpu_reported = spent - self._cpu_reported, spent
         return max(0.0, step)

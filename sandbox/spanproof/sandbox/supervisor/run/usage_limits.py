@@ -106,7 +106,7 @@ class UsageLimits:
         used = max(ended.cpu_s + self._compute_strays_cpu_s(), self._own_times.total_s())
         return max(0.0, used - self._arming_cpu_s)
 
-    def note_end(self, pid: int) -> None:
+    def record_end(self, pid: int) -> None:
         """Look at a process that is about to end: perhaps no process waits for it."""
         if pid != self._main:
             self._own_times.note(pid)

@@ -43,7 +43,7 @@ _OBSERVED = FORKS | {"getrandom"}
 _X32_BIT = 0x40000000
 
 
-def compile_filter(
+def build_filter(
     arch: Arch,
     uid: int,
     *,
@@ -69,34 +69,34 @@ def compile_filter(
         Instruction(JGE, _X32_BIT, 0, 1),
         end(RET_NOTIFY),
     ]
-    return pack(head + _build_search(_merge_ranges(_collect_actions(arch, uid, observed, namespaced, shown))))
+    return pack(head + _build_search(_list_ranges(_group_actions(arch, uid, observed, namespaced, shown))))
 
 
-def compile_silent_filter(arch: Arch, uid: int) -> bytes:
+def build_silent_filter(arch: Arch, uid: int) -> bytes:
     """Compile the program for a kernel that does not notify: what would be refused fails unrecorded.
 
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
-    actions = _collect_actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
+    actions = _group_actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
     actions |= {
         arch.numbers[name]: rule for name, rule in build_device_rules().items() if name in arch.numbers
     }
     names = {number: name for name, number in arch.numbers.items()}
     settled = {
-        number: _replace_notification(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
+        number: _build_silent_action(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
         for number, action in actions.items()
     }
     head = [ARCHITECTURE, Instruction(JEQ, arch.audit, 1, 0), end(RET_ENOSYS), NUMBER]
-    return pack(head + _build_search(_merge_ranges(settled)))
+    return pack(head + _build_search(_list_ranges(settled)))
 
 
-def _replace_notification(action: Program, verdict: int) -> Program:
+def _build_silent_action(action: Program, verdict: int) -> Program:
     """Put a verdict in the place of the supervisor's."""
     notified = end(RET_NOTIFY)
     return [end(verdict) if instruction == notified else instruction for instruction in action]
 
 
-def _collect_actions(
+def _group_actions(
     arch: Arch, uid: int, observed: bool, namespaced: bool, shown: frozenset[str]
 ) -> dict[int, Program]:
     actions: dict[int, Program] = {}
@@ -113,7 +113,7 @@ def _collect_actions(
     return actions
 
 
-def _merge_ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
+def _list_ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
     """Return starts of runs of numbers that share an action, ascending; what no rule names is ENOSYS."""
     unknown = [end(RET_ENOSYS)]
     ranges: list[tuple[int, Program]] = []

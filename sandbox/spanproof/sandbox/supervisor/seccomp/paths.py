@@ -113,10 +113,10 @@ class Boundary:
         if is_within(resolved, _WRITABLE) or self._is_device(resolved):
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
-            return self._judge_process(resolved, writes=writes)
+            return self._evaluate_process(resolved, writes=writes)
         return Judged.INSIDE if not writes and _is_readable(resolved) else Judged.OUTSIDE
 
-    def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
+    def _evaluate_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):
             return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
         if re.match(r"/proc/1(/|$)", resolved):

@@ -122,7 +122,7 @@ class _Walk:
                 at = own if name == "self" else f"{own}/task/{self._thread}"
             else:
                 at = self._enter(f"{at}/{name}", waiting, follows=follows)
-        return self._to_proc_self(_name_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
+        return self._to_proc_self(_describe_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
 
     def _is_unnamed(self, at: str) -> bool:
         """Whether a place can be named only by way of the link to a directory without a name."""
@@ -169,7 +169,7 @@ class _Walk:
         return path
 
 
-def _name_object(path: str, link: str) -> str:
+def _describe_object(path: str, link: str) -> str:
     """Return the path of what is reached by way of a link of /proc to a directory without a name.
 
     Raises:
@@ -181,13 +181,13 @@ def _name_object(path: str, link: str) -> str:
         except OSError:
             continue
         try:
-            return f"{_name_descriptor(fd)}/{rest}".rstrip("/") or "/"
+            return f"{_describe_descriptor(fd)}/{rest}".rstrip("/") or "/"
         finally:
             os.close(fd)
     return path
 
 
-def _name_descriptor(fd: int) -> str:
+def _describe_descriptor(fd: int) -> str:
     """Return where a descriptor leads, by its nearest directory above that has a name."""
     at, below = os.dup(fd), ""
     try:

@@ -44,7 +44,7 @@ AARCH64 = Arch("aarch64", 0xC00000B7, _read_numbers("aarch64"))
 ARCHES: dict[str, Arch] = {arch.machine: arch for arch in (X86_64, AARCH64)}
 
 
-def detect_arch() -> Arch | None:
+def find_arch() -> Arch | None:
     """Return the running machine's, None where the jail has no table for it."""
     return ARCHES.get(os.uname().machine)
 
@@ -55,7 +55,7 @@ def require_arch() -> Arch:
     Raises:
         OSError: the jail has no table for it.
     """
-    arch = detect_arch()
+    arch = find_arch()
     if arch is None:
         raise OSError(f"the jail has no system call table for {os.uname().machine}")
     return arch

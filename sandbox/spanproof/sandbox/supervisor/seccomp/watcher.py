@@ -164,18 +164,18 @@ class Watcher:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
         table.update(dict.fromkeys(OPENS, self._open))
         table.update(dict.fromkeys(MUTATORS, self._mutate))
-        table.update(execve=self._answer_exec, execveat=self._answer_exec)
-        table.update(connect=self._answer_address, bind=self._answer_address, sendto=self._answer_address)
-        table.update(sendmsg=self._answer_message, sendmmsg=self._answer_message)
+        table.update(execve=self._handle_exec, execveat=self._handle_exec)
+        table.update(connect=self._handle_address, bind=self._handle_address, sendto=self._handle_address)
+        table.update(sendmsg=self._handle_message, sendmmsg=self._handle_message)
         table.update(
-            mmap=self._answer_mapping,
-            mremap=self._answer_mapping,
-            socket=self._answer_socket,
+            mmap=self._handle_mapping,
+            mremap=self._handle_mapping,
+            socket=self._handle_socket,
             prctl=self._hide,
         )
-        table.update(uname=self._answer_system_name)
-        table.update(getrandom=self._answer_random, getppid=self._answer_parent, exit_group=self._end)
-        table.update(flock=self._reach, ioctl=self._reach, mknod=self._answer_node, mknodat=self._answer_node)
+        table.update(uname=self._handle_system_name)
+        table.update(getrandom=self._handle_random, getppid=self._handle_parent, exit_group=self._end)
+        table.update(flock=self._reach, ioctl=self._reach, mknod=self._handle_node, mknodat=self._handle_node)
         table.update(
             dict.fromkeys(FORKS, self._fork), read=self._transfer_message, write=self._transfer_message
         )
@@ -185,7 +185,7 @@ class Watcher:
         self.record.note("privilege", name, allowed=False)
         return EPERM
 
-    def _answer_socket(self, _name: str, call: Notification) -> Answer:
+    def _handle_socket(self, _name: str, call: Notification) -> Answer:
         self.record.note("privilege", addresses.format_socket_call(call.args), allowed=False)
         return EPERM
 
@@ -207,21 +207,21 @@ class Watcher:
         """Read or write what only a session has; the kernel refuses it elsewhere."""
         return GO_ON if self.steps is None else self.steps.transfer(name, call)
 
-    def _answer_random(self, _name: str, call: Notification) -> Answer:
+    def _handle_random(self, _name: str, call: Notification) -> Answer:
         """Give the kernel's, unless the run has a seed."""
         if self.fixtures is None or not self.fixtures.has_seed:
             return GO_ON
         data = self.fixtures.random(call.pid, call.args[1])
         return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 
-    def _answer_parent(self, _name: str, call: Notification) -> Answer:
+    def _handle_parent(self, _name: str, call: Notification) -> Answer:
         """Return the parent: to children of one outside the process namespace, it is this process."""
         return Answer(value=int(read_stat_fields(call.pid)[PARENT]) or os.getpid())
 
     def _end(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
-    def _answer_mapping(self, name: str, call: Notification) -> Answer:
+    def _handle_mapping(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
         if length <= self.memory_bytes:
             return GO_ON
@@ -237,9 +237,9 @@ class Watcher:
             substitute = self.fixtures.open_substitute(resolved, writes=bool(flags & WRITE_FLAGS))
             if substitute is not None:
                 return self._hand_over(substitute, flags)
-        return self._answer_open(path, flags, call)
+        return self._handle_open(path, flags, call)
 
-    def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
+    def _handle_open(self, path: str, flags: int, call: Notification) -> Answer:
         writes = bool(flags & WRITE_FLAGS)
         judged, resolved = self._boundary.judge(
             path, call.pid, writes=writes, follows=not flags & os.O_NOFOLLOW
@@ -259,7 +259,7 @@ class Watcher:
         draw = partial(self.fixtures.random, thread) if self.fixtures is not None and has_seed else os.urandom
         return self._machine.open_text(resolved, draw)
 
-    def _answer_system_name(self, _name: str, call: Notification) -> Answer:
+    def _handle_system_name(self, _name: str, call: Notification) -> Answer:
         """Give the name of the machine that `MachineTexts` describes."""
         kernel.write_memory(call.pid, call.args[0], self._machine.system_name)
         return Answer(value=0)
@@ -282,7 +282,7 @@ class Watcher:
     def _find_path_in_root(self, call: Notification, flags: int) -> str | None:
         """Return the absolute path that `openat2` opens with its directory as the root; None if none."""
         text = self._find_text(call, 1)
-        directory = self._make_absolute(".", call.pid, to_int(call.args[0]))
+        directory = self._build_absolute(".", call.pid, to_int(call.args[0]))
         try:
             return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
         except TooManyLinks:  # nor does the kernel follow it
@@ -294,12 +294,12 @@ class Watcher:
             if path is None and directory is not None and name in BY_DESCRIPTOR:
                 path = f"/proc/{call.pid}/fd/{to_int(call.args[directory])}"
             if path is not None:
-                answer = self._judge_file(path, call.pid, writes=True, follows=follows_link(name, call))
+                answer = self._evaluate_file(path, call.pid, writes=True, follows=follows_link(name, call))
                 if answer.error:
                     return answer
         return GO_ON
 
-    def _judge_file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
+    def _evaluate_file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
         judged, resolved = self._boundary.judge(path, pid, writes=writes, follows=follows)
         return self._settle_file(judged, resolved, pid, writes=writes)
 
@@ -311,18 +311,18 @@ class Watcher:
             resolved in paths.ACCOUNTS and pid in self._looking_up and not writes
         ):
             return GO_ON
-        self._note_file(judged, resolved, writes=writes)
+        self._record_file(judged, resolved, writes=writes)
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
-    def _note_file(self, judged: paths.Judged, resolved: str, *, writes: bool) -> None:
+    def _record_file(self, judged: paths.Judged, resolved: str, *, writes: bool) -> None:
         """Record an attempt at a file, or a look at what is not there and is in no sensitive tree."""
         missing = not writes and is_missing(judged, resolved)
         if missing and not is_sensitive(resolved):
-            self.record.note_look(resolved)
+            self.record.record_look(resolved)
         else:
             self.record.note("file", resolved, allowed=False, missing=missing)
 
-    def _answer_node(self, name: str, call: Notification) -> Answer:
+    def _handle_node(self, name: str, call: Notification) -> Answer:
         """Allow a file, a pipe or a socket in the program's own directories; never a device."""
         kind = stat.S_IFMT(call.args[1 if name == "mknod" else 2])
         return self._refuse(name, call) if kind in (stat.S_IFCHR, stat.S_IFBLK) else self._mutate(name, call)
@@ -342,7 +342,7 @@ class Watcher:
         self.record.note("file", resolved, allowed=False)
         return Answer(errno.EACCES)
 
-    def _answer_exec(self, name: str, call: Notification) -> Answer:
+    def _handle_exec(self, name: str, call: Notification) -> Answer:
         path = self._find_program(name, call)
         if path is None:
             return GO_ON
@@ -350,11 +350,11 @@ class Watcher:
             self.own_execs -= 1
             return GO_ON
         if is_unreadable(path):
-            self.record.note("process", self._name_program(path, call), allowed=False)
+            self.record.note("process", self._describe_program(path, call), allowed=False)
             return Answer(errno.EACCES)
         if os.path.lexists(path):
-            self.record.note("process", self._name_program(path, call), allowed=True)
-            self._note_interpreters(path, call)
+            self.record.note("process", self._describe_program(path, call), allowed=True)
+            self._record_interpreters(path, call)
         elif not self._is_step_of_search(path, call.pid):
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
@@ -366,7 +366,7 @@ class Watcher:
         judged, _resolved = self._boundary.judge(path, pid, writes=False)
         return judged is paths.Judged.INSIDE
 
-    def _note_interpreters(self, path: str, call: Notification) -> None:
+    def _record_interpreters(self, path: str, call: Notification) -> None:
         """Record what the kernel starts for a script of the program's own, whose name says nothing."""
         for _ in range(_INTERPRETERS):
             resolved = self._boundary.resolve(path, call.pid)
@@ -376,8 +376,8 @@ class Watcher:
             named = find_interpreter(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
             if named is None:
                 return
-            path = self._make_absolute(named, call.pid)
-            self.record.note("process", self._name_program(path, call), allowed=os.path.lexists(path))
+            path = self._build_absolute(named, call.pid)
+            self.record.note("process", self._describe_program(path, call), allowed=os.path.lexists(path))
 
     def _find_program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
@@ -388,27 +388,27 @@ class Watcher:
             return f"/proc/{call.pid}/fd/{to_int(call.args[0])}"
         return path
 
-    def _name_program(self, path: str, call: Notification) -> str:
+    def _describe_program(self, path: str, call: Notification) -> str:
         """Return a program's path for the record: as it was named, or where that is no name, as it leads."""
         if "/.." not in path and not path.startswith("/proc/"):
             return os.path.normpath(path)
         return self._boundary.resolve(path, call.pid)
 
-    def _answer_address(self, name: str, call: Notification) -> Answer:
+    def _handle_address(self, name: str, call: Notification) -> Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
-        return self._judge_destination(name, pointer, length, call)
+        return self._evaluate_destination(name, pointer, length, call)
 
-    def _answer_message(self, name: str, call: Notification) -> Answer:
+    def _handle_message(self, name: str, call: Notification) -> Answer:
         """Answer for the first message of `sendmsg` and `sendmmsg`; a connected socket's has no address."""
         head = kernel.read_memory(call.pid, call.args[1], _MESSAGE_HEAD.size)
         if len(head) < _MESSAGE_HEAD.size:
             return Answer(errno.EFAULT)  # it begins at the end of a page, and the next one is missing
         pointer, length = _MESSAGE_HEAD.unpack(head)
         if name == "sendmmsg":
-            self._note_further(call)
-        return self._judge_destination(name, pointer, length, call)
+            self._record_further(call)
+        return self._evaluate_destination(name, pointer, length, call)
 
-    def _note_further(self, call: Notification) -> None:
+    def _record_further(self, call: Notification) -> None:
         """Record where the messages of `sendmmsg` behind the first one go; each has an address of its own."""
         count = call.args[2] & 0xFFFFFFFF
         for number in range(1, min(count, _MESSAGES)):
@@ -426,14 +426,14 @@ class Watcher:
         if count > _MESSAGES:
             self.record.unjudged += count - _MESSAGES
 
-    def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+    def _evaluate_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
         target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             return GO_ON
         if target.path is not None:
-            return self._judge_unix(name, target, pid)
+            return self._evaluate_unix(name, target, pid)
         if name == "bind":
             self.record.network_used = True
             return GO_ON
@@ -448,10 +448,10 @@ class Watcher:
             self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
-    def _judge_unix(self, name: str, target: Target, pid: int) -> Answer:
+    def _evaluate_unix(self, name: str, target: Target, pid: int) -> Answer:
         """Judge one; abstract ones are bounded by the network namespace: one not there is outside."""
         if target.path:
-            return self._judge_file(self._make_absolute(target.path, pid), pid, writes=name == "bind")
+            return self._evaluate_file(self._build_absolute(target.path, pid), pid, writes=name == "bind")
         if target.text and name != "bind" and target.text not in _list_abstract_sockets():
             self.record.note("network", target.text, allowed=False)
         return GO_ON
@@ -474,7 +474,7 @@ class Watcher:
         if not text:
             return None
         base = _AT_FDCWD if directory is None else to_int(call.args[directory])
-        return self._make_absolute(text, call.pid, base)
+        return self._build_absolute(text, call.pid, base)
 
     def _find_text(self, call: Notification, at: int) -> str | None:
         """Return the path an argument points to; None where there is none."""
@@ -483,7 +483,7 @@ class Watcher:
         raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
         return os.fsdecode(raw.split(b"\0", 1)[0]) or None
 
-    def _make_absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
+    def _build_absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
         if path.startswith("/"):
             return path
         link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"

@@ -237,7 +237,7 @@ class _Connection:
                 self._server.note(self.destination, allowed=False)
                 raise _Refused from problem
             if request is not None:
-                self._answer_request(request)
+                self._handle_request(request)
             elif self._reader.waits_for_leave():
                 self._out = memoryview(_CONTINUE)
             else:
@@ -252,7 +252,7 @@ class _Connection:
             self._server.note(self.destination, allowed=False)
             raise _Refused
 
-    def _answer_request(self, request: Request) -> None:
+    def _handle_request(self, request: Request) -> None:
         try:
             url = self._parse_url(request)
         except ValueError:

@@ -60,10 +60,10 @@ def read_url(text: str) -> Url:
     if not 0 < port < 65536:
         raise ValueError(f"{text[:200]!r} has no valid port")
     rest = absolute[3] if absolute[3].startswith("/") else f"/{absolute[3]}"
-    return Url(scheme, _normalise_host(authority[1]), port, _normalise_encoding(rest))
+    return Url(scheme, _format_host(authority[1]), port, _format_encoding(rest))
 
 
-def _normalise_host(text: str) -> str:
+def _format_host(text: str) -> str:
     host = text.strip("[]").rstrip(".").lower()
     try:
         spelled = host if host.isascii() else host.encode("idna").decode("ascii")
@@ -74,10 +74,10 @@ def _normalise_host(text: str) -> str:
     return spelled
 
 
-def _normalise_encoding(text: str) -> str:
-    return quote(_ENCODED.sub(_normalise_escape, text), safe=_LEFT, errors="surrogatepass")
+def _format_encoding(text: str) -> str:
+    return quote(_ENCODED.sub(_format_escape, text), safe=_LEFT, errors="surrogatepass")
 
 
-def _normalise_escape(match: re.Match[str]) -> str:
+def _format_escape(match: re.Match[str]) -> str:
     value = int(match[1], 16)
     return chr(value) if value in _UNRESERVED else f"%{value:02X}"
