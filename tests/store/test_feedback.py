@@ -1,6 +1,7 @@
 """The feedback of a user on a run is stored, shown with the run, and counts in the gate."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
@@ -15,6 +16,7 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.store.filters import Filter
 from spanproof.store.measures import Groups
+from spanproof.store.windows import Windows
 from spanproof.trace import Layer, trace_of
 from spanproof.trace.dialects import normalise
 
@@ -94,3 +96,11 @@ def test_ratings_are_measured_as_scores_of_their_runs(rated):
         assert (score.trace_id, score.name, score.outcome.label) == (clerk, "feedback", "fail")
         late = Filter(Layer.TRAJECTORY, "feedback", {}, None, 2**61, 2**62)
         assert store.measures.verdicts(late, ("agent",), None) == {}
+        windows = Windows([2**59, 2**60], 2**60)
+        both = Filter(Layer.TRAJECTORY, "feedback", {}, None, windows.start_ns, windows.end_ns)
+        of_each = [
+            replace(both, start_ns=start_ns, end_ns=start_ns + 2**60) for start_ns in windows.starts_ns
+        ]
+        assert store.measures.over(windows).verdicts(both, (), None) == {
+            (str(number),): store.measures.verdicts(one, (), None)[()] for number, one in enumerate(of_each)
+        }

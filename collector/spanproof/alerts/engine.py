@@ -71,7 +71,8 @@ class AlertEngine:
         clock: Unix time in nanoseconds, by which notifications grow too old to be tried.
         first_pause_s: after the first failed attempt at a target.
         on_outcome: called with a target's kind and how an attempt ended.
-        raising: whether `evaluate_rules` raises where the store cannot be read, in place of trying again.
+        replaying: whether the past is replayed: `evaluate_rules` raises where the store cannot be read, in
+            place of trying again, and writes no text anew that has been sent.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class AlertEngine:
         clock: Callable[[], int] = time.time_ns,
         first_pause_s: float = 1.0,
         on_outcome: OnOutcome | None = None,
-        raising: bool = False,
+        replaying: bool = False,
     ) -> None:
         names = [rule.name for rule in rules]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -93,7 +94,7 @@ class AlertEngine:
                 f"alert rules: the name {twice[0]!r} is given twice; each rule has a name of its own"
             )
         self._store = store
-        self._raising = raising
+        self._replaying = replaying
         self._configured = tuple(rules)
         self._made: list[MadeRule] | None = None
         self._rules = _list_by_inhibition(rules)
@@ -138,7 +139,7 @@ class AlertEngine:
             try:
                 notification = self._evaluate(rule, muting, now_ns)
             except StoreError as problem:
-                if self._raising:
+                if self._replaying:
                     raise
                 _log.warning("alert %s: not read: %s", rule.name, problem)
                 continue
@@ -289,7 +290,8 @@ class AlertEngine:
         applied = [step for step in steps if step.is_transition or step.before.fingerprint in reported]
         stepped = {step.before.fingerprint for step in applied}
         unchanged = {name: reading for name, reading in readings.items() if name not in stepped}
-        self._update_texts(unchanged, rule, now_ns)
+        if not self._replaying:
+            self._update_texts(unchanged, rule, now_ns)
         changed = self._build_states(applied, plan, now_ns)
         notification = self._handle_changes(rule, changed, plan)
         withheld = [step for step in applied if step.before.fingerprint not in reported]

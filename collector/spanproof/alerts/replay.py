@@ -1,7 +1,8 @@
 """A rule over a stretch of the past: which notifications it would have made.
 
 In: a rule, and what is measured, from a store or a simulation. Out: the notifications of the engine that
-`serve` runs, with times of the past. Nothing is written, no target gets anything.
+`serve` runs, with times of the past. Nothing is written, no target gets anything. A store is read with a few
+queries, whatever the number of steps.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from spanproof.alerts.notification import Notification
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Webhook
 from spanproof.store import Acknowledgement, AlertEvent, AlertLog, Delivery, MadeRule, Silence
+from spanproof.store.ahead import AheadMeasures
 from spanproof.store.measures import Measures
 
 # Never connected to: it takes the place of the rule's targets, so that reminders count too.
@@ -28,17 +30,35 @@ def compute_step_s(rule: AlertRule) -> float:
     return max(LEAST_STEP_S, rule.shortest_s / _STEPS_PER_WINDOW)
 
 
+def list_notifications(
+    rule: AlertRule, measures: Measures, start_ns: int, end_ns: int, step_s: float
+) -> list[Notification]:
+    """Return the notifications that a rule makes over what a store has, in their order.
+
+    Raises:
+        StoreError: what it measures cannot be read.
+    """
+    ahead = AheadMeasures(measures)
+    while True:
+        made = list(iter_notifications(rule, ahead, start_ns, end_ns, step_s))
+        if ahead.is_complete:
+            return made
+        ahead.fetch_missing()
+
+
 def iter_notifications(
     rule: AlertRule, measures: Measures, start_ns: int, end_ns: int, step_s: float
 ) -> Iterator[Notification]:
     """Yield the notifications that a rule makes from one time to another, in their order.
+
+    Each step reads its windows: of a store, `list_notifications` reads those of all steps at once.
 
     Raises:
         StoreError: what it measures cannot be read.
     """
     watched = rule.model_copy(update={"notify": (_NOWHERE,), "inhibited_by": ()})
     engine = AlertEngine(
-        [watched], ReplayStore(measures), lambda _: SilentNotifier(), clock=lambda: end_ns, raising=True
+        [watched], ReplayStore(measures), lambda _: SilentNotifier(), clock=lambda: end_ns, replaying=True
     )
     try:
         for now_ns in range(start_ns, end_ns + 1, int(step_s * 1e9)):

@@ -1,12 +1,12 @@
 """Scores measured by cohort over a window: what alert rules compare.
 
 Each method reads one window and returns a row for each group of values; no dimensions make one group, which
-is there even where nothing was counted.
+is there even where nothing was counted. `Measures.over` reads many windows with one query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,22 +22,18 @@ from spanproof.store.queries import (
     parse_cause_count,
     parse_counts,
 )
-from spanproof.store.rollups import SUMS, build_verdict_source
+from spanproof.store.rollups import build_verdict_source
 from spanproof.store.rows import parse_score
 from spanproof.store.schema import VERDICT_COUNTS
 from spanproof.store.values import CauseCount, FailRate, FailsWhen
+from spanproof.store.windows import WINDOW_COLUMN, Windows, build_numbers
 from spanproof.trace import Layer, Score
 
 Values = tuple[str, ...]
-"""Of the dimensions a measure is grouped by, in their order."""
+"""Of the dimensions a measure is grouped by, in their order; over many windows, the window's number first."""
 
 _MOST_GROUPS = 1000
-_AGGREGATES = {
-    "mean": "avgOrNull({column})",
-    "p50": "quantileExactOrNull(0.5)({column})",
-    "p95": "quantileExactOrNull(0.95)({column})",
-}
-_ALL = f"sum({' + '.join(VERDICT_COUNTS)})"
+_SCORE_TIME = "toUnixTimestamp64Nano(scores.span_time)"
 _ERRORED = "outcome = 'errored'"
 _VALUE = f"if({IS_OPEN}, NULL, value)"
 
@@ -88,25 +84,62 @@ class Groups:
     by: Sequence[str]
     values: Sequence[Values]
 
-    def where(self) -> tuple[str, dict[str, Any]]:
-        """Return the condition and its parameters.
 
-        Raises:
-            StoreError: there is no such dimension.
-        """
-        if not self.by:
-            return "1", {}
-        kinds = ", ".join(["String"] * len(self.by))
-        # `tuple` also makes one of a single dimension.
-        condition = f"tuple({', '.join(_list_columns(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
-        return condition, {"groups": [tuple(values) for values in self.values]}
+@dataclass(frozen=True, slots=True)
+class _Aggregate:
+    """A function over the rows of a group, which can be merged from the states of parts of the group.
+
+    Attributes:
+        level: of a quantile.
+        of_none: what it is of no rows.
+    """
+
+    function: str
+    arguments: str = ""
+    level: str = ""
+    of_none: float | None = 0
+
+    def build_call(self) -> str:
+        """Return the call over rows."""
+        return f"{self.function}{self.level}({self.arguments})"
+
+    def build_state(self) -> str:
+        """Return the call that makes a state of rows."""
+        return f"{self.function}State{self.level}({self.arguments})"
+
+    def build_merge(self, state: str) -> str:
+        """Return the call that merges a column of states."""
+        return f"{self.function}Merge{self.level}({state})"
+
+
+_ROWS = _Aggregate("count")
+_AMOUNTS = {
+    "mean": ("avgOrNull", ""),
+    "p50": ("quantileExactOrNull", "(0.5)"),
+    "p95": ("quantileExactOrNull", "(0.95)"),
+}
+# In the order of the fields of `FailRate`.
+_COUNTS = tuple(_Aggregate("sum", name) for name in VERDICT_COUNTS)
 
 
 class Measures:
-    """Reads the table of scores. Every method raises StoreError where that fails."""
+    """Reads the table of scores. Every method raises StoreError where that fails.
 
-    def __init__(self, connections: Connections) -> None:
+    Args:
+        connections: to the store.
+        windows: that every method reads; None: the one window of the filter.
+    """
+
+    def __init__(self, connections: Connections, windows: Windows | None = None) -> None:
         self._connections = connections
+        self._windows = windows
+
+    def over(self, windows: Windows) -> Measures:
+        """Return measures of many windows: the first value of each group is the number of its window.
+
+        Filters go from the start of the first window to the end of the last.
+        """
+        return Measures(self._connections, windows)
 
     def verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
@@ -114,26 +147,20 @@ class Measures:
         """Return the verdicts of a score, counted."""
         if _is_feedback(chosen):
             passes, fails, bound = build_verdict_conditions(fails_when)
-            rows = self._query_groups(
-                f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
-                f" 0, countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
-                chosen,
-                by,
-                bound,
-            )
+            advice = f"outcome = 'scored' AND NOT ({passes}) AND NOT ({fails})"
+            conditions = (passes, fails, _ERRORED, "outcome = 'skipped'", "0", advice)
+            counts = [_Aggregate("countIf", condition) for condition in conditions]
+            rows = self._query_groups(counts, chosen, by, bound)
             return {values: parse_counts(row) for values, row in rows}
-        columns = _list_columns(by)
-        keys = "".join(f"{column}, " for column in columns)
         with self._connections.lease() as client:
+            # Rows that are counted ahead are of whole hours, and windows end within them.
+            bucket_ns = 0 if self._windows is None else 1
             source, bound = build_verdict_source(
-                client, self._connections.database, chosen, fails_when, by=by
+                client, self._connections.database, chosen, fails_when, bucket_ns=bucket_ns, by=by
             )
-            grouped = f" GROUP BY {', '.join(columns)} ORDER BY {_ALL} DESC, {keys}1 LIMIT {_MOST_GROUPS}"
-            found = client.query(
-                f"SELECT {keys}{SUMS} FROM {source}{grouped if by else ''}",  # noqa: S608
-                parameters=bound,
-            ).result_rows
-        return {_get_values(row, by): parse_counts(row[len(by) :]) for row in found}
+        order = f"{' + '.join(f'found_{place}' for place in range(len(_COUNTS)))} DESC"
+        rows = self._query_aggregates(_COUNTS, source, by, bound, order, at="at")
+        return {values: parse_counts(row) for values, row in rows}
 
     def amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
@@ -143,17 +170,17 @@ class Measures:
         The placeholders that open verdicts have for a value are left out.
         """
         column = "raw" if raw else _VALUE
-        rows = self._query_groups(
-            f"{_AGGREGATES[aggregate].format(column=column)}, count({column})", chosen, by, {}
-        )
+        function, level = _AMOUNTS[aggregate]
+        amount = _Aggregate(function, column, level, of_none=None)
+        rows = self._query_groups([amount, _Aggregate("count", column)], chosen, by, {})
         return {values: Amount(row[0], int(row[1])) for values, row in rows}
 
     def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
         """Return the runs of which the score has no judgement with a value, of all runs that were judged."""
-        run = "(project, trace_id, run_span_id)"
+        run = "project, trace_id, run_span_id"
+        has_value = "layer = {of:String} AND name = {named:String} AND outcome = 'scored'"
         rows = self._query_groups(
-            f"uniqExact{run}, uniqExactIf(project, trace_id, run_span_id,"
-            " layer = {of:String} AND name = {named:String} AND outcome = 'scored')",
+            [_Aggregate("uniqExact", run), _Aggregate("uniqExactIf", f"{run}, {has_value}")],
             replace(chosen, layer=None, name=None),
             by,
             {"of": chosen.layer.value if chosen.layer else "", "named": chosen.name or ""},
@@ -168,24 +195,26 @@ class Measures:
         bad, whole = (
             (_ERRORED, f"{_ERRORED} OR outcome = 'scored'") if errors else (fails, f"{passes} OR {fails}")
         )
-        condition, parameters = chosen.where()
-        source, carried = self._build_source(chosen, by)
-        keys = ", ".join(_list_columns(by))
-        newest = f"LIMIT {{newest:UInt32}} BY {keys}" if by else "LIMIT {newest:UInt32}"
-        rows = self._query(
-            f"SELECT {keys + ', ' if by else ''}countIf(bad), count() FROM"  # noqa: S608
-            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {source}"
-            f" WHERE {condition} AND ({whole}) ORDER BY scores.span_time DESC, id {newest})"
-            + (f" GROUP BY {keys} LIMIT {_MOST_GROUPS}" if by else ""),
-            {**parameters, **carried, **bound, "newest": length},
+        source, parameters = self._build_source(chosen, by)
+        columns = self._list_columns(by)
+        keys = "".join(f"{column}, " for column in columns)
+        newest = f"LIMIT {{newest:UInt32}}{_build_per_group(columns)}"
+        newest_rows = (
+            f"(SELECT {keys}({bad}) AS bad FROM {source}"  # noqa: S608
+            f" WHERE {whole} ORDER BY scores.span_time DESC, id {newest})"
         )
-        return {_get_values(row, by): Share(int(row[-2]), int(row[-1])) for row in rows}
+        grouping = self._build_grouping(by, "count() DESC")
+        rows = self._query(
+            f"SELECT {keys}countIf(bad), count() FROM {newest_rows}{grouping}",  # noqa: S608
+            {**parameters, **bound, "newest": length},
+        )
+        counted = self._add_empty_windows(((self._get_values(row, by), row[-2:]) for row in rows), by, (0, 0))
+        return {values: Share(int(row[0]), int(row[1])) for values, row in counted}
 
     def releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
         """Return the releases of each group, in the order in which they were first seen."""
-        rows = self._query_groups(
-            "min(scores.span_time) AS first", chosen, (*by, "release"), {}, " AND release != ''", "first"
-        )
+        first = _Aggregate("min", "scores.span_time")
+        rows = self._query_groups([first], chosen, (*by, "release"), {}, "release != ''", "found_0")
         found: dict[Values, list[str]] = {}
         for values, _ in rows:
             found.setdefault(values[:-1], []).append(values[-1])
@@ -221,19 +250,20 @@ class Measures:
 
     def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
         """Return why scores are open, with how many of them; the commonest first."""
-        condition, parameters = chosen.where()
-        within, chosen_groups = groups.where()
-        source, carried = self._build_source(chosen, groups.by)
-        keys = "".join(f"{column}, " for column in _list_columns(groups.by))
+        within, chosen_groups = self._build_group_condition(groups)
+        source, parameters = self._build_source(chosen, groups.by)
+        columns = self._list_columns(groups.by)
+        keys = "".join(f"{column}, " for column in columns)
         rows = self._query(
             f"SELECT {keys}{CAUSE_COLUMNS} FROM {source}"  # noqa: S608
-            f" WHERE {condition} AND {IS_OPEN} AND {within}"
+            f" WHERE {IS_OPEN} AND {within}"
             f" GROUP BY {keys}{CAUSE_KEYS} ORDER BY times DESC, {CAUSE_KEYS}",
-            {**parameters, **carried, **chosen_groups},
+            {**parameters, **chosen_groups},
         )
         found: dict[Values, list[CauseCount]] = {}
         for row in rows:
-            found.setdefault(_get_values(row, groups.by), []).append(parse_cause_count(row[len(groups.by) :]))
+            cause = parse_cause_count(row[len(columns) :])
+            found.setdefault(self._get_values(row, groups.by), []).append(cause)
         return found
 
     def extreme_scores(
@@ -244,11 +274,35 @@ class Measures:
         order = f"{column} {'DESC' if highest else 'ASC'}, "
         return self._fetch_newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
 
-    def _build_source(self, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
-        """Return what scores are read from: the table, or the ratings of users as scores of their runs."""
+    def _build_source(
+        self, chosen: Filter, by: Sequence[str], condition: str = ""
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the chosen scores, and parameters; over many windows a row for each window of a score."""
+        rows, parameters = self._build_rows(chosen, by, condition)
+        if self._windows is None:
+            return rows, parameters
+        numbers = build_numbers(self._windows.build_bounds(_SCORE_TIME))
+        source = f"(SELECT *, {numbers} AS {WINDOW_COLUMN} FROM {rows}) AS scores"  # noqa: S608
+        return source, parameters | self._windows.parameters
+
+    def _build_rows(self, chosen: Filter, by: Sequence[str], more: str = "") -> tuple[str, dict[str, Any]]:
+        """Return the chosen scores, or the ratings of users as scores of their runs, and parameters."""
         database = self._connections.database
         ratings = _RATINGS.format(database=database) if _is_feedback(chosen) else ""
-        return chosen.source(database, by, rows=ratings)
+        condition, parameters = chosen.where()
+        source, carried = chosen.source(database, by, rows=ratings)
+        terms = f"{condition} AND {more}" if more else condition
+        return f"(SELECT * FROM {source} WHERE {terms}) AS scores", parameters | carried  # noqa: S608
+
+    def _build_group_condition(self, groups: Groups) -> tuple[str, dict[str, Any]]:
+        """Return the condition for rows of these groups, and its parameters."""
+        columns = self._list_columns(groups.by)
+        if not columns:
+            return "1", {}
+        kinds = ", ".join(["String"] * len(columns))
+        # `tuple` also makes one of a single column.
+        condition = f"tuple({', '.join(columns)}) IN {{groups:Array(Tuple({kinds}))}}"
+        return condition, {"groups": [tuple(values) for values in groups.values]}
 
     def _fetch_newest(
         self,
@@ -259,17 +313,15 @@ class Measures:
         limit: int,
         order: str = "",
     ) -> dict[Values, list[Score]]:
-        condition, parameters = chosen.where()
-        within, chosen_groups = groups.where()
-        source, carried = self._build_source(chosen, groups.by)
-        keys = _list_columns(groups.by)
+        within, chosen_groups = self._build_group_condition(groups)
+        source, parameters = self._build_source(chosen, groups.by)
+        keys = self._list_columns(groups.by)
         columns = tuple(dict.fromkeys((*list_score_columns(), *keys)))
-        per_group = f" BY {', '.join(keys)}" if keys else ""
         rows = self._query(
             f"SELECT {', '.join(columns)} FROM {source}"  # noqa: S608
-            f" WHERE {condition} AND {which} AND {within}"
-            f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}{per_group}",
-            {**parameters, **carried, **bound, **chosen_groups, "limit": limit},
+            f" WHERE {which} AND {within}"
+            f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}{_build_per_group(keys)}",
+            {**parameters, **bound, **chosen_groups, "limit": limit},
         )
         found: dict[Values, list[Score]] = {}
         for row in rows:
@@ -280,46 +332,112 @@ class Measures:
     def _count_reasons(
         self, chosen: Filter, groups: Groups, which: str, text: str, bound: Mapping[str, Any], limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
-        condition, parameters = chosen.where()
-        within, chosen_groups = groups.where()
-        source, carried = self._build_source(chosen, groups.by)
-        keys = "".join(f"{column}, " for column in _list_columns(groups.by))
-        per_group = f" BY {keys.removesuffix(', ')}" if keys else ""
+        within, chosen_groups = self._build_group_condition(groups)
+        source, parameters = self._build_source(chosen, groups.by)
+        columns = self._list_columns(groups.by)
+        keys = "".join(f"{column}, " for column in columns)
         rows = self._query(
             f"SELECT {keys}min({text}), count() AS times FROM {source}"  # noqa: S608
-            f" WHERE {condition} AND {which} AND {within}"
+            f" WHERE {which} AND {within}"
             f" GROUP BY {keys}replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
-            f" LIMIT {{limit:UInt32}}{per_group}",
-            {**parameters, **carried, **bound, **chosen_groups, "limit": limit},
+            f" LIMIT {{limit:UInt32}}{_build_per_group(columns)}",
+            {**parameters, **bound, **chosen_groups, "limit": limit},
         )
         found: dict[Values, list[tuple[str, int]]] = {}
         for row in rows:
-            found.setdefault(_get_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
+            found.setdefault(self._get_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
         return found
 
     def _query_groups(
         self,
-        aggregates: str,
+        aggregates: Sequence[_Aggregate],
         chosen: Filter,
         by: Sequence[str],
         bound: Mapping[str, Any],
         more: str = "",
         order: str = "",
     ) -> list[tuple[Values, Sequence[Any]]]:
-        condition, parameters = chosen.where()
-        source, carried = self._build_source(chosen, by)
-        keys = ", ".join(_list_columns(by))
-        rows = self._query(
-            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {source}"  # noqa: S608
-            f" WHERE {condition}{more}"
-            + (
-                f" GROUP BY {keys} ORDER BY {order or 'count() DESC'}, {keys} LIMIT {_MOST_GROUPS}"
-                if by
-                else ""
-            ),
-            {**parameters, **carried, **bound},
+        """Return aggregates of the chosen scores by group, the groups with most scores first."""
+        source, parameters = self._build_rows(chosen, by, more)
+        found_order = order or f"found_{len(aggregates)} DESC"
+        return self._query_aggregates(
+            [*aggregates, _ROWS], source, by, {**parameters, **bound}, found_order, at=_SCORE_TIME
         )
-        return [(_get_values(row, by), row[len(by) :]) for row in rows]
+
+    def _query_aggregates(
+        self,
+        aggregates: Sequence[_Aggregate],
+        source: str,
+        by: Sequence[str],
+        parameters: Mapping[str, Any],
+        order: str,
+        *,
+        at: str,
+    ) -> list[tuple[Values, Sequence[Any]]]:
+        """Return aggregates of rows by group.
+
+        Args:
+            aggregates: what is selected, in columns `found_0`, `found_1`, ….
+            source: of the rows.
+            by: dimensions.
+            parameters: of the source.
+            order: of the groups.
+            at: the expression of a row's time; Unix nanoseconds.
+        """
+        columns = self._list_columns(by)
+        keys = "".join(f"{column}, " for column in columns)
+        calls = [aggregate.build_call() for aggregate in aggregates]
+        if self._windows is not None:
+            # A stretch of time that is in the same windows is aggregated once, however many these are.
+            dimensions = "".join(f"{column}, " for column in columns[1:])
+            states = [f"{one.build_state()} AS state_{place}" for place, one in enumerate(aggregates)]
+            parts = (
+                f"(SELECT {dimensions}{self._windows.build_bounds(at)} AS bounds, {', '.join(states)}"  # noqa: S608
+                f" FROM {source} GROUP BY {dimensions}bounds)"
+            )
+            source = f"(SELECT *, {build_numbers('bounds')} AS {WINDOW_COLUMN} FROM {parts})"  # noqa: S608
+            calls = [one.build_merge(f"state_{place}") for place, one in enumerate(aggregates)]
+            parameters = {**parameters, **self._windows.parameters}
+        found = ", ".join(f"{call} AS found_{place}" for place, call in enumerate(calls))
+        rows = self._query(
+            f"SELECT {keys}{found} FROM {source}{self._build_grouping(by, order)}",  # noqa: S608
+            parameters,
+        )
+        groups = ((self._get_values(row, by), row[len(columns) :]) for row in rows)
+        return self._add_empty_windows(groups, by, [aggregate.of_none for aggregate in aggregates])
+
+    def _build_grouping(self, by: Sequence[str], order: str) -> str:
+        """Return the end of a query by group, with the first groups of each window; empty for one group."""
+        columns = self._list_columns(by)
+        if not columns:
+            return ""
+        keys = ", ".join(columns)
+        per_window = "" if self._windows is None else f" BY {WINDOW_COLUMN}"
+        return f" GROUP BY {keys} ORDER BY {order}, {keys} LIMIT {_MOST_GROUPS}{per_window}"
+
+    def _add_empty_windows(
+        self, groups: Iterable[tuple[Values, Sequence[Any]]], by: Sequence[str], empty: Sequence[Any]
+    ) -> list[tuple[Values, Sequence[Any]]]:
+        """Return groups with the one group of each window that has no row, where there are no dimensions."""
+        if self._windows is None or by:
+            return list(groups)
+        found: dict[Values, Sequence[Any]] = {
+            (str(number),): empty for number in range(len(self._windows.starts_ns))
+        }
+        found.update(groups)
+        return list(found.items())
+
+    def _list_columns(self, by: Sequence[str]) -> list[str]:
+        """Return the columns that groups are known by.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        window = [] if self._windows is None else [WINDOW_COLUMN]
+        return [*window, *(resolve_column(name) for name in by)]
+
+    def _get_values(self, row: Sequence[Any], by: Sequence[str]) -> Values:
+        return tuple(str(value) for value in row[: len(self._list_columns(by))])
 
     def _query(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         with self._connections.lease() as client:
@@ -330,9 +448,6 @@ def _is_feedback(chosen: Filter) -> bool:
     return (chosen.layer, chosen.name) == (Layer.TRAJECTORY, FEEDBACK)
 
 
-def _get_values(row: Sequence[Any], by: Sequence[str]) -> Values:
-    return tuple(str(value) for value in row[: len(by)])
-
-
-def _list_columns(by: Sequence[str]) -> list[str]:
-    return [resolve_column(name) for name in by]
+def _build_per_group(columns: Sequence[str]) -> str:
+    """Return the end of a limit that holds for each group."""
+    return f" BY {', '.join(columns)}" if columns else ""

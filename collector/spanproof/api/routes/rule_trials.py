@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field
 
-from spanproof.alerts import AlertRule, Status
+from spanproof.alerts import AlertRule
 from spanproof.alerts.made_rules import InvalidRuleError, group_targets, parse_rule
 from spanproof.alerts.messages import describe_bound
-from spanproof.alerts.replay import compute_step_s, iter_notifications
+from spanproof.alerts.replay import compute_step_s, count_pages, list_notifications
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
@@ -24,8 +24,8 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     403: build_problem("this request may not write"),
     415: build_problem("the body is not JSON"),
 }
-# A reading is a query over the scores of a window: so many are some seconds.
-_MOST_READINGS: Final = 400
+# A week of a rule with a window of 1 h, read every 5 min: the engine takes about a second for so many.
+_MOST_READINGS: Final = 12 * 24 * 7
 _MOST_SHOWN: Final = 50
 RULE_TEXT: Final = "As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration."
 
@@ -66,8 +66,8 @@ def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
     end_ns = time.time_ns()
     start_ns = end_ns - int(new_trial.hours * HOUR_NS)
     step_s = max(compute_step_s(rule), new_trial.hours * 3600 / _MOST_READINGS)
-    made = list(iter_notifications(rule, store.measures, start_ns, end_ns, step_s))
-    fired = sum(item.status is Status.FIRING and not item.repeated for item in made)
+    made = list_notifications(rule, store.measures, start_ns, end_ns, step_s)
+    fired = count_pages(made)
     days = f"{new_trial.hours / 24:g} days" if new_trial.hours > 24 else f"{new_trial.hours:g} h"
     return RuleTrial(
         name=pages.format_text(rule.name),

@@ -182,7 +182,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     RULE is its name. The rule is evaluated over the scores in the store, from the start of --since, in
     steps of a twelfth of its window. Nothing is sent, and nothing is written.
     """
-    from spanproof.alerts.replay import compute_step_s, count_pages, iter_notifications
+    from spanproof.alerts.replay import compute_step_s, count_pages, list_notifications
 
     watched = next((one for one in config.alerts if one.name == rule), None)
     if watched is None:
@@ -191,7 +191,8 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     end_ns = time.time_ns()
     start_ns = end_ns - parse_span("--since", since)
     with opened_store(get_location(location, config)) as store:
-        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, compute_step_s(watched))]
+        step_s = compute_step_s(watched)
+        made = list_notifications(watched, store.measures, start_ns, end_ns, step_s)
     fired = count_pages(made)
     if as_json:
         for notification in made:

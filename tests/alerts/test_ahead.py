@@ -1,0 +1,121 @@
+"""A rule that is tried over the past: many windows are read at once, and nothing else is different."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spanproof.alerts import AlertRule
+from spanproof.alerts.replay import iter_notifications, list_notifications
+from spanproof.store import Store
+from spanproof.store.measures import Measures
+from spanproof.trace import Cohort, Errored, Label, Layer, Scored
+
+from .conftest import NOW, OUTCOMES, evaluation
+
+HOUR = 3600 * 10**9
+DAYS_NS = 3 * 24 * HOUR
+START = NOW - DAYS_NS
+STEP_S = 6000.0
+# Counts and releases in two or three lengths of window, then scores and causes of what is reported.
+MOST_QUERIES = 8
+
+RULES: dict[str, dict[str, object]] = {
+    "fail rate": {"threshold": 0.4},
+    "fail rate, evidence": {"threshold": 0.3, "lower_bound": True, "for_s": None, "resolve_after_s": None},
+    "of a cohort": {"cohort": {"agent": "buyer"}, "threshold": 0.3},
+    "of an agent that there is not": {"cohort": {"agent": "ghost"}, "no_data": "fire"},
+    "by agent": {"group_by": ["agent"], "threshold": 0.5},
+    "by agent and release, silent ones fire": {"group_by": ["agent", "release"], "no_data": "fire"},
+    "errors": {"measure": "error_rate", "threshold": 0.1, "group_by": ["agent"]},
+    "open": {"measure": "open_rate", "threshold": 0.3, "group_by": ["release"]},
+    "open in all": {"measure": "open_rate", "threshold": 0.4},
+    "absences": {"measure": "absence_rate", "threshold": 0.2, "group_by": ["agent"]},
+    "failures in a row": {"measure": "consecutive_failures", "min_count": 3, "group_by": ["agent"]},
+    "errors in a row": {"measure": "consecutive_errors", "min_count": 1},
+    "mean": {"measure": "mean", "fires_when": "< 0.5", "group_by": ["agent"]},
+    "cost": {"layer": "trajectory", "score": "cost_usd", "measure": "p95", "fires_when": "> 0.9 USD"},
+    "median cost": {
+        "layer": "trajectory", "score": "cost_usd", "measure": "p50", "fires_when": "> 0.4 USD",
+        "group_by": ["agent"],
+    },
+    "costs that fail": {
+        "layer": "trajectory", "score": "cost_usd", "fails_when": "> 0.5 USD", "threshold": 0.6,
+    },
+    "burn rate": {"burn_rate": {"budget": 0.05}, "group_by": ["agent"]},
+    "against the day before": {"baseline": {"ago_s": 86400}, "threshold": 0.2},
+    "against the release before": {
+        "baseline": {"previous_release": True}, "threshold": 0.1, "group_by": ["agent"],
+    },
+    "by session": {"group_by": ["session"], "threshold": 0.4},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def filled(shared_store: Store) -> Store:
+    """Three days of verdicts and costs of three agents: the second is worse, and four hours are silent."""
+    draw = random.Random(11)
+    written = []
+    for number in range(1, 401):
+        at_ns = START + draw.randrange(DAYS_NS)
+        day = (at_ns - START) // (24 * HOUR)
+        if 30 * HOUR < at_ns - START < 34 * HOUR:
+            continue
+        bad = ["fail"] * (8 if day == 1 else 2)
+        word = draw.choice([*bad, "pass", "pass", "pass", "pass", "open", "uncertain", "skipped", "errored"])
+        cohort = Cohort(agent=draw.choice(["buyer", "pricer", "clerk"]), release=f"v{1 + day}")
+        outcome = OUTCOMES[word]
+        if word == "fail":
+            outcome = Scored(0.0, Label.FAIL, f"$54.00 is said, {draw.randrange(9)} cents were returned")
+        elif word == "errored":
+            outcome = Errored("SandboxBroken", f"worker {draw.randrange(3)} is gone")
+        written.append(evaluation(number, outcome, cohort, at_ns))
+        cost = draw.random()
+        priced = Scored(0.1 / (0.1 + cost), None, "its cost", raw=cost, unit="USD")
+        written.append(evaluation(10_000 + number, priced, cohort, at_ns, Layer.TRAJECTORY, "cost_usd"))
+    shared_store.write(written)
+    while shared_store.refresh_rollups():
+        pass
+    return shared_store
+
+
+class CountedMeasures(Measures):
+    """Measures of a store that count their queries."""
+
+    def __init__(self, measures: Measures, counts: list[str] | None = None) -> None:
+        super().__init__(measures._connections, measures._windows)
+        self.queries: list[str] = [] if counts is None else counts
+
+    def over(self, windows):
+        return CountedMeasures(super().over(windows), self.queries)
+
+    def _query(self, sql, parameters):
+        self.queries.append(sql)
+        return super()._query(sql, parameters)
+
+
+def watch(**changes: object) -> AlertRule:
+    return AlertRule.model_validate(
+        {
+            "name": "tried",
+            "layer": "groundedness",
+            "window_s": 10800,
+            "min_count": 3,
+            "lower_bound": False,
+            "for_s": 0,
+            "resolve_after_s": 0,
+            "pages_per_day": 50,
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_windows_that_are_read_at_once_say_what_each_says_alone(filled, name):
+    rule = watch(**RULES[name])
+    counted = CountedMeasures(filled.measures)
+    ahead = list_notifications(rule, counted, START, NOW, STEP_S)
+    assert ahead == list(iter_notifications(rule, filled.measures, START, NOW, STEP_S))
+    assert ahead, "the rule notifies"
+    assert len(counted.queries) <= MOST_QUERIES
