@@ -1,11 +1,13 @@
 """Measure how much of honest code a preset stops: cells of notebooks, and examples in packages' docstrings.
 
-    python tests/bench/cells.py [--policy NAME] [--package NAME …] [--misses] [--times] [NOTEBOOK …]
+    python tests/bench/cells.py [--policy NAME] [--package NAME …] [--sets] [--misses] [--times]
+        [NOTEBOOK …]
 
 In: notebooks, whose code cells are scanned one by one, each after the imports of those before it; and
-installed packages, where the examples of one docstring are one cell. Out: how many cells the policy allows,
-reviews and denies, and by which rules; with `--times`, the processor time of one scan and of bandit in the
-same process. Nothing of them is executed.
+installed packages, where the examples of one docstring are one cell; with `--sets` the Python snippets of
+`snippet_sets`, of which many are harmful. Out: how many cells the policy allows, reviews and denies, and by
+which rules; with `--times`, the processor time of one scan and of bandit in the same process. Nothing of them
+is executed.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import ast
 import doctest
 import json
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +34,10 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.plugins import make_bandit_scanner
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
+
+sys.path.append(str(Path(__file__).parents[2]))  # run as a script, as the docs do
+
+from tests.bench.snippet_set import FOLDER, load_set
 
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _IMPORT = re.compile(r"(?m)^(?:import|from)\s.*$")
@@ -79,6 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure how much of honest code a policy stops.")
     parser.add_argument("notebooks", type=Path, nargs="*")
     parser.add_argument("--package", action="append", default=[], dest="packages")
+    parser.add_argument("--sets", action="store_true", help="take the Python snippets of the labelled sets")
     parser.add_argument("--policy", default="data-analysis")
     parser.add_argument(
         "--misses", action="store_true", help="show the beginning of each cell that is stopped"
@@ -88,6 +96,8 @@ def main() -> None:
     pipeline = Pipeline(load_policy(arguments.policy))
     groups = {str(path): [*iter_notebook_cells(path)] for path in arguments.notebooks}
     groups |= {name: [*iter_package_cells(name)] for name in arguments.packages}
+    for path in sorted(FOLDER.glob("*.jsonl")) if arguments.sets else ():
+        groups[path.stem] = [one.source for one in load_set(path) if one.language == "python"]
     if arguments.times:
         _print_times(pipeline, [cell for cells in groups.values() for cell in cells])
     whole: Counter[Verdict] = Counter()

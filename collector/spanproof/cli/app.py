@@ -169,10 +169,9 @@ def _build_misuse_problem(problem: click.ClickException) -> UsageProblem:
         meant = f"did you mean {near[0]!r}? " if near and "Did you mean" not in what else ""
         return UsageProblem(what, f"{meant}the commands are: {', '.join(names)}")
     usage = " ".join(context.command.collect_usage_pieces(context))
-    options = [option for parameter in context.command.params for option in parameter.opts]
-    from_stdin = f"; rows come from stdin: {context.command_path} --jsonl < rows.jsonl"
-    rows = from_stdin if "--jsonl" in options else ""
-    return UsageProblem(what, f"{context.command_path} {usage}{rows}; add --help to see the options")
+    reads_rows = any("--jsonl" in parameter.opts for parameter in context.command.params)
+    rows = f"rows come from stdin: {context.command_path} --jsonl < rows.jsonl; " if reads_rows else ""
+    return UsageProblem(what, f"{context.command_path} {usage}; {rows}add --help to see the options")
 
 
 def _was_interrupted(bug: BaseException) -> bool:

@@ -10,15 +10,16 @@ from golden_yaml import load_golden
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
-_TWINS = load_golden(Path(__file__).parent / "twins.yaml")
+_FILES = sorted(Path(__file__).parent.glob("twins*.yaml"))
 _PIPELINE = Pipeline()
 
 
 @pytest.mark.parametrize(
     ("language", "pair"),
     [
-        pytest.param(language, pair, id=f"{language} {number}")
-        for language, pairs in _TWINS.items()
+        pytest.param(language, pair, id=f"{path.stem} {language} {number}")
+        for path in _FILES
+        for language, pairs in load_golden(path).items()
         for number, pair in enumerate(pairs, 1)
     ],
 )

@@ -234,7 +234,11 @@ export function Deliveries() {
                 ["error and next try", (each) => <Plain text={each.error || "–"} />, "wide"],
               ]}
             />
-          ) : <Empty title="No notification was sent yet" />
+          ) : (
+            <Empty title="No notification was sent yet">
+              <p>One is sent to each target under <code>notify</code> of a rule when its alert fires. <Link href="/alerts">Rules</Link></p>
+            </Empty>
+          )
         }
       </Shown>
       <Cli line={request("alerts/deliveries")} />

@@ -153,7 +153,8 @@ function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hou
 
 function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number }) {
   const firing = alerts.filter((each) => each.status === "firing");
-  if (!firing.length) return <p className="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
+  if (!firing.length && !rules) return <p className="dim">Nothing fires: there is no rule. <Link href="/alerts">Make one</Link></p>;
+  if (!firing.length) return <p className="dim">Nothing fires; {rules} {rules === 1 ? "rule is" : "rules are"} watched.</p>;
   return (
     <Items
       items={firing.map((each) => (

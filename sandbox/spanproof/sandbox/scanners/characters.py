@@ -21,6 +21,8 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e007f]|[\u200c\u200d](?=[A-Za-z0-9_])|(?<=.)\ufeff"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+# Characters of ASCII in which nothing can be hidden.
+_COMMON = bytes(one for one in range(128) if not _CONTROL.match(chr(one)))
 _IDENTIFIER = re.compile(r"\b(?=\w{0,200}[^\x00-\x7f])[^\W\d]\w{0,200}\b")
 _CODE_LANGUAGES = frozenset({"python", "javascript", "typescript", "bash", "sql"})
 
@@ -28,12 +30,15 @@ _CODE_LANGUAGES = frozenset({"python", "javascript", "typescript", "bash", "sql"
 def scan(context: Context, source: Source) -> None:
     """Report what a reader cannot see."""
     text = source.text
+    is_ascii = text.isascii()
+    if is_ascii and not text.encode("ascii").translate(None, _COMMON):
+        return
     for found in _CONTROL.finditer(text):
         context.add(
             "text.control", source.place(*found.span()), f"a control character, U+{ord(found[0]):04X}"
         )
         break  # one is enough; a binary text would fill the report
-    if text.isascii():
+    if is_ascii:
         return
     for found in _BIDIRECTIONAL.finditer(text):
         context.add(

@@ -19,13 +19,15 @@ class OwnFiles:
     Contents only grow: what is written on one way through the program may be there on every other.
     """
 
-    __slots__ = ("_is_closed", "_objects", "_opened", "_texts", "_unknown")
+    __slots__ = ("_ends", "_is_closed", "_objects", "_opened", "_texts", "_unknown")
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._objects: dict[str, list[Any]] = {}
         self._unknown: set[str] = set()
         self._opened: set[str] = set()
+        # Of paths that are known in part, by the names that they have here: how they begin and end.
+        self._ends: dict[str, tuple[str, str]] = {}
         self._is_closed = False
 
     def add_text(self, path: str, text: str) -> None:
@@ -50,6 +52,21 @@ class OwnFiles:
             if path is None or known.startswith(f"{path}/"):
                 self._unknown.add(known)
 
+    def forget_like(self, name: str, start: str, end: str) -> None:
+        """Note a write to a path that is known in part: any other file may be the same one.
+
+        Args:
+            name: the name that the path has here.
+            start: how the absolute path begins; empty where that is not known.
+            end: how it ends.
+        """
+        self._ends[name] = start, end
+        for known in (*self._texts, *self._objects):
+            its_start, its_end = self._ends.get(known, (known, known))
+            is_alike = its_start.startswith(start) or start.startswith(its_start)
+            if known != name and is_alike and (its_end.endswith(end) or end.endswith(its_end)):
+                self._unknown.add(known)
+
     def close(self) -> None:
         """Note that any file may hold anything from here on: what a relative path names is not sure."""
         self._is_closed = True
@@ -63,6 +80,15 @@ class OwnFiles:
     def holds(self, path: str) -> bool:
         """Whether anything that was written to a file is known."""
         return path in self._texts or path in self._objects
+
+    def list_written(self) -> list[str]:
+        """Return the paths of all files that are written, whether what they hold is known or not."""
+        return [*{**self._texts, **self._objects, **dict.fromkeys(self._unknown | self._opened)}]
+
+    def list_modules(self, module: str) -> list[str]:
+        """Return the paths of files that the import of a module may run: `/pkg/a.py` for `pkg.a`."""
+        path = "/" + module.replace(".", "/")
+        return [one for one in self.list_written() if one.endswith((f"{path}.py", f"{path}/__init__.py"))]
 
     def find_text(self, path: str) -> str | None:
         """Return the whole text of a file; None where it is not known."""

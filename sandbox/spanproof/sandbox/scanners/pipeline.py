@@ -161,11 +161,12 @@ class Pipeline:
             report = Report()
             failed = self._run_one(scanner, report, source)
             found = report.findings()
-            if found:
-                whole.take(found)
+            is_silent = scanner.languages is None or scanner.name in _ADVISERS
+            if not found and is_silent and not failed:
+                continue
+            whole.take(found)
             verdict = find_strictest_verdict(found)
-            silent = verdict is Verdict.ALLOW and (scanner.languages is None or scanner.name in _ADVISERS)
-            if failed or not silent:
+            if failed or not is_silent or verdict is not Verdict.ALLOW:
                 votes.append(Vote(scanner.name, verdict, failed))
         if not understood:
             message = f"no scanner reads {source.language or 'an unnamed language'}"

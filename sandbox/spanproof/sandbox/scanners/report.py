@@ -7,7 +7,6 @@ means, how grave it is and what to do about it is in `data/rules.txt`, never in 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +28,7 @@ class Report:
     """Collects what scanners find in one snippet."""
 
     _findings: dict[tuple[str, int, int, str], Finding] = field(default_factory=dict)
-    _counts: Counter[Verdict] = field(default_factory=Counter)
+    _counts: dict[Verdict, int] = field(default_factory=dict)
 
     def add(
         self,
@@ -60,7 +59,7 @@ class Report:
         decided = described.verdict if verdict is None else verdict
         if key in self._findings or self._is_full_for(decided):
             return
-        self._counts[decided] += 1
+        self._counts[decided] = self._counts.get(decided, 0) + 1
         message = _redact_secrets(message)
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
@@ -80,7 +79,7 @@ class Report:
 
     def _is_full_for(self, verdict: Verdict) -> bool:
         """Whether enough findings of a verdict are kept; one verdict's findings leave no other's out."""
-        return self._counts[verdict] >= MAX_FINDINGS
+        return self._counts.get(verdict, 0) >= MAX_FINDINGS
 
     def take(self, findings: Iterable[Finding]) -> None:
         """Record findings that another report collected, each distinct one once."""
@@ -89,7 +88,7 @@ class Report:
             if key not in self._findings and (
                 not self._is_full_for(one.verdict) or one.rule == "scanner_error"
             ):
-                self._counts[one.verdict] += 1
+                self._counts[one.verdict] = self._counts.get(one.verdict, 0) + 1
                 self._findings[key] = one
 
     def findings(self) -> tuple[Finding, ...]:

@@ -124,7 +124,8 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
 def _find_assigned(text: str, lowered: str) -> Iterator[re.Match[str]]:
     """Yield the assignments to names that announce a secret, in order."""
     end = 0
-    for at in sorted(at for word in _ASSIGNED_WORDS for at in find_all(lowered, word)):
+    held = [word for word in _ASSIGNED_WORDS if word in lowered]
+    for at in sorted(at for word in held for at in find_all(lowered, word)):
         found = _ASSIGNED.match(text, at) if at >= end else None
         if found is not None:
             end = found.end()

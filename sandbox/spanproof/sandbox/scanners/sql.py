@@ -28,12 +28,20 @@ from spanproof.sandbox.scanners.sql_connections import (
     find_rule_for,
     is_held,
 )
+from spanproof.sandbox.scanners.sql_growth import get_function_name, judge_recursion, judge_series
 from spanproof.sandbox.scanners.sql_own import NOTHING_OWN, Own
-from spanproof.sandbox.scanners.sql_parser import TooSlow, parse_parts, parse_statements
+from spanproof.sandbox.scanners.sql_parser import (
+    TooSlow,
+    list_nodes,
+    list_tokens,
+    parse_parts,
+    parse_statements,
+)
 from spanproof.sandbox.words import split_words
 
 if TYPE_CHECKING:
     from sqlglot import exp
+    from sqlglot.tokenizer_core import Token
 
 _MAX_STATEMENTS: Final = 500
 # Characters; the parser is pure Python and its trees are large.
@@ -120,8 +128,12 @@ def scan(context: Context, source: Source) -> None:
         scan(context.nested(START, context.origin + "EXEC runs a statement: "), Source("sql", unfolded))
         return
     _scan_text(context, Source("sql", text))
+    if len(text) > _MAX_SOURCE:
+        _report_unparsed(context, text)
+        return
+    tokens = list_tokens(text)
     try:
-        statements = parse_statements(text) if len(text) <= _MAX_SOURCE else None
+        statements = parse_statements(text, tokens)
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
@@ -130,14 +142,13 @@ def scan(context: Context, source: Source) -> None:
         _judge_unparsed(context, text)
         return
     if statements is None:
-        context.add("sql.statement.unknown", START, "does not parse as SQL")
-        _judge_unparsed(context, text)
+        _report_unparsed(context, text)
         return
     own = Own(_list_temporary_tables(statements))
     count = sum(_find_verb(statement) not in _UNCOUNTED_VERBS for statement in statements)
     if count > 1 and not (own.tables or any(map(_attaches_memory, statements))):
         context.add("sql.statement.several", START, f"holds {count} statements")
-    places = _locate_statements(source, len(statements))
+    places = _locate_statements(source, tokens if text == source.text else None, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
@@ -202,7 +213,7 @@ def _scan_functions(context: Context, text: str) -> None:
             if statements is None:
                 _judge_literals(context, part)
             for statement in statements or ():
-                _judge_reach(context, source, statement)
+                _judge_reach(context, source, list_nodes(statement))
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
     except TooSlow:
@@ -228,6 +239,11 @@ def _split_at_holes(text: str) -> Pieces:
     return merge_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
 
 
+def _report_unparsed(context: Context, text: str) -> None:
+    context.add("sql.statement.unknown", START, "does not parse as SQL")
+    _judge_unparsed(context, text)
+
+
 def _judge_unparsed(context: Context, text: str) -> None:
     """Judge a text no dialect reads by the verbs its parts begin with."""
     for part in text.split(";")[:_MAX_STATEMENTS]:
@@ -238,16 +254,11 @@ def _judge_unparsed(context: Context, text: str) -> None:
             context.add("sql.statement.denied", START, message, policy_line=line)
 
 
-def _locate_statements(source: Source, count: int) -> list[Place]:
+def _locate_statements(source: Source, tokens: list[Token] | None, count: int) -> list[Place]:
     """Return the place of each statement, by its first and last token."""
-    from sqlglot import tokenize
-    from sqlglot.errors import SqlglotError
     from sqlglot.tokenizer_core import TokenType
 
-    try:
-        tokens = tokenize(source.text)
-    except SqlglotError:
-        return [START] * count
+    tokens = list_tokens(source.text) or [] if tokens is None else tokens
     places: list[Place] = []
     first = None
     for index, token in enumerate(tokens):
@@ -264,8 +275,9 @@ def _judge(context: Context, source: Source, statement: exp.Expr, own: Own = NOT
     from sqlglot import exp
 
     if own.holds_all(statement) or _attaches_memory(statement):
-        _judge_tables(context, statement, own)
-        _judge_reach(context, source, statement)
+        nodes = list_nodes(statement)
+        _judge_tables(context, nodes, own)
+        _judge_reach(context, source, nodes)
         return
     verb = _find_verb(statement)
     policy = context.boundary.policy
@@ -279,15 +291,17 @@ def _judge(context: Context, source: Source, statement: exp.Expr, own: Own = NOT
     if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
         context.add("sql.statement.unbounded", START, f"{verb.upper()} without WHERE changes every row")
     # A writing statement may hide inside a CTE or a function's body.
-    for inner in statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Into):
-        if inner is not statement and _find_verb(inner) not in policy.sql_verbs:
+    nodes = list_nodes(statement)
+    writing = (exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Into)
+    for inner in nodes[1:]:
+        if isinstance(inner, writing) and _find_verb(inner) not in policy.sql_verbs:
             context.add(
                 "sql.statement.denied",
                 START,
                 f"the statement {_find_verb(inner).upper()} inside another is not allowed",
             )
-    _judge_tables(context, statement)
-    _judge_reach(context, source, statement)
+    _judge_tables(context, nodes)
+    _judge_reach(context, source, nodes)
     _judge_explained(context, source, statement)
 
 
@@ -345,44 +359,23 @@ def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> N
         if "analy" in found["options"].lower():
             _judge(context, source, one)
         else:
-            _judge_tables(context, one)
-            _judge_reach(context, source, one)
+            nodes = list_nodes(one)
+            _judge_tables(context, nodes)
+            _judge_reach(context, source, nodes)
 
 
-def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:
-    """Judge what a statement reaches out of the database."""
+def _judge_reach(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
+    """Judge what a statement, by its nodes of which it is the first, reaches out of the database."""
     from sqlglot import exp
 
-    _judge_growth(context, statement)
-    _judge_files(context, source, statement)
-    _judge_functions(context, source, statement)
-    _judge_attach(context, statement)
+    statement = nodes[0]
+    judge_recursion(context, nodes)
+    judge_series(context, nodes)
+    _judge_files(context, source, nodes)
+    _judge_functions(context, source, nodes)
+    _judge_attach(context, nodes)
     if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
         _judge_literals(context, statement.sql())
-
-
-# Functions that make rows or text by a number, and the number that no database makes in its time.
-_REPEATING: Final = frozenset({"generate_series", "range", "repeat", "replicate", "sequence"})
-_MOST_ROWS: Final = 1_000_000_000
-
-
-def _judge_growth(context: Context, statement: exp.Expr) -> None:
-    """Judge queries without an end: a recursion without a condition, and series of too many rows."""
-    from sqlglot import exp
-
-    for union in statement.find_all(exp.Union):
-        step, cte = union.expression, union.parent
-        is_recursive = isinstance(cte, exp.CTE) and any(
-            table.name == cte.alias for table in step.find_all(exp.Table)
-        )
-        ends = any(step.args.get(key) for key in ("where", "joins", "limit", "having", "qualify"))
-        if is_recursive and not ends and statement.args.get("limit") is None:
-            context.add("sql.resource.endless", START, "a recursive query has no condition that ends it")
-    for function in statement.find_all(exp.Func):
-        name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
-        numbers = [one.name for one in function.find_all(exp.Literal) if not one.is_string]
-        if name in _REPEATING and any(one.isdigit() and int(one) > _MOST_ROWS for one in numbers):
-            context.add("sql.resource.endless", START, f"{name} makes more than a database holds")
 
 
 def _find_verb(statement: exp.Expr) -> str:
@@ -438,12 +431,12 @@ def _list_temporary_tables(statements: list[exp.Expr]) -> frozenset[str]:
     return frozenset(table.name.lower() for table in made if table is not None)
 
 
-def _judge_tables(context: Context, statement: exp.Expr, own: Own = NOTHING_OWN) -> None:
+def _judge_tables(context: Context, nodes: list[exp.Expr], own: Own = NOTHING_OWN) -> None:
     from sqlglot import exp
 
     allowed = context.boundary.policy.sql_tables
-    ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
-    for table in statement.find_all(exp.Table):
+    ctes = {cte.alias.lower() for cte in nodes if isinstance(cte, exp.CTE)}
+    for table in [node for node in nodes if isinstance(node, exp.Table)]:
         name = table.name.lower()
         if not name or _HOLE in name or name in ctes or own.holds(table):
             continue
@@ -460,11 +453,11 @@ def _judge_tables(context: Context, statement: exp.Expr, own: Own = NOTHING_OWN)
             context.add("sql.table.unlisted", START, message, policy_line=line)
 
 
-def _judge_files(context: Context, source: Source, statement: exp.Expr) -> None:
+def _judge_files(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
     """Judge files that a statement reads like tables."""
     from sqlglot import exp
 
-    for table in statement.find_all(exp.Table):
+    for table in [node for node in nodes if isinstance(node, exp.Table)]:
         if _is_file(table.name.lower()) or (_HOLE in table.name and f"'{table.name}'" in source.text):
             _judge_path(context, table.name)
 
@@ -473,11 +466,11 @@ def _is_file(name: str) -> bool:
     return "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx"))
 
 
-def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> None:
+def _judge_functions(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
     from sqlglot import exp
 
-    for function in statement.find_all(exp.Func):
-        name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
+    for function in [node for node in nodes if isinstance(node, exp.Func)]:
+        name = get_function_name(function)
         if name in _READING_FUNCTIONS or isinstance(function, exp.ReadCSV):
             _judge_readers_paths(context, function)
         elif name in _OUTSIDE_FUNCTIONS:
@@ -525,10 +518,10 @@ def _judge_path(
 _SERVICE: Final = re.compile(r"(?!file:|sqlite:|duckdb:)\w{2,20}:(?!//)")
 
 
-def _judge_attach(context: Context, statement: exp.Expr) -> None:
+def _judge_attach(context: Context, nodes: list[exp.Expr]) -> None:
     from sqlglot import exp
 
-    for copy in statement.find_all(exp.Copy, exp.Attach):
+    for copy in [node for node in nodes if isinstance(node, exp.Copy | exp.Attach)]:
         for file in _list_file_names(copy):
             if _SERVICE.match(file):
                 context.add("sql.function.outside", START, f"{copy.key.upper()} reaches out of the database")
@@ -540,7 +533,11 @@ def _list_file_names(copy: exp.Expr) -> list[str]:
     """Return the files that a `COPY` or `ATTACH` names; a parameter that is bound later is a hole."""
     from sqlglot import exp
 
-    names = [literal.name for literal in copy.find_all(exp.Literal) if literal.is_string]
+    parts = [copy]
+    if isinstance(copy, exp.Copy) and isinstance(copy.this, exp.Subquery):
+        # What the query that is copied compares is no file.
+        parts = [one for one in copy.iter_expressions() if not isinstance(one, exp.Subquery)]
+    names = [literal.name for part in parts for literal in part.find_all(exp.Literal) if literal.is_string]
     if isinstance(copy, exp.Attach):
         opened = copy.this.this if isinstance(copy.this, exp.Alias) else copy.this
         # SQLite takes a name in double quotes for the file.

@@ -53,8 +53,39 @@ def parse_parts(text: str) -> list[tuple[str, list[exp.Expr] | None]]:
     return [(part, parse_statements(part)) for part in parts]
 
 
-def parse_statements(text: str) -> list[exp.Expr] | None:
+def list_tokens(text: str, dialect: str = "") -> list[Token] | None:
+    """Return the tokens of a text in a dialect; None where it cannot be read."""
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return _make_parser(dialect)[0].tokenize(text)
+    except (SqlglotError, ValueError, IndexError):
+        return None
+
+
+def list_nodes(root: exp.Expr) -> list[exp.Expr]:
+    """Return a statement's nodes, breadth first: its own walk in a third of the time."""
+    from sqlglot import exp
+
+    found = [root]
+    add, base = found.append, getattr(exp, "Expr", exp.Expression)  # versions differ
+    for node in found:
+        for value in node.args.values():
+            if isinstance(value, base):
+                add(value)
+            elif value.__class__ is list:
+                for one in value:
+                    if isinstance(one, base):
+                        add(one)
+    return found
+
+
+def parse_statements(text: str, tokens: list[Token] | None = None) -> list[exp.Expr] | None:
     """Return the statements of a text in the first dialect that reads all of them; None where none does.
+
+    Args:
+        text: one or several statements.
+        tokens: those of the first dialect, where they are known.
 
     Raises:
         TooSlow: the parsers would need more than their steps.
@@ -62,11 +93,11 @@ def parse_statements(text: str) -> list[exp.Expr] | None:
     from sqlglot.errors import SqlglotError
 
     spent = 0
+    first, tokens = tokens, None
     for dialect in _DIALECTS:
         read, parser = _make_parser(dialect)
-        try:
-            tokens = read.tokenize(text)
-        except (SqlglotError, ValueError, IndexError):
+        tokens = first if first is not None and dialect == _DIALECTS[0] else list_tokens(text, dialect)
+        if tokens is None:
             spent += len(text) // _CHARACTERS_PER_TOKEN
             continue
         if _measure_longest_chain(tokens) > _MAX_CHAIN:

@@ -48,19 +48,16 @@ class Names:
         self._from_input: dict[int, bool] = {}
         self._literal: dict[int, bool] = {}
         for node in nodes:
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    self.imported[one.asname or one.name.partition(".")[0]] = (
-                        one.name if one.asname else one.name.partition(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom):
-                for one in node.names:
-                    self.imported[one.asname or one.name] = f"{node.module or ''}.{one.name}"
-            elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-                if isinstance(node.targets[0], ast.Name):
-                    self.assigned[node.targets[0].id] = node.value
-            elif isinstance(node, ast.Attribute) and node.attr in _CONTAINS:
-                self.contained = True
+            if node.__class__ not in _NAMING:
+                continue
+            if isinstance(node, ast.Attribute):
+                self.contained = self.contained or node.attr in _CONTAINS
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self.imported.update(_iter_imported(node))
+            elif isinstance(node, ast.Assign):
+                target = node.targets[0]
+                if len(node.targets) == 1 and isinstance(target, ast.Name):
+                    self.assigned[target.id] = node.value
 
     def dotted(self, node: ast.expr) -> str:
         """Return the resolved dotted name of an expression; what is not a name shows as `?`."""
@@ -128,10 +125,22 @@ class Names:
         return any(self.from_input(child) for child in children)
 
 
+def _iter_imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import binds, and what they mean."""
+    for one in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield one.asname or one.name, f"{node.module or ''}.{one.name}"
+        else:
+            top = one.name.partition(".")[0]
+            yield one.asname or top, one.name if one.asname else top
+
+
+_NAMING: Final = frozenset({ast.Attribute, ast.Import, ast.ImportFrom, ast.Assign})
 # What a program uses to keep a path inside a directory.
 _CONTAINS: Final = split_entry(WORDS, "contains")
 
 
+@lru_cache(maxsize=4096)
 def names_secret(name: str) -> bool:
     """Whether a name announces a secret."""
     return _SECRET.search(name) is not None
@@ -282,15 +291,18 @@ def _judge_guessable(names: Names, name: str, value: ast.expr) -> Iterator[tuple
             return
 
 
+@lru_cache(maxsize=4096)
+def _names_credential(name: str) -> bool:
+    return _CREDENTIAL.search(name) is not None
+
+
 def _is_credential(name: str, value: ast.expr) -> bool:
-    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str) or not _names_credential(name):
         return False
     text = value.value
     is_prefix = text.endswith(("/", "_", ":"))
     is_own_name = text.lower() == name.lower()
-    if is_prefix or is_own_name or " " in text or _PLACEHOLDER.match(text):
-        return False
-    return bool(_CREDENTIAL.search(name))
+    return not (is_prefix or is_own_name or " " in text or _PLACEHOLDER.match(text))
 
 
 def _read_name(node: ast.expr) -> str:
@@ -432,6 +444,39 @@ def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
         yield "weakness.debug", "the debugger of a web application runs any code"
 
 
+def _get_last_word(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+# The last word of each name that a rule for calls knows.
+_JUDGED_WORDS: Final = frozenset(
+    {
+        *map(_get_last_word, (*_SHELLS, *_SUBPROCESS, *_STATEMENTS, *_LOADERS, *_READERS, *_MARKUP)),
+        *map(_get_last_word, _MODE_POSITION),
+        *WORDS["judged"].split(),
+    }
+)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_judged(word: str) -> bool:
+    """Whether a rule for calls knows a function by its last word."""
+    return word in _JUDGED_WORDS or word.endswith("XMLParser") or bool(_WEAK_CIPHER.search(word))
+
+
+@lru_cache(maxsize=4096)
+def _is_judged_option(name: str | None) -> bool:
+    """Whether a rule for calls knows a keyword argument whatever the function."""
+    return name == "verify" or (name is not None and _names_credential(name))
+
+
+def _is_judged_call(names: Names, call: ast.Call) -> bool:
+    """Whether any rule for calls may find something in this one, by the names in it."""
+    function = call.func
+    word = function.attr if isinstance(function, ast.Attribute) else _get_last_word(names.dotted(function))
+    return _may_be_judged(word) or any(_is_judged_option(one.arg) for one in call.keywords)
+
+
 _CALLS: Final = (judge_code, judge_cryptography, judge_data, judge_web, judge_credentials)
 JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[str, str]]], ...]]] = {
     ast.Call: _CALLS,
@@ -451,30 +496,48 @@ _WORDS: Final = split_entry(WORDS, "words")
 
 
 @lru_cache(maxsize=2)
-def _compile_patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
-    return [(rule, re.compile(pattern)) for rule, pattern in KNOWLEDGE[language].items()]
+def _compile_patterns(language: str) -> list[tuple[str, list[str], re.Pattern[str]]]:
+    """Return the rules of a language: id, words one of which each match holds, and pattern."""
+    needed = KNOWLEDGE["needed"]
+    return [
+        (rule, needed[rule].split(), re.compile(pattern)) for rule, pattern in KNOWLEDGE[language].items()
+    ]
 
 
 def scan(context: Context, source: Source) -> None:
     """Report weaknesses of one source."""
     if source.language == "python":
-        if [word for word in _WORDS if word in source.lowered]:
-            _scan_python(context, source)
+        lowered = source.lowered
+        for word in _WORDS:
+            if word in lowered:
+                _scan_python(context, source)
+                break
         return
-    for rule, pattern in _compile_patterns("bash" if source.language == "bash" else "javascript"):
+    for rule, words, pattern in _compile_patterns("bash" if source.language == "bash" else "javascript"):
+        if not any(word in source.lowered for word in words):
+            continue
         context.check_time()
         for found in pattern.finditer(source.text):
             context.add(rule, source.place(*found.span()), _MESSAGES[rule])
 
 
+# Arguments by which a call is judged whatever the function: modes of ciphers and versions of protocols.
+_JUDGED_ARGUMENTS: Final = ("MODE_ECB", "PROTOCOL_")
+
+
 def _scan_python(context: Context, source: Source) -> None:
     nodes = source.python_nodes
     names = Names(nodes)
-    lines = source.text.split("\n")
-    for count, node in enumerate(nodes):
+    text = source.text
+    lines = text.split("\n")
+    # A name may be written in other letters that mean the same.
+    judges_all = not text.isascii() or any(word in text for word in _JUDGED_ARGUMENTS)
+    for count, node in enumerate([node for node in nodes if node.__class__ in JUDGES]):
         if count % 256 == 0:
             context.check_time()
-        for judge in JUDGES.get(node.__class__, ()):
+        if node.__class__ is ast.Call and not judges_all and not _is_judged_call(names, node):
+            continue
+        for judge in JUDGES[node.__class__]:
             try:
                 found = list(judge(names, node))
             except RecursionError:

@@ -170,7 +170,7 @@ def _call_map_method(script: Script, owner: Object, name: str, arguments: list[V
     return join_all([*held, *owner.rest])
 
 
-def _list_entries(owner: Object, *, pairs: bool) -> Items:
+def list_entries(owner: Object, *, pairs: bool) -> Items:
     """Return the values of an object, or its pairs of key and value."""
     items: list[Value] = [
         Items([Const(key), value]) if pairs else value for key, value in owner.entries.items()
@@ -191,15 +191,16 @@ def _build_map(pairs: Items) -> Object:
     return made
 
 
-_CHANGING: Final = split_words("push unshift pop shift splice sort reverse fill copyWithin")
+# `add` is that of a `Set`, which is read as an array.
+_CHANGING: Final = split_words("push add unshift pop shift splice sort reverse fill copyWithin")
 
 
 def _change_array(script: Script, owner: Items, name: str, arguments: list[Value]) -> Value:
-    """Return what a method gives that changes its array; all but `push` change its items' places."""
+    """Return what a method gives that changes its array; all but `push` and `add` change items' places."""
     given = join_all(owner.items)
-    if name == "push":
+    if name in {"push", "add"}:
         script.add_items(owner, arguments)
-        return UNKNOWN
+        return UNKNOWN if name == "push" else owner
     if name == "reverse" and not script.uncertain and not owner.more:
         owner.items.reverse()
         return owner
@@ -283,10 +284,12 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
         return first
     if name in {"Map", "WeakMap"} and isinstance(first, Items):
         return _build_map(first)
+    if name == "Set" and isinstance(first, Items):
+        return Items(list(first.items), more=first.more)
     if name in {"Object.entries", "Object.values"} and isinstance(first, Object):
-        return _list_entries(first, pairs=name == "Object.entries")
-    if name == "Object.assign" and isinstance(first, Object):
-        return _assign_entries(script, first, rest)
+        return list_entries(first, pairs=name == "Object.entries")
+    if name in _CHANGING_OBJECTS:
+        return _change_object(script, name, first, rest, node)
     if name == "Reflect.get" and rest:
         key = read_constant_text(rest[0])
         return script.member(first, key, node) if key is not None else UNKNOWN
@@ -294,12 +297,51 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
     return _call_one(script, first, list(given.items), node) if isinstance(given, Items) else None
 
 
-def _assign_entries(script: Script, target: Object, sources: list[Value]) -> Object:
+def _assign_entries(script: Script, target: Value, sources: list[Value], node: Node) -> Value:
     for source in sources:
         for key, value in source.entries.items() if isinstance(source, Object) else ():
-            script.store_entry(target, key, value)
+            _set_entry(script, target, key, value, node)
         if not isinstance(source, Object) or source.rest:
-            script.store_entry(target, None, UNKNOWN)
+            _set_entry(script, target, None, UNKNOWN, node)
+    return target
+
+
+def _set_entry(script: Script, target: Value, key: str | None, value: Value, node: Node) -> None:
+    if isinstance(target, Object):
+        script.store_entry(target, key, value)
+    elif isinstance(target, Ref):
+        script.judge_replacement(target, key, node)
+
+
+# Functions that give their first argument entries.
+_CHANGING_OBJECTS: Final = split_words(
+    "Object.assign Reflect.set Object.defineProperty Reflect.defineProperty Object.defineProperties"
+    " Object.setPrototypeOf Reflect.setPrototypeOf"
+)
+
+
+def _change_object(script: Script, name: str, target: Value, rest: list[Value], node: Node) -> Value:
+    if name == "Object.assign":
+        return _assign_entries(script, target, rest, node)
+    if name != "Reflect.set":
+        return _define_entries(script, name, target, rest, node)
+    if len(rest) > 1:
+        _set_entry(script, target, read_constant_text(rest[0]), rest[1], node)
+    return UNKNOWN
+
+
+def _define_entries(script: Script, name: str, target: Value, rest: list[Value], node: Node) -> Value:
+    """Store what `Object.defineProperty(target, key, {value})` defines; a getter gives what is not known."""
+    if isinstance(target, Items):
+        script.add("exec.dynamic", node, "defines what an array gives, which is then not known")
+    if name.endswith("setPrototypeOf"):
+        return target  # entries of its own stay as they are
+    key = read_constant_text(rest[0]) if len(rest) > 1 else None
+    descriptor = rest[1] if len(rest) > 1 else UNKNOWN
+    held: Value = UNKNOWN
+    if isinstance(descriptor, Object) and not descriptor.rest and "get" not in descriptor.entries:
+        held = descriptor.entries.get("value", UNKNOWN)
+    _set_entry(script, target, key, held, node)
     return target
 
 

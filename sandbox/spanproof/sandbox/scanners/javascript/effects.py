@@ -120,8 +120,10 @@ _STATEMENT_KEYS: Final = split_words("query sql statement text")
 
 def _judge_open(call: Call[Script], value: Value) -> Value | None:
     flags = read_constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
-    call.judge_path(Action.READ if flags in {"r", "rs"} else Action.WRITE, value)
-    return None
+    if flags in {"r", "rs"}:
+        call.judge_path(Action.READ, value)
+        return None
+    return _judge_write(call, value)
 
 
 def _judge_temporary_directory(call: Call[Script], value: Value) -> Value | None:
@@ -196,7 +198,21 @@ def _judge_host_behind(call: Call[Script], value: Value) -> Value | None:
     return _judge_host(call, host)
 
 
+def _judge_given_environment(call: Call[Script]) -> None:
+    """Judge the variables that a program is started with."""
+    for one in call.arguments.all():
+        environment = one.entries.get("env") if isinstance(one, Object) else None
+        if isinstance(environment, Object):
+            call.m.judge_variables(environment.entries.items(), call.name, call.node)
+
+
+def _judge_shell(call: Call[Script], value: Value) -> Value | None:
+    _judge_given_environment(call)
+    return COMMON["shell"](call, value)
+
+
 def _judge_argv(call: Call[Script], value: Value) -> Value | None:
+    _judge_given_environment(call)
     items: list[Value] = list(value.items) if isinstance(value, Items) else [value]
     rest = call.arguments.get(1)
     if isinstance(rest, Object):
@@ -277,6 +293,8 @@ def require(script: Script, value: Value, node: Node) -> Value:
         return UNKNOWN
     if name.startswith(("/", "../")):
         apply(script, "fs.readFile", [value], node)
+    if name.startswith(("/", "./", "../")):
+        _read_own_modules(script, name, node)
     name = name.removeprefix("node:")
     if name.startswith("data:"):
         return _load_data_url(script, name, node)
@@ -284,6 +302,36 @@ def require(script: Script, value: Value, node: Node) -> Value:
         apply(script, "fetch", [value], node)
         script.add("exec.download", node, "runs a module from the network")
     return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
+
+
+def _read_own_modules(script: Script, name: str, node: Node) -> None:
+    """Read the file that a module is loaded from, if the script wrote it."""
+    files, path = script.context.own_files, script.context.boundary.work_path(name)
+    for written in files.list_written():
+        if written.removeprefix(path) in _MODULE_ENDS and written.startswith(path):
+            text = files.find_text(written)
+            if text is not None:
+                script.run_source(Const(text), "import", node)
+            else:
+                script.add("exec.dynamic", node, f"loads {name}, whose content is not known")
+
+
+# What may follow the name of a module in the path of its file.
+_MODULE_ENDS: Final = frozenset(("", ".js", ".cjs", ".mjs", ".ts", "/index.js", "/package.json"))
+
+
+def _judge_write(call: Call[Script], value: Value) -> Value | None:
+    """Judge the file that a call writes, and note what it holds then."""
+    result = COMMON["write"](call, value)
+    files, name = call.m.context.own_files, to_pieces(value)
+    path = call.boundary.work_path(name[0]) if len(name) == 1 and name[0] is not None else None
+    text = read_constant_text(call.arguments.get(1))
+    if path is not None and text is not None and call.name.endswith((".writeFile", ".outputFile")):
+        files.open_new(path)
+        files.add_text(path, text)
+    else:
+        files.forget(path)
+    return result
 
 
 def _load_data_url(script: Script, url: str, node: Node) -> Value:
@@ -305,10 +353,10 @@ def _load_data_url(script: Script, url: str, node: Node) -> Value:
 CHECKS: Final[dict[str, Check]] = {
     **COMMON, "openflags": _judge_open, "tempdir": _judge_temporary_directory, "url": _judge_url,
     "host": _judge_host, "hostat": _judge_host_behind, "listen": _judge_listen, "listenlocal": _judge_listen,
-    "address": _judge_address, "argv": _judge_argv,
+    "address": _judge_address, "argv": _judge_argv, "shell": _judge_shell,
     "spawnlist": _judge_argv,
     **dict.fromkeys(("code", "codelast", "codetext"), _judge_code), "dbserver": _judge_database_server,
-    "require": _require, "worker": _judge_worker,
+    "require": _require, "worker": _judge_worker, "write": _judge_write,
 }  # fmt: skip
 """What judges each kind of effect."""
 

@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.javascript import effects
-from spanproof.sandbox.scanners.javascript.calls import evaluate_call
+from spanproof.sandbox.scanners.javascript.calls import evaluate_call, list_entries
 from spanproof.sandbox.scanners.javascript.conditions import ends_block, find_chosen, find_truth
 from spanproof.sandbox.scanners.javascript.script import GLOBALS, NodeHandler, Script
 from spanproof.sandbox.scanners.javascript.values import (
@@ -439,17 +439,26 @@ def _evaluate_loop(script: Script, node: Node) -> Value:
 def _evaluate_for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
-    element = join_all(value.items) if isinstance(value, Items) else UNKNOWN
     script.read_environment(value, node)
     body = node.child_by_field_name("body")
 
     def turn() -> Value:
+        # What a loop goes through may grow in it.
+        held = value
+        if isinstance(value, Object) and value.is_map and not value.rest:
+            held = list_entries(value, pairs=True)
         if left is not None:
+            element = join_all(held.items) if isinstance(held, Items) else UNKNOWN
             script.bind(left, element, declare=True)
         return script.evaluate(body) if body is not None else UNKNOWN
 
     script.repeat(turn, node)
     return UNKNOWN
+
+
+def _evaluate_with(script: Script, node: Node) -> Value:
+    script.add("exec.dynamic", node, "uses `with`, in which a name may mean any member of an object")
+    return _evaluate_branch(script, node)
 
 
 def _evaluate_block(script: Script, node: Node) -> Value:
@@ -486,7 +495,7 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "ternary_expression": _evaluate_conditional, "if_statement": _evaluate_if,
     "true": _evaluate_true, "false": _evaluate_false,
     "while_statement": _evaluate_loop, "do_statement": _evaluate_loop, "for_statement": _evaluate_loop,
-    "switch_statement": _evaluate_branch, "try_statement": _evaluate_branch,
+    "switch_statement": _evaluate_branch, "with_statement": _evaluate_with, "try_statement": _evaluate_branch,
     "for_in_statement": _evaluate_for_in,
 }  # fmt: skip
 """What evaluates each kind of node."""

@@ -23,6 +23,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     Method,
     Object,
     find_value_origin,
+    is_folded,
     is_unknown,
     make_array_of_any_length,
     spread,
@@ -174,10 +175,9 @@ class Script(Reader):
         if isinstance(value, Ref) and value.name == "process.env":
             self.member(value, "", node)
 
-    def _set_variable(self, name: str | None, node: Node) -> None:
-        """Note a variable of the environment that the script sets itself."""
-        if name is not None and name.startswith(("LD_", "NODE_OPTIONS")):
-            self.add("environment.write", node, f"sets {name}, which changes how programs load")
+    def _set_variable(self, name: str | None, value: Value, node: Node) -> None:
+        """Judge a variable of the environment that the script sets itself."""
+        self.judge_variables([(name, value)], "process.env", node)
         if name is not None and not self.uncertain and not self.frames:
             self.context.variables.add(name)
 
@@ -199,7 +199,7 @@ class Script(Reader):
         inner.scope = Scope(self.scope)
         # A function that is made from text is called without an object: its `this` is the global one.
         inner.scope.names["this"] = Ref("globalThis")
-        whole = Frame("source", 0)
+        whole = Frame("source", 0, 0)
         inner.frames.append(whole)
         inner.read(source)
         # Other values hang on the tree of the text they came from.
@@ -325,10 +325,29 @@ class Script(Reader):
                 self.store_entry(option, key, value)
             elif isinstance(option, Items):
                 self._store_item(option, key, value)
+                if key is None and self._names_symbol(target):
+                    self.add("exec.dynamic", target, "sets what a loop over an array gives")
             elif isinstance(option, Ref) and option.name == "process.env":
-                self._set_variable(key, target)
-            elif isinstance(option, Ref) and key is not None:
-                self.judge_attribute(option, key, value, target)
+                self._set_variable(key, value, target)
+            elif isinstance(option, Method) and option.name == "__proto__":
+                self.judge_replacement(Ref("__proto__"), key, target)
+            elif isinstance(option, Ref):
+                self.judge_replacement(option, key, target)
+                if key is not None:
+                    self.judge_attribute(option, key, value, target)
+
+    def judge_replacement(self, owner: Ref, key: str | None, node: Node) -> None:
+        """Report that a function is replaced which is read here as the one of the language."""
+        name = "" if owner.name in GLOBALS else owner.name
+        if is_folded(name, key):
+            shown = ".".join(part for part in (name, key) if part) or "a global name"
+            self.add("exec.dynamic", node, f"replaces {shown}, whose results are then not known")
+
+    def _names_symbol(self, target: Node) -> bool:
+        """Whether an entry is set under a symbol, as `a[Symbol.iterator] = …` does."""
+        index = target.child_by_field_name("index")
+        key = self.evaluate(index) if index is not None else UNKNOWN
+        return isinstance(key, Ref) and key.name.startswith("Symbol")
 
     def judge_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
         """Report where an attribute sends a library, for review."""
@@ -388,6 +407,8 @@ class Script(Reader):
     def _read_object_member(self, owner: Object, name: str, node: Node) -> Value:
         if owner.is_map:
             return Method(owner, name)
+        if name in {"__defineGetter__", "__proto__"}:
+            self.store_entry(owner, None, UNKNOWN)  # it may change any entry
         if name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
         is_inherited = not owner.spread and name not in owner.entries

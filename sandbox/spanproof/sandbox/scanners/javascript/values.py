@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import posixpath
 import re
 import urllib.parse
@@ -36,6 +37,7 @@ from spanproof.sandbox.scanners.reader.values import (
     read_constant_text,
     to_pieces,
 )
+from spanproof.sandbox.words import split_words
 
 
 @dataclass(slots=True, eq=False)
@@ -163,40 +165,102 @@ def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | 
 
 def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
     """Return what a pure function gives, by its resolved name; None where it is not known."""
-    if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
+    if name in _JOINS:
         return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
     given = [read_constant_text(argument) for argument in arguments]
     if name == "URL" and arguments:
         return _fold_url(arguments, given)
-    if not given or any(one is None for one in given):
+    apply = _TEXT_FUNCTIONS.get(name)
+    if apply is None or not given or any(one is None for one in given):
         return None
-    known = [one or "" for one in given]
     try:
-        if name == "String.fromCharCode" or name == "String.fromCodePoint":
-            return Const("".join(chr(int(float(one))) for one in known))
-        if name == "atob":
-            return Const(base64.b64decode(known[0]).decode("latin-1"))
-        if name == "btoa":
-            return Const(base64.b64encode(known[0].encode("latin-1")).decode())
-        if name == "Buffer.from":
-            return Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8"))
-        if name in {"decodeURIComponent", "decodeURI", "unescape"}:
-            return Const(urllib.parse.unquote(known[0]))
-        if name in {"encodeURIComponent", "encodeURI", "escape"}:
-            return Const(urllib.parse.quote(known[0]))
-        if name == "parseInt":
-            return Const(str(int(known[0], int(known[1]) if len(known) > 1 else 10)))
-        if name in {"String", "JSON.stringify"}:
-            return Const(known[0]) if name == "String" else None
-        if name == "path.dirname":
-            return Const(posixpath.dirname(known[0]))
-        if name == "path.basename":
-            return Const(posixpath.basename(known[0]))
-    except (ValueError, OverflowError, binascii.Error):
+        return apply([one or "" for one in given])
+    except (ValueError, OverflowError, RecursionError, binascii.Error):
         return None
-    return None
+
+
+def _parse_whole_number(known: list[str]) -> Value:
+    return Const(str(int(known[0], int(known[1]) if len(known) > 1 else 10)))
+
+
+def _parse_json(known: list[str]) -> Value | None:
+    is_plain = len(known) == 1 and len(known[0]) <= _MAX_JSON
+    return _build_from_json(json.loads(known[0])) if is_plain else None
+
+
+def _join_characters(known: list[str]) -> Value:
+    return Const("".join(chr(int(float(one))) for one in known))
+
+
+def _unquote(known: list[str]) -> Value:
+    return Const(urllib.parse.unquote(known[0]))
+
+
+def _quote(known: list[str]) -> Value:
+    return Const(urllib.parse.quote(known[0]))
+
+
+_TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
+    **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _join_characters),
+    **dict.fromkeys(("decodeURIComponent", "decodeURI", "unescape"), _unquote),
+    **dict.fromkeys(("encodeURIComponent", "encodeURI", "escape"), _quote),
+    "Buffer.from": lambda known: Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8")),
+    "JSON.parse": _parse_json,
+    "String": lambda known: Const(known[0]),
+    "atob": lambda known: Const(base64.b64decode(known[0]).decode("latin-1")),
+    "btoa": lambda known: Const(base64.b64encode(known[0].encode("latin-1")).decode()),
+    "parseInt": _parse_whole_number,
+    "path.basename": lambda known: Const(posixpath.basename(known[0])),
+    "path.dirname": lambda known: Const(posixpath.dirname(known[0])),
+}
+
+
+_JOINS: Final = frozenset({"path.join", "path.resolve", "path.normalize", "path.posix.join"})
+# What is read as the function of the language, beside the tables here.
+_READ_AS_KNOWN: Final = split_words(
+    "URL Map.prototype Set.prototype Array.prototype Array.from JSON.stringify Object.entries Object.values"
+    " Object.assign"
+)
+
+
+def is_folded(owner: str, key: str | None) -> bool:
+    """Whether a function is folded: one of an object outside the script, or a method of all texts and arrays.
+
+    Args:
+        owner: the resolved name of the object; empty for the global one.
+        key: the name of the function; None where it is not known.
+    """
+    if owner.endswith((".prototype", "__proto__")):
+        return key is None or key in _TEXT_METHODS or key in _ARRAY_METHODS or key in _OTHER_METHODS
+    if key is None:
+        return not owner or owner in _FOLDED_HEADS
+    return f"{owner}.{key}" in _FOLDED if owner else key in _FOLDED_HEADS
+
+
+# Methods of texts, arrays, maps, sets, functions and promises that are not folded and followed all the same.
+_OTHER_METHODS: Final = split_words(
+    "add apply bind call catch concat copyWithin delete entries every fill filter find findIndex"
+    " findLast flatMap forEach get has keys map pop push reduce reduceRight set shift some sort splice then"
+    " unshift values"
+)
+
+# Characters of a text that is parsed as data.
+_MAX_JSON: Final = 4_096
+
+
+def _build_from_json(content: object) -> Value:
+    """Build the value of what `JSON.parse` gives."""
+    if isinstance(content, dict):
+        return Object({key: _build_from_json(value) for key, value in content.items()})
+    if isinstance(content, list):
+        return Items([_build_from_json(value) for value in content])
+    if isinstance(content, bool):
+        return TRUE if content else FALSE
+    if isinstance(content, str):
+        return Const(content)
+    return Const(str(content)) if isinstance(content, int) else UNKNOWN
 
 
 def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
@@ -216,6 +280,9 @@ def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
 _OWN_PLACES: Final = frozenset({"document", "import", "location", "self", "url", "window"})
 
 _DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
+
+_FOLDED: Final = {*_JOINS, *_READ_AS_KNOWN, *_DIRECTORIES, *_TEXT_FUNCTIONS}
+_FOLDED_HEADS: Final = frozenset(name.partition(".")[0] for name in _FOLDED)
 
 
 def _decode_buffer(content: str, encoding: str) -> str:

@@ -32,7 +32,9 @@ def scan(context: Context, source: Source) -> None:
     _report_unparsed(context, parsed)
     for line, command in parsed.commands.items():
         nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command: "), command)
-    if parsed.module is not None and not is_plain(source.python_nodes, context.boundary):
+    # A plain program may still import what the program around it has written.
+    may_import = bool(context.own_files.list_written())
+    if parsed.module is not None and (may_import or not is_plain(source.python_nodes, context.boundary)):
         read_program(context, source.text, parsed.module, is_whole=not parsed.is_repaired)
 
 

@@ -163,7 +163,7 @@ def bind(m: Machine, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Attribute):
         store_attribute(m, m.evaluate(target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
-        _store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
+        store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
     elif isinstance(target, ast.Starred):
         bind(m, target.value, value)
 
@@ -175,7 +175,8 @@ def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
     for part in parts:
         text = to_pieces(part)
         taint |= collect_taint(part)
-        if text[0] is not None and text[0].startswith("/"):
+        starts_anew = (text[0] or "").startswith("/") or "place" in collect_taint(part)
+        if starts_anew:
             pieces = list(text)
             continue
         separate = bool(pieces) and pieces != [""] and not (pieces[-1] or "").endswith("/")
@@ -212,7 +213,7 @@ def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value
     if name == "__class__" and isinstance(value, Instance):
         return value.klass
     if name == "__dict__" and isinstance(value, Instance | Klass):
-        return Mapping(dict(value.attributes))
+        return read_namespace(value)
     if isinstance(value, Function):
         return _read_function_attribute(m, value, name)
     if name == "__self__" and isinstance(value, Ref):
@@ -347,6 +348,9 @@ def _read_entry(value: Mapping, key: Value) -> Value:
 
 def _read_element(value: Items, key: object) -> Value:
     if isinstance(key, slice):
+        if value.more:
+            # Which items are at which place is not known.
+            return Items(list(value.items), value.kind, more=True)
         try:
             return Items(value.items[key], value.kind, value.more)
         except (TypeError, ValueError):
@@ -372,20 +376,39 @@ def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
         bind(m, target, shared)
 
 
-def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
-    """Set an attribute: what `owner.name = value` does."""
+def read_namespace(value: Instance | Klass) -> Mapping:
+    """Return `vars(value)`: the attributes of an object themselves, those of a class to be read alone."""
+    is_object = isinstance(value, Instance)
+    return Mapping(value.attributes if is_object else dict(value.attributes), is_of_object=is_object)
+
+
+def store_attribute(m: Machine, owner: Value, name: str | None, value: Value, node: ast.expr) -> None:
+    """Set an attribute: what `owner.name = value` does; without a name, one that is not known."""
     if name in {"__code__", "__globals__", "__builtins__"}:
         m.add("escape.dunder", node, f"replaces {name}")
     for option in list_options(owner):
         if isinstance(option, Instance | Klass):
-            m.store(option.attributes, name, value)
-        elif isinstance(option, Ref):
+            _store_in_object(m, option, name, value)
+        elif isinstance(option, Ref) and name is not None:
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
                 m.store(m.overrides, normalise_name(f"{option.name}.{name}"), value)
 
 
-def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
+def _store_in_object(m: Machine, owner: Instance | Klass, name: str | None, value: Value) -> None:
+    if name is None:
+        m.store_in_any(owner.attributes, value)
+    elif name != "__dict__":
+        m.store(owner.attributes, name, value)
+    elif isinstance(value, Mapping) and not value.rest:
+        for key, entry in value.entries.items():
+            m.store(owner.attributes, key, entry)
+    else:
+        m.store_in_any(owner.attributes, UNKNOWN)
+
+
+def store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
+    """Set an item: what `owner[key] = value` does."""
     for option in list_options(owner):
         if isinstance(option, Ref):
             _store_in_reference(m, option, key, value, node)
@@ -422,10 +445,16 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 m.call(method, Arguments([key, value], {}), node)
 
 
+# Copies of the environment, for programs that are started.
+_ENVIRONMENTS: Final = frozenset({"os.environ.copy()", "dict(os.environ)", "copy.copy()"})
+
+
 def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: ast.expr) -> None:
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
         m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif owner.name in _ENVIRONMENTS:
+        m.judge_variables([(text, value)], owner.name, node)
     elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):
         head, _, attribute = owner.name.rpartition(".")
         m.tables.set_attribute(m, Ref(head), attribute, value, node)

@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.python import (
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
+from spanproof.sandbox.scanners.reader.effects import Effect
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -89,7 +90,8 @@ def read_uncalled(m: Machine) -> None:
     """Read the functions and methods that nothing called, with arguments that are not known."""
     for klass in m.classes:
         for name, member in list(klass.attributes.items()):
-            if isinstance(member, Function) and id(member.node) not in m.called:
+            is_left_outside = m.hands_over_managers and name in _EXITS
+            if isinstance(member, Function) and (is_left_outside or id(member.node) not in m.called):
                 receiver = None if name == "__new__" else Instance(klass)
                 _read_alone(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
     index = 0
@@ -98,6 +100,17 @@ def read_uncalled(m: Machine) -> None:
         index += 1
         if id(function.node) not in m.called:
             _read_alone(m, function, Arguments([], {}, more=True))
+
+
+_EXITS = ("__exit__", "__aexit__")
+
+
+def _holds_manager(value: Value) -> bool:
+    """Whether a value is, or holds, an object of the program that can be left."""
+    return any(
+        isinstance(part, Instance) and any(attributes.find_special_method(part, name) for name in _EXITS)
+        for part in walk_parts(value)
+    )
 
 
 def _read_alone(m: Machine, function: Function, arguments: Arguments) -> None:
@@ -237,38 +250,45 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
         modelled = model(m, function, arguments, node)
         if modelled is not None:
             return modelled
+    folded = _fold_call(function, arguments) if not arguments.more else None
+    return folded if folded is not None else _judge_call(m, function, arguments, node)
+
+
+def _fold_call(function: Ref, arguments: Arguments) -> Value | None:
+    """Return what a pure function or method gives; None where that is not known."""
+    name, positional = function.name, arguments.positional
     pure = fold.FUNCTIONS.get(name)
     if pure is not None:
-        folded = fold.fold(pure, arguments.positional, arguments.named) if not arguments.more else None
-        if folded is not None:
-            return folded
-    elif name.startswith(("str.", "bytes.", "list.")) and arguments.positional and not arguments.more:
-        folded = fold.fold_method(
-            arguments.positional[0], name.partition(".")[2], arguments.positional[1:], arguments.named
-        )
-        if folded is not None:
-            return folded
-    elif function.owner is not None and not arguments.more:
-        method = name.rpartition(".")[2]
-        folded = fold.fold_method(function.owner, method, arguments.positional, arguments.named)
-        if folded is not None:
-            return folded
-    return _judge_call(m, function, arguments, node)
+        return fold.fold(pure, positional, arguments.named)
+    if name.startswith(("str.", "bytes.", "list.")) and positional:
+        return fold.fold_method(positional[0], name.partition(".")[2], positional[1:], arguments.named)
+    if function.owner is None:
+        return None
+    return fold.fold_method(function.owner, name.rpartition(".")[2], positional, arguments.named)
 
 
 # Calls that write files, or give them other names, in ways that are not followed.
 _WRITES_UNSEEN = split_words("os.link os.symlink os.open os.write os.fdopen fileinput.input")
 
 
-def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+def _find_effects(function: Ref) -> tuple[Effect, ...] | None:
+    """Return the effects of a call by its name, or by the last one or two words of a method's name."""
     name = function.name
-    if name in _WRITES_UNSEEN:
-        m.context.own_files.forget(None)
     found = SINKS.get(name)
     if found is None and name.startswith("pandas."):
         found = SINKS.get("pandas." + name.rpartition(".")[2])
     if found is None and ("()" in name or name.startswith(("?.", "pandas.")) or function.owner is not None):
-        found = METHOD_SINKS.get(name.rpartition(".")[2])
+        owner, _, method = name.rpartition(".")
+        found = METHOD_SINKS.get(method)
+        return METHOD_SINKS.get(f"{owner.rpartition('.')[2]}.{method}") if found is None else found
+    return found
+
+
+def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+    name = function.name
+    if name in _WRITES_UNSEEN:
+        m.context.own_files.forget(None)
+    found = _find_effects(function)
     result = None
     if found is not None:
         result = effects.apply(m, function, found, arguments, node)
@@ -297,8 +317,18 @@ def _derive_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
     if module in _NAME_MODULES and not carried:
         # `random.choice`, `numpy.array`: what holds paths gives paths.
         paths = _collect_paths([*arguments.all(), *([function.owner] if function.owner is not None else [])])
-        return Items([join_all(paths)], "list", more=True) if paths else Ref(f"{name}()", NAME)
+        if not paths:
+            return Ref(f"{name}()", NAME)
+        return join_all(paths) if _is_choice(name, arguments) else Items([join_all(paths)], "list", more=True)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
+
+
+def _is_choice(name: str, arguments: Arguments) -> bool:
+    """Whether a call gives one of the texts in a list."""
+    given = arguments.all()
+    held = given[0].items if len(given) == 1 and isinstance(given[0], Items) else []
+    are_texts = all(isinstance(one, Const | Text | Path | Unknown | OneOf) for one in held)
+    return name.endswith(".choice") and bool(held) and are_texts
 
 
 def _collect_paths(values: list[Value]) -> list[Value]:
@@ -307,17 +337,19 @@ def _collect_paths(values: list[Value]) -> list[Value]:
     for seen, one in enumerate(part for value in values for part in walk_parts(value)):
         if seen == MAX_ITEMS:
             return [UNKNOWN]
-        if isinstance(one, Text | Path | Const):
+        if isinstance(one, Text | Path | Const) or "place" in one.taint:
             texts.append(one)
     return texts if not all(is_plain(text) for text in texts) else []
 
 
 def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
-    if not arguments.positional and not arguments.named:
-        return CLEAN
-    values = arguments.all()
-    carried = frozenset().union(*[collect_taint(value) for value in values]) & _CARRIERS
-    return carried | CALLABLE if any(map(m.reaches_outside, values)) else carried
+    carried = CLEAN
+    reaches_outside = False
+    for value in arguments.all():
+        carried |= collect_taint(value)
+        reaches_outside = reaches_outside or m.reaches_outside(value)
+    carried &= _CARRIERS
+    return carried | CALLABLE if reaches_outside else carried
 
 
 def _hand_over(
@@ -338,7 +370,11 @@ def _hand_over(
         followed: whether the call itself says what its functions are called with.
     """
     for value in arguments.all():
-        if isinstance(value, Function | Partial):
+        if value.__class__ is Const:
+            continue
+        if m.classes and not m.hands_over_managers and _holds_manager(value):
+            m.hands_over_managers = True
+        if isinstance(value, (Function, Partial)):
             call(m, value, _select_callback_arguments(value, arguments, owner), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
             given = _select_callback_arguments(value, arguments, owner)

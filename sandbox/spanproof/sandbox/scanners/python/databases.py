@@ -118,9 +118,17 @@ def _judge_sent_statement(call: Call[Machine], value: Value, connection: Connect
         names = collect_taint(value) == NAME
         named = tuple(ENTRY if one is None else one for one in pieces) if names else pieces
         call.m.run_sql(named, call.name, call.node, connection)
+        if pieces[0] is None and not names:
+            _judge_unknown_script(call, value)
         if len(pieces) > 1 and "any" in collect_taint(value):
             call.add("query.dynamic", f"{call.who} takes a statement built from text")
-    elif call.name.endswith(".executescript") and not collect_taint(value) & FILE:
+    else:
+        _judge_unknown_script(call, value)
+
+
+def _judge_unknown_script(call: Call[Machine], value: Value) -> None:
+    """Judge a script of statements of which not even the first is known, unless it comes from a file."""
+    if call.name.endswith(".executescript") and not collect_taint(value) & FILE:
         call.add("query.dynamic", f"{call.who} runs a script that is not known", Verdict.REVIEW)
 
 

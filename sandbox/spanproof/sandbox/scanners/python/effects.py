@@ -19,8 +19,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
-from spanproof.sandbox.scanners.python import databases, payloads
-from spanproof.sandbox.scanners.python.growth import is_too_large
+from spanproof.sandbox.scanners.python import databases, payloads, resources
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
     BUILTINS,
@@ -31,7 +30,7 @@ from spanproof.sandbox.scanners.python.names import (
     find_top_module,
     normalise_name,
 )
-from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects
+from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects, note_overwritten
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -53,6 +52,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Const,
     Items,
     Mapping,
+    OneOf,
     Path,
     Ref,
     Text,
@@ -62,6 +62,7 @@ from spanproof.sandbox.scanners.reader.values import (
     join_all,
     list_options,
     to_pieces,
+    walk_parts,
 )
 from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.words import split_words
@@ -126,12 +127,18 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
     """Judge a call that reaches a host by itself: into the module of a service, or one that downloads."""
     if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
         return
-    parts = name.split(".")
-    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
-    options = [arguments.named.get(option) for option in REMOTE_OPTIONS]
-    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
-    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
+    options = [one for option, one in arguments.named.items() if option in REMOTE_OPTIONS]
+    if _is_remote(name) or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
+
+
+@lru_cache(maxsize=4096)
+def _is_remote(name: str) -> bool:
+    """Whether a function reaches a host by itself: one in the module of a service, or one that downloads."""
+    parts = name.split(".")
+    is_of_service = any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    downloads = parts[0] in _LIBRARIES and parts[-1].startswith(REMOTE_FUNCTIONS)
+    return "()" not in name and (is_of_service or downloads)
 
 
 _WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
@@ -209,6 +216,8 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call, as read."""
+    if not any(isinstance(one, Ref) and one.name == "os.environ" for one in arguments.all()):
+        return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
     )
@@ -253,13 +262,16 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
         m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
 
-def _note_opened(m: Machine, path: str, *, adds: bool) -> None:
+def _note_opened(call: Call[Machine], value: Value, *, adds: bool) -> None:
     """Note that a file is emptied to be written, or added to."""
-    files = m.context.own_files
+    files, path = call.m.context.own_files, note_overwritten(call.m, value)
+    if path is None:
+        return
     if not adds:
         files.open_new(path)
-    elif not files.holds(path):
-        files.forget(path)  # what it is added to is not known
+    # What it is added to is not known, nor what becomes of a map of it.
+    if (adds and not files.holds(path)) or call.name == "numpy.memmap":
+        files.forget(path)
 
 
 def _judge_open(call: Call[Machine], value: Value) -> Value | None:
@@ -271,8 +283,8 @@ def _judge_open(call: Call[Machine], value: Value) -> Value | None:
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)
-    if path is not None and writes:
-        _note_opened(call.m, path, adds=adds)
+    if writes:
+        _note_opened(call, value, adds=adds)
     return Ref(f"{call.name}()", FILE, value if path is not None else None)
 
 
@@ -281,6 +293,7 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
     path = find_path(call.m, value)
     if path is None:
         return _judge_save(call, value)
+    note_overwritten(call.m, value)
     if not isinstance(value, Ref):
         call.judge_path(Action.WRITE, value)
     others = [one for one in call.arguments.all()[:2] if one is not value]
@@ -307,6 +320,10 @@ def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_load(call: Call[Machine], value: Value) -> Value | None:
+    if isinstance(value, Items):
+        for one in _list_items(value):
+            _judge_load(call, one)
+        return Ref(f"{call.name}()", FILE)
     head = to_pieces(value)[0]
     if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
         pass  # the data itself, as read_json and read_html take it
@@ -318,9 +335,14 @@ def _judge_load(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", FILE)
 
 
+def _list_items(value: Items) -> list[Value]:
+    """Return what a list holds at any depth, which is opened all or in part: `random.sample(paths, 2)`."""
+    return [part for part in walk_parts(value) if not isinstance(part, Items | OneOf)]
+
+
 def _judge_save(call: Call[Machine], value: Value) -> Value | None:
-    if isinstance(value, Items):  # one of several: `random.choice(paths)`
-        for one in list_options(join_all(value.items)):
+    if isinstance(value, Items):
+        for one in _list_items(value):
             _judge_save(call, one)
     elif _is_url(value):
         _judge_url(call, value)
@@ -524,14 +546,20 @@ def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
 
 
+# Variables that change which programs, libraries and modules are loaded.
+_LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?", re.DOTALL)
+
+
 def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
-    name = to_pieces(value)[0]
-    if name is not None and not call.m.uncertain and not call.name.endswith("setdefault"):
+    name, given = to_pieces(value)[0] or "", call.arguments.get(1, "value") or UNKNOWN
+    if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
-    if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
+    if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
-    if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
-        _judge_proxies(call, call.arguments.get(1, "value") or UNKNOWN)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
+        _judge_proxies(call, given)
+    else:
+        call.m.judge_variables([(name, given)], call.name, call.node)
     return None
 
 
@@ -541,18 +569,10 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
-def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
-    """Judge the sizes of an array or buffer that is made: one value, or all that is given by position."""
-    sizes = call.arguments.positional if call.effect.kind == "sizes" else [value]
-    if is_too_large(sizes):
-        call.add("resource.endless", f"{call.who} makes a value that is larger than a machine's memory")
-    return None
-
-
 def _judge_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
     call.judge_path(Action.WRITE, value)
-    call.m.context.own_files.forget(find_path(call.m, value))
+    call.m.context.own_files.forget(note_overwritten(call.m, value))
     return None
 
 
@@ -566,13 +586,13 @@ CHECKS: Final[dict[str, Check]] = {
     **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
     "open": _judge_open, "osopen": _judge_os_open, "workdir": _judge_work_directory,
     "username": _judge_user_name,
-    "load": _judge_load, "size": _judge_sizes, "sizes": _judge_sizes,
+    **resources.CHECKS, "load": _judge_load,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "bind": _judge_bind, "unbound": _judge_unbound_listen, "thread": COMMON["none"],
+    "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip
 """What judges each kind of effect."""

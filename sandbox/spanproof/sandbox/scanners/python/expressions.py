@@ -161,6 +161,8 @@ def resolve_free_name(m: Machine, name: str) -> Value:
         return Ref(name)
     for module in m.imported_all:
         resolved = normalise_name(f"{module}.{name}")
+        if resolved in m.overrides:
+            return m.overrides[resolved]
         if resolved in SINKS or module in {"os", "os.path", "subprocess", "pathlib", "shutil", "socket"}:
             return Ref(resolved)
     if name in COMMON_ALIASES:

@@ -57,8 +57,24 @@ _DECODERS = split_words("chr ord bytes bytearray int unhexlify fromhex to_bytes 
 
 def _evaluate_comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     items: list[Value] = []
+    if not isinstance(node, ast.GeneratorExp):
+        _judge_endless_comprehension(m, node)
     whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)), node.elt)
     return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
+
+
+def _judge_endless_comprehension(m: Machine, node: ast.ListComp | ast.SetComp) -> None:
+    """Judge a list of all that `itertools.cycle` gives, which grows without an end."""
+    iterated = node.generators[0].iter
+    while (
+        isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "enumerate" and iterated.args
+    ):
+        iterated = iterated.args[0]
+    source = iterated.func if isinstance(iterated, ast.Call) else iterated
+    value = m.evaluate(source) if isinstance(source, ast.Name | ast.Attribute) else None
+    name = value.name.removesuffix("()") if isinstance(value, Ref) else ""
+    if f"{name}()" in ENDLESS:
+        m.add("resource.endless", node, f"makes a list of all that {name} gives, which has no end")
 
 
 def _evaluate_dictionary(m: Machine, node: ast.DictComp) -> Value:
@@ -241,7 +257,11 @@ def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Fl
         merged = _merge(merged, names)
     m.scope.names = merged
     flows = {flow for _, flow in outcomes}
-    return flows.pop() if len(flows) == 1 else None
+    if len(flows) == 1:
+        return flows.pop()
+    if m.frames:
+        m.frames[-1].may_have_ended = True
+    return None
 
 
 def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:

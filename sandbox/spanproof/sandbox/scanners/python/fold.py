@@ -16,7 +16,7 @@ import lzma
 import operator
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -302,6 +302,16 @@ def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> An
     return codecs.decode(content, encoding, errors)
 
 
+# Lists of which every combination is read.
+_MOST_PARTS: Final = 8
+
+
+def _iter_product(*parts: Iterable[Any]) -> Iterator[Any]:
+    if len(parts) > _MOST_PARTS:
+        raise NotKnown
+    return itertools.product(*parts)
+
+
 _FOLDED: Final = KNOWLEDGE["folded"]
 
 
@@ -335,6 +345,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "itertools.chain.from_iterable": lambda parts: list(itertools.chain.from_iterable(parts)),
     "itertools.islice": lambda items, *bounds: list(itertools.islice(items, *bounds)),
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
+    "itertools.product": _iter_product,
 }
 """Pure functions by resolved name."""
 

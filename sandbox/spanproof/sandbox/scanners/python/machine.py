@@ -96,12 +96,16 @@ class Machine(Reader):
         self._unknown_paths: list[Value] = []
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
+        # Whether code that is not read gets an object that it can leave, as an `ExitStack` does.
+        self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
+        # Paths and texts of the program's own modules that were read.
+        self.imported_files: set[tuple[str, str]] = set()
         self.conditions: Conditions | None = None
         # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
         self.directories: list[str] = []
-        self.soft_limit = FREE_STEPS + len(text) // 2
+        self.soft_limit = self._plain_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
         self._lines = () if text.isascii() else text.split("\n")
@@ -113,7 +117,9 @@ class Machine(Reader):
 
     def evaluate(self, node: ast.expr) -> Value:
         """Return the abstract value of an expression."""
-        self.count_step()
+        self.steps += 1
+        if self.steps > self._next_check:
+            self.check_time()
         evaluator = self.tables.expressions.get(node.__class__)
         return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
 
@@ -164,12 +170,16 @@ class Machine(Reader):
         before, started = self.soft_limit, self.steps
         outermost = decoding and before < self.hard_limit
         if outermost:
-            self.soft_limit = self.hard_limit
+            self._plain_limit, self.soft_limit = before, self.hard_limit
         try:
             yield
         finally:
             if outermost:
-                self.soft_limit = before + (self.steps - started)
+                self.soft_limit = self._plain_limit = before + (self.steps - started)
+
+    def end_patience(self) -> None:
+        """Read what is inside a loop that decodes with the plain budget from here on."""
+        self.soft_limit = self._plain_limit
 
     @property
     def exhausted(self) -> bool:

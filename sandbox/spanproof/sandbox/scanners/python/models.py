@@ -17,7 +17,7 @@ from typing import Final
 
 from spanproof.sandbox.catalogue import index_words
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.python import attributes, effects, fold
+from spanproof.sandbox.scanners.python import attributes, changes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS
 from spanproof.sandbox.scanners.python.own_files import find_content, model_file_method, note_written
@@ -27,7 +27,6 @@ from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
     CLEAN,
-    MAX_ITEMS,
     MAX_SIZE,
     MAX_UNROLLED,
     NAME,
@@ -256,79 +255,6 @@ def _model_dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         read = m.read_all_variables(value.name, node)
         return Mapping(dict(arguments.named), [Unknown(ENVIRONMENT if read else CLEAN)])
     return Mapping(dict(arguments.named)) if value is None else None
-
-
-def _model_append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
-    if isinstance(owner, Items) and value is not None:
-        m.add_items(owner, [value])
-        return Const(None)
-    return None
-
-
-def _model_extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
-    if isinstance(owner, Items) and value is not None:
-        items, whole = list_elements(value)
-        m.add_items(owner, items)
-        owner.more = owner.more or not whole
-        return Const(None)
-    return None
-
-
-def _model_insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, index, value = function.owner, arguments.get(0), arguments.get(1)
-    if isinstance(owner, Items) and value is not None:
-        at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
-        if len(owner.items) < MAX_ITEMS:
-            m.change_items(owner, [value])
-            owner.items.insert(at, value)
-            owner.more = owner.more or not isinstance(index, Const)
-        else:
-            m.add_items(owner, [value])
-        return Const(None)
-    return None
-
-
-def _model_pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner = function.owner
-    if isinstance(owner, Items):
-        m.change_items(owner)
-    if isinstance(owner, Items) and owner.items and not owner.more:
-        index = arguments.get(0)
-        at = index.value if isinstance(index, Const) and isinstance(index.value, int) else -1
-        if -len(owner.items) <= at < len(owner.items):
-            return owner.items.pop(at)
-    if isinstance(owner, Mapping):
-        return model_mapping_get(m, function, arguments, node)
-    return None
-
-
-def _model_reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    if isinstance(function.owner, Items):
-        m.change_items(function.owner)
-        function.owner.items.reverse()
-        return Const(None)
-    return None
-
-
-def _model_update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
-    if isinstance(owner, Mapping):
-        given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
-        for name, entry in given.items():
-            m.store(owner.entries, name, entry)
-        rest = (
-            value.rest
-            if isinstance(value, Mapping)
-            else []
-            if value is None
-            else [Unknown(collect_taint(value))]
-        )
-        for entry in rest:
-            m.store_anywhere(owner, entry)
-        return Const(None)
-    return None
 
 
 def _model_values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -572,6 +498,7 @@ _MODELS: Final[dict[str, Model]] = {
 
 MODELS: Final[dict[str, Model]] = {
     **{name: _MODELS[kind] for name, kind in index_words(KNOWLEDGE["models"]).items()},
+    **changes.FUNCTIONS,
     "globals": make_constant_model(Ref("globals()", CALLABLE)),
     "locals": make_constant_model(Ref("locals()", CALLABLE)),
     "input": make_constant_model(Unknown(frozenset({"input"}))),
@@ -584,9 +511,7 @@ MODELS: Final[dict[str, Model]] = {
 
 METHODS: Final[dict[str, Model]] = {
     "substitute": _model_template_substitute, "safe_substitute": _model_template_substitute,
-    "__call__": model_call_method, "append": _model_append, "appendleft": _model_append,
-    "add": _model_append, "extend": _model_extend, "insert": _model_insert, "pop": _model_pop,
-    "reverse": _model_reverse, "update": _model_update, "get": model_mapping_get,
+    "__call__": model_call_method, **changes.METHODS, "get": model_mapping_get,
     "setdefault": model_mapping_get, "values": _model_values, "items": _model_values, "keys": _model_values,
     **dict.fromkeys(
         [*ACTIONS, "open", "joinpath", "with_name", "with_suffix", "with_stem", "resolve", "absolute",

@@ -9,11 +9,23 @@ that is known; see `scanners.own_files`.
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
+from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS
 from spanproof.sandbox.scanners.reader.state import Arguments
-from spanproof.sandbox.scanners.reader.values import CLEAN, Const, Path, Ref, Text, Value, join_all, to_pieces
+from spanproof.sandbox.scanners.reader.values import (
+    CLEAN,
+    Const,
+    Path,
+    Ref,
+    Text,
+    Value,
+    join_all,
+    to_pieces,
+)
 from spanproof.sandbox.words import split_words
 
 # The names of files that `open` and its like gave; their owner is the path, where that is known.
@@ -29,7 +41,7 @@ def find_path(m: Machine, value: Value) -> str | None:
 
     A path in a folder that the program made for itself (`tempfile`) is known by its value alone.
     """
-    if isinstance(value, Ref) and value.name == _BUFFER and value.owner is None:
+    if _is_buffer(value):
         return m.name_unknown_path(value)
     if isinstance(value, Ref):
         return find_path(m, value.owner) if value.name in _HANDLES and value.owner is not None else None
@@ -37,6 +49,34 @@ def find_path(m: Machine, value: Value) -> str | None:
     if len(pieces) == 1 and pieces[0] is not None:
         return m.context.boundary.work_path(pieces[0])
     return m.name_unknown_path(value) if isinstance(value, Path | Text) else None
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value, Ref) and value.name == _BUFFER and value.owner is None
+
+
+def note_overwritten(m: Machine, file: Value) -> str | None:
+    """Note a write to a path, which may be that of other files too; gives the path, None if not known."""
+    path = find_path(m, file)
+    if path is None:
+        m.context.own_files.forget(None)
+    elif not path.startswith("/") and not _is_buffer(file):
+        pieces = to_pieces(file.owner if isinstance(file, Ref) and file.owner is not None else file)
+        m.context.own_files.forget_like(path, *_find_ends(m, pieces))
+    return path
+
+
+def _find_ends(m: Machine, pieces: Pieces) -> tuple[str, str]:
+    """Return how the absolute form of a path that is known in part begins, and how it ends."""
+    start, end = pieces[0] or "", pieces[-1] or ""
+    if start and not start.startswith(("/", "~")):
+        start = f"{m.context.boundary.work_path('')}/{start}"
+    is_normal = not _UNNORMAL.search(start) and not _UNNORMAL.search(end)
+    return (start, end) if is_normal and not start.startswith("~") else ("", "")
+
+
+# Parts of a path that its normal form does not have.
+_UNNORMAL: Final = re.compile(r"//|(?:^|/)\.{1,2}(?:/|$)")
 
 
 def list_own_objects(m: Machine, value: Value) -> list[Value]:
@@ -47,10 +87,10 @@ def list_own_objects(m: Machine, value: Value) -> list[Value]:
 
 def note_written(m: Machine, file: Value, written: Value | None) -> None:
     """Note a text or a pickle that is written to a file; anything else makes its content unknown."""
-    path = find_path(m, file)
+    path = note_overwritten(m, file)
     if path is None:
-        m.context.own_files.forget(None)
-    elif isinstance(written, Ref) and written.name == _PICKLE and written.owner is not None:
+        return
+    if isinstance(written, Ref) and written.name == _PICKLE and written.owner is not None:
         m.context.own_files.add_object(path, written.owner)
     elif isinstance(written, Const) and isinstance(written.value, str):
         m.context.own_files.add_text(path, written.value)
@@ -59,16 +99,22 @@ def note_written(m: Machine, file: Value, written: Value | None) -> None:
 
 
 # Methods of a file that put nothing there, besides `write`, which is followed.
-_HARMLESS_METHODS: Final = split_words("write read readline readlines seek close flush fileno")
+_HARMLESS_METHODS: Final = split_words("write read readline readlines seek close flush")
 
 
 def forget_handed_files(m: Machine, function: Ref, arguments: Arguments) -> None:
-    """Note that a file may hold anything: it is given to code that is not followed, or a method writes it."""
+    """Note that a file may hold anything: it is given to code that is not followed, or a method writes it.
+
+    A file is given as what `open` gave for it, or by its path, which a builtin only holds or shows.
+    """
     called_on, _, method = function.name.rpartition(".")
     if called_on in _HANDLES and function.owner is not None and method not in _HARMLESS_METHODS:
         m.context.own_files.forget(find_path(m, function.owner))
+    is_of_library = function.name not in BUILTINS
     for value in arguments.all():
-        if isinstance(value, Ref) and value.name in _HANDLES:
+        is_handle = isinstance(value, Ref) and value.name in _HANDLES
+        is_path = is_of_library and isinstance(value, Const | Text | Path)
+        if is_handle or (is_path and m.context.own_files.holds(find_path(m, value) or "")):
             m.context.own_files.forget(find_path(m, value))
 
 

@@ -25,6 +25,7 @@ from spanproof.sandbox.scanners.python.own_files import list_own_objects
 from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line, to_whole_text
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
+    CLEAN,
     UNKNOWN,
     Const,
     Instance,
@@ -233,8 +234,10 @@ def _list_pickled_names(data: bytes) -> tuple[list[str], bool]:
 def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
     """Judge a program with its arguments, as a list or as a line."""
     m, outer = call.m, call.m.context
-    environment = call.arguments.named.get("env")
+    given_by_place = (one for one in call.arguments.positional[2:] if isinstance(one, Mapping))
+    environment = call.arguments.named.get("env") or next(given_by_place, None)
     if isinstance(environment, Mapping):
+        m.judge_variables(environment.entries.items(), call.name, call.node)
         given = {name for name in environment.entries if isinstance(name, str)}
         m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
     try:
@@ -259,6 +262,12 @@ def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     rest = call.arguments.positional[call.effect.position + 2 :]
     rest = [one for one in rest if not isinstance(one, Mapping)]
     _run_words(call, Items([value, *rest], more=call.arguments.more))
+    return None
+
+
+def _judge_tool(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a function that does what a tool of the command line does: `pytest.main`."""
+    call.m.run_command((call.effect.keyword,), CLEAN, call.name, call.node)
     return None
 
 
@@ -296,7 +305,7 @@ CHECKS: Final[dict[str, Check]] = {
     "argv": _judge_argv, "spawnv": _judge_spawn_arguments, "spawn": _judge_spawn, "code": _judge_code,
     "pickle": _judge_unpickling, "picklefile": _judge_pickle_file, "yaml": _judge_yaml,
     "unsafeyaml": _judge_unsafe_yaml, "expression": _judge_expression, "doctest": _judge_examples,
-    "annotations": _judge_annotations,
+    "annotations": _judge_annotations, "tool": _judge_tool,
     "template": _judge_template,
 }  # fmt: skip
 """What judges each way to run what a value holds."""

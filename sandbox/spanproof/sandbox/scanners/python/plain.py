@@ -85,7 +85,8 @@ def _index_acting_words() -> dict[str, frozenset[str]]:
     modules = {*split_entry(known.LIBRARIES["inert"], "active"), *known.LEAKED_MODULES, *known.SENSITIVE}
     held = {_get_last_word(name) for name in modules}
     paths = {word for entry in known.KNOWLEDGE["pathlib"].values() for word in entry.split()}
-    everywhere = {*known.METHOD_SINKS, *known.HELD, *_DECODERS, *((held | paths) - _KEPT)}
+    methods = {name.partition(".")[0] for name in known.METHOD_SINKS}
+    everywhere = {*methods, *known.HELD, *_DECODERS, *((held | paths) - _KEPT)}
     owners.update({word: {""} for word in everywhere})
     return {word: frozenset(tops) for word, tops in owners.items()}
 
@@ -209,6 +210,8 @@ def _opens_inside(call: ast.Call, boundary: Boundary) -> bool:
             return False
         action = Action.WRITE if WRITING_MODE.search(mode) else action
     text = _read_text(path)
+    if action is Action.WRITE and text.endswith(".py"):
+        return False  # it may be imported
     return text != "" and boundary.path(action, (text,)) is None
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model
 from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.own_modules import read_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -79,7 +80,7 @@ def _model_getattribute(m: Machine, function: Ref, arguments: Arguments, node: a
 
 def _model_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, name, value = arguments.get(0), read_constant_text(arguments.get(1)), arguments.get(2)
-    if owner is not None and name is not None and value is not None:
+    if owner is not None and value is not None:
         attributes.store_attribute(m, owner, name, value, node)
     return Const(None)
 
@@ -95,6 +96,7 @@ def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: 
             m.add("attribute.dynamic", node, f"{function.name} imports a module that is not known")
             found.append(UNKNOWN)
             continue
+        read_own_modules(m, text, node)
         top = text.partition(".")[0]
         plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
         found.append(Ref(normalise_name(top if plain else text)))
@@ -110,7 +112,7 @@ def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
     if isinstance(owner, Ref):
         return Ref(f"{owner.name}.__dict__", CALLABLE)
     if isinstance(owner, Instance | Klass):
-        return Mapping(dict(owner.attributes))
+        return attributes.read_namespace(owner)
     return None
 
 

@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.python.expressions import make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.own_modules import read_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -79,15 +80,21 @@ def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
 
 
 def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
+    prefix = "" if isinstance(node, ast.With) else "a"
+    entered: list[tuple[Value, ast.expr]] = []
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
-        name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
-        method = attributes.find_member(m, value, name, manager.context_expr)
+        entered.append((value, manager.context_expr))
+        method = attributes.find_member(m, value, f"__{prefix}enter__", manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
     m.execute(node.body)
+    for value, expression in reversed(entered):
+        method = attributes.find_member(m, value, f"__{prefix}exit__", expression)
+        if method is not None:
+            m.call(method, Arguments([UNKNOWN, UNKNOWN, UNKNOWN]), expression)
     # A manager may swallow what is raised (`contextlib.suppress`), at any place in the block.
     return None
 
@@ -174,6 +181,7 @@ def _execute_import(m: Machine, node: ast.Import) -> Flow:
     for alias in node.names:
         name = normalise_name(alias.name)
         _judge_import(m, alias.name, node)
+        read_own_modules(m, alias.name, node)
         if alias.asname is not None:
             m.scope.bind(alias.asname, Ref(name))
         else:
@@ -187,6 +195,7 @@ def _execute_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
     if node.level == 0:
         _judge_import(m, module, node)
     for alias in node.names:
+        read_own_modules(m, f"{module}.{alias.name}".strip("."), node)
         if alias.name == "*":
             m.imported_all.append(normalise_name(module))
             continue

@@ -7,6 +7,7 @@ inlining, so that the time of a scan is linear in the size of the source.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
@@ -54,6 +55,8 @@ T = TypeVar("T")
 # Steps between two checks of the clock; one step may fold a text of many characters.
 _CHECK_EVERY: Final = 64
 
+# Kinds of values that are no functions and hold none.
+_DATA: Final = frozenset({Const, Text, Path, Unknown})
 # Values that are looked at for functions; what holds more is taken to hold one.
 _MOST_HELD: Final = 20_000
 
@@ -86,6 +89,10 @@ class Frame:
     key: object
     written: int
     """Stores before it, in `Reader.written`."""
+    uncertain: int
+    """Branches and loops around it, in `Reader.uncertain`."""
+    may_have_ended: bool = False
+    """Whether one way through a branch left the function, or the rest of a loop, before what is read now."""
     given: dict[str, Value] = field(default_factory=dict)
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
@@ -217,17 +224,30 @@ class Reader(Reporter):
         """Count one node more; some steps check the time, which may end the scan."""
         self.steps += 1
         if self.steps > self._next_check:
-            self._next_check = self.steps + _CHECK_EVERY
-            self.context.check_time()
+            self.check_time()
+
+    def check_time(self) -> None:
+        """Check the time now, and again after some steps.
+
+        Raises:
+            OutOfTime: the deadline has passed.
+        """
+        self._next_check = self.steps + _CHECK_EVERY
+        self.context.check_time()
 
     def reaches_outside(self, value: Value) -> bool:
         """Whether a value is, or holds, a function or a module that reaches outside."""
+        if value.__class__ in _DATA:
+            return False
         for seen, one in enumerate(walk_parts(value)):
             called = one.called if isinstance(one, Partial) else one
             name = called.name if isinstance(called, Ref) else "()"
             if seen == _MOST_HELD or ("()" not in name and (name in self.sinks or name in self.sensitive)):
                 return True
         return False
+
+    def end_patience(self) -> None:
+        """Give a loop in which a function calls itself no more steps than others: each turn takes many."""
 
     @property
     def overspent(self) -> bool:
@@ -251,11 +271,18 @@ class Reader(Reporter):
         table[key] = value
         self.changes += 1
 
+    def store_in_any(self, table: dict[Any, Value], value: Value) -> None:
+        """Put a value into a table under one of its keys, of which it is not known which."""
+        for key, held in list(table.items()):
+            self.store(table, key, join(held, value))
+
     def store_anywhere(self, owner: Mapping, value: Value) -> None:
         """Put a value under a key that is not known: under any of those there are, or another one."""
         if not any(covers_all(one, value) for one in owner.rest):
             owner.rest.append(value)
             self.changes += 1
+        if owner.is_of_object:
+            self.store_in_any(owner.entries, value)
         if self.frames or self.uncertain:
             self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
 
@@ -320,8 +347,10 @@ class Reader(Reporter):
         if len(earlier) > 3:
             return None
         self.called.add(key)
+        if earlier:
+            self.end_patience()
         outer, self.scope = self.scope, Scope(scope)
-        frame = Frame(key, len(self.written))
+        frame = Frame(key, len(self.written), self.uncertain)
         self.frames.append(frame)
         try:
             bind()
@@ -431,6 +460,30 @@ class Reader(Reporter):
             return
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
         nested.scan("bash", self.context.nested(self.place(node), f"{who} runs a command: "), text)
+
+    def judge_variables(self, variables: Iterable[tuple[object, Value]], who: str, node: Any) -> None:
+        """Judge variables that a program gets, as the shell judges them where it sets them.
+
+        What their names make of them counts: commands that a program runs, libraries that it loads, proxies.
+        """
+        assigned = [
+            f"{name}={_quote(to_pieces(value))}"
+            for name, value in variables
+            if isinstance(name, str) and _VARIABLE.fullmatch(name)
+        ]
+        if assigned:
+            context = self.context.nested(self.place(node), f"{who} sets a variable: ")
+            nested.scan("bash", context, " ".join(assigned[:_MOST_VARIABLES]) + " :")
+
+
+# Names that a program may look up: those in capitals, and proxies.
+_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*|\w+_proxy")
+_MOST_VARIABLES: Final = 32
+
+
+def _quote(pieces: Pieces) -> str:
+    """Return a text as a word of the shell; its holes are variables that nothing sets."""
+    return "".join('"$__unknown"' if piece is None else shlex.quote(piece) for piece in pieces)
 
 
 def _widen_over(values: Iterable[Value]) -> Value:

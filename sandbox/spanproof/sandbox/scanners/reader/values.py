@@ -131,12 +131,16 @@ class Span(Value):
 
 @dataclass(slots=True, eq=False)
 class Mapping(Value):
-    """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys."""
+    """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys.
+
+    `is_of_object` where the entries are the attributes of an object, which are also read by name.
+    """
 
     entries: dict[Any, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
     keys: list[Value] = field(default_factory=list)
     taint: Taint = CLEAN
+    is_of_object: bool = False
 
     @property
     def other_keys(self) -> list[Value]:
@@ -209,8 +213,13 @@ class Scope:
 
     def find(self, name: str) -> Value | None:
         """Return the value of a name, or None when no scope binds it."""
-        scope = self.owner_of(name)
-        return scope.names[name] if scope is not None else None
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
 
     def owner_of(self, name: str) -> Scope | None:
         """Return the scope that binds a name."""
@@ -325,7 +334,11 @@ def is_plain(value: Value) -> bool:
         if isinstance(content, bytes):
             content = content.decode("latin-1")
         return not isinstance(content, str) or ("/" not in content and not content.startswith(("~", "..")))
-    return isinstance(value, Unknown | Ref) and value.taint == NAME
+    return value.__class__ in _UNFOLDED and value.taint == NAME
+
+
+# Values of which no more is known than their taint.
+_UNFOLDED: Final = frozenset({Unknown, Ref})
 
 
 def join_all(values: Iterable[Value]) -> Value:
@@ -351,15 +364,17 @@ def are_equal(first: Value, second: Value) -> bool:
 
 def collect_taint(value: Value) -> Taint:
     """Return the sources of a value, containers included, as far as a bounded search finds them."""
-    if not isinstance(value, Items | Mapping | OneOf | Instance):
-        return value.taint
     taint = value.taint
+    if value.__class__ in _LEAVES or not isinstance(value, _HOLDERS):
+        return taint
+    is_named = True
     for seen, one in enumerate(walk_parts(value)):
         if seen == _MAX_LOOK:
             # A taint past the bound is not known: the value is never taken for a plain name.
             return taint | ANY
         taint |= one.taint
-    return taint
+        is_named = is_named and (isinstance(one, _HOLDERS) or is_plain(one) or "name" in one.taint)
+    return taint if is_named else taint - NAME
 
 
 def walk_parts(value: Value) -> Iterator[Value]:
@@ -372,6 +387,8 @@ def walk_parts(value: Value) -> Iterator[Value]:
             pending.pop()
             continue
         yield one
+        if one.__class__ in _LEAVES:
+            continue
         if isinstance(one, _HOLDERS) and id(one) not in seen:
             seen.add(id(one))
             pending.append(_iterate_held(one))
@@ -388,6 +405,8 @@ def _iterate_held(value: Value) -> Iterator[Value]:
 
 
 _HOLDERS: Final = (Items, OneOf, Mapping, Instance)
+# The commonest of the values that hold no others.
+_LEAVES: Final = frozenset({Const, Text, Path, Unknown, Ref})
 
 
 def to_pieces(value: Value) -> Pieces:
@@ -398,15 +417,13 @@ def to_pieces(value: Value) -> Pieces:
             return (content,)
         if isinstance(content, bytes):
             return (content.decode("utf-8", "surrogateescape"),)
-        if isinstance(content, int | float | bool | None):
+        if content is None or isinstance(content, (int, float)):
             try:
                 return (str(content),)
             except ValueError:  # more digits than Python turns into text
                 return (None,)
         return (None,)
-    if isinstance(value, Text | Path):
-        return value.pieces
-    return (None,)
+    return value.pieces if isinstance(value, (Text, Path)) else (None,)
 
 
 def read_constant_text(value: Value | None) -> str | None:

@@ -51,6 +51,8 @@ PREDEFINED: Final = {
     "_": ENTRY,
     "-": "",
 }
+PROJECT_FILES: Final = _KNOWLEDGE["project-files"]
+KEEPING: Final = split_entry(_GROUPS, "keeping")
 UNPACKING: Final = split_entry(_GROUPS, "unpacking")
 PLAIN: Final = split_entry(_GROUPS, "plain")
 HARMLESS: Final = split_entry(_GROUPS, "harmless")

@@ -17,8 +17,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
-from spanproof.sandbox.scanners.shell import interpreters, network, programs
-from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
+from spanproof.sandbox.scanners.shell import programs
 from spanproof.sandbox.scanners.shell.conditions import find_outcome, list_chosen
 from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
 from spanproof.sandbox.scanners.shell.state import (
@@ -37,9 +36,6 @@ from spanproof.sandbox.scanners.shell.state import (
     read_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
-
-# Variables whose text the shell expands before it shows it.
-_PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
 
 
 def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -264,22 +260,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
-    _judge_assigned(shell, name, value, node)
-
-
-def _judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
-    """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
-    if name.startswith("GIT_CONFIG"):
-        shell.add("exec.dynamic", node, f"sets {name}, whose settings of git may run commands")
-    if name in LOADING_VARIABLES:
-        shell.add("environment.write", node, f"sets {name}, which changes how programs load")
-    if name in _PROMPTS:
-        shell.run_substitutions(value, f"the prompt {name}", node)
-    elif name in COMMAND_VARIABLES and value != EMPTY:
-        interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
-    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and read_known_text(value):
-        network.judge_url(shell, value, name, node)
-    shell.run_subscripts(value, node)
+    programs.judge_assigned(shell, name, value, node)
 
 
 def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:

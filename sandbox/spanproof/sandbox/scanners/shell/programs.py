@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final
 
 from tree_sitter import Node
@@ -22,10 +22,13 @@ from spanproof.sandbox.scanners.shell import directories, files, interpreters, n
 from spanproof.sandbox.scanners.shell.builtins import BUILTINS
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
+    COMMAND_VARIABLES,
     DENIED,
     HARMLESS,
     INSTALLERS,
     INTERPRETERS,
+    KEEPING,
+    LOADING_VARIABLES,
     NETWORK,
     NETWORK_KINDS,
     OPERANDS,
@@ -49,7 +52,9 @@ from spanproof.sandbox.scanners.shell.command_patterns import (
 from spanproof.sandbox.scanners.shell.files import judge_operands
 from spanproof.sandbox.scanners.shell.interpreters import run_alias, run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import find_option_values, send_statements
+from spanproof.sandbox.scanners.shell.own_projects import run_own_files
 from spanproof.sandbox.scanners.shell.state import (
+    EMPTY,
     HOLE,
     MAX_ALTERNATIVES,
     UNKNOWN_STREAM,
@@ -93,6 +98,7 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         interpreters.run_own_script(shell, own_text, fields, node)
         return UNKNOWN_STREAM
     program = name.rpartition("/")[2] or name
+    run_own_files(shell, program, arguments, node)
     if program in UNPACKING:
         shell.context.own_files.forget(None)
     _judge_permission(shell, program, arguments, node)
@@ -225,20 +231,57 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
     if not rest:
         return stdin
     if program in {"xargs", "parallel"}:
-        rest = _add_input(rest, arguments, stdin)
+        options = arguments[: len(arguments) - len(rest)]
+        mark = _find_mark(options) if program == "xargs" else None
+        rest = _add_input(rest, options, mark, stdin)
     return run(shell, rest, stdin, node)
 
 
 # What `xargs` and `parallel` replace by what they read.
 _MARKS: Final = frozenset({"{}", "{.}", "%"})
+# Options of `xargs` that leave its mark alone, with their values: with any other, input may be added.
+_BESIDE_MARK: Final = re.compile(r"-[0rt]+|-P\d+|--(?:null|no-run-if-empty|verbose)|-a.+", re.DOTALL)
 
 
-def _add_input(command: list[Words], arguments: list[Words], stdin: Stream) -> list[Words]:
+def _add_input(command: list[Words], options: list[Words], mark: str | None, stdin: Stream) -> list[Words]:
     """Return the command that `xargs` runs: what it reads takes the place of a mark, or is added."""
     added = tuple(one for pieces in stdin.words for one in _split_into_words(pieces)) or HOLE
-    if any(read_known_text(one) in _MARKS for one in arguments):
+    if mark is not None:
+        return [_put_in_place(one, mark, added) for one in command]
+    if any(read_known_text(one) in _MARKS for one in (*options, *command)):
         return [added if read_known_text(one) in _MARKS else one for one in command]
     return [*command, added]
+
+
+def _find_mark(options: list[Words]) -> str | None:
+    """Return the mark in whose place alone `xargs` puts what it reads; None where it is not sure."""
+    mark = None
+    texts = iter([read_known_text(one) or "" for one in options])
+    for text in texts:
+        if text.startswith("-I"):
+            mark = text[2:] or next(texts, "")
+        elif text in {"-a", "-P"}:
+            next(texts, None)
+        elif not _BESIDE_MARK.fullmatch(text):
+            return None
+    return mark or None
+
+
+def _put_in_place(word: Words, mark: str, added: Words) -> Words:
+    """Return a word of a command with what is read in the place of each mark in it."""
+    texts: list[Pieces] = []
+    for pieces in word:
+        for read in added:
+            parts = [_replace_mark(piece, mark, read) for piece in pieces]
+            texts.append(merge_pieces([*chain.from_iterable(parts)]))
+    return limit_texts(texts, MAX_ALTERNATIVES)
+
+
+def _replace_mark(piece: str | None, mark: str, read: Pieces) -> Pieces:
+    if piece is None:
+        return (None,)
+    parts = piece.split(mark)
+    return (parts[0], *(one for part in parts[1:] for one in (*read, part)))
 
 
 def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -249,7 +292,9 @@ def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) 
         shell.judge_literals(one, "env", node)
     given: set[str] = set()
     while rest and "=" in (text := read_known_text(rest[0]) or ""):
-        given.add(text.partition("=")[0])
+        name, _, value = text.partition("=")
+        judge_assigned(shell, name, ((value,),), node)
+        given.add(name)
         rest = rest[1:]
     outer = shell.given, shell.clears_environment
     shell.given = shell.given | given
@@ -264,6 +309,25 @@ def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) 
         return UNKNOWN_STREAM
     finally:
         shell.given, shell.clears_environment = outer
+
+
+# Variables whose text the shell expands before it shows it.
+_PROMPTS: Final = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
+
+
+def judge_assigned(shell: Shell, name: str, value: Words, node: Node) -> None:
+    """Judge what a variable does by its name: it loads a library, runs a command, or is a proxy."""
+    if name.startswith("GIT_CONFIG"):
+        shell.add("exec.dynamic", node, f"sets {name}, whose settings of git may run commands")
+    if name in LOADING_VARIABLES:
+        shell.add("environment.write", node, f"sets {name}, which changes how programs load")
+    if name in _PROMPTS:
+        shell.run_substitutions(value, f"the prompt {name}", node)
+    elif name in COMMAND_VARIABLES and value != EMPTY:
+        interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and read_known_text(value):
+        network.judge_url(shell, value, name, node)
+    shell.run_subscripts(value, node)
 
 
 def _split_into_words(pieces: Pieces) -> Sequence[Pieces]:
@@ -333,12 +397,7 @@ def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Str
 def _judge_git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, _ = split_options(arguments, "Cc")
     verb = read_known_text(operands[0]) if operands else None
-    settings = find_option_values(arguments[: _find_argument(arguments, verb)], {"-c", "--config-env"})
-    if verb == "config" and len(operands) > 2:
-        settings.append(join_words([operands[-2], (("=",),), operands[-1]]))
-    if verb == "clone":
-        settings += find_option_values(arguments, {"-c", "--config"})
-    for setting in settings:
+    for setting in _list_git_settings(verb, arguments, operands):
         _judge_git_setting(shell, setting, node)
     texts = [read_known_text(one) or "" for one in arguments]
     if verb == "submodule" and "foreach" in texts:
@@ -352,17 +411,34 @@ def _judge_git(shell: Shell, program: str, arguments: list[Words], stdin: Stream
         if any((pieces[0] or "").startswith("ext::") for pieces in one):
             shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
         shell.judge_literals(one, program, node)
-    if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"}:
-        urls = [
-            one
-            for one in operands[1:]
-            if "://" in (read_known_text(one) or "") or "@" in (read_known_text(one) or "")
-        ]
-        for url in urls:
-            network.judge_url(shell, url, "git", node)
-        if not urls and verb in {"fetch", "pull", "push", "clone"}:
-            shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
+    _judge_git_addresses(shell, verb, operands[1:], node)
     return UNKNOWN_STREAM
+
+
+# Verbs of git that may name an address, and those that reach a host in any case.
+_ADDRESSED: Final = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"})
+_REACHING: Final = frozenset({"fetch", "pull", "push", "clone"})
+
+
+def _judge_git_addresses(shell: Shell, verb: str | None, operands: Sequence[Words], node: Node) -> None:
+    if verb not in _ADDRESSED:
+        return
+    texts = [read_known_text(one) or "" for one in operands]
+    urls = [one for one, text in zip(operands, texts, strict=True) if "://" in text or "@" in text]
+    for url in urls:
+        network.judge_url(shell, url, "git", node)
+    if not urls and verb in _REACHING:
+        shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
+
+
+def _list_git_settings(verb: str | None, arguments: list[Words], operands: Sequence[Words]) -> list[Words]:
+    """Return the settings that a command of git makes, each as `name=value`."""
+    settings = find_option_values(arguments[: _find_argument(arguments, verb)], {"-c", "--config-env"})
+    if verb == "config" and len(operands) > 2:
+        settings.append(join_words([operands[-2], (("=",),), operands[-1]]))
+    if verb == "clone":
+        settings += find_option_values(arguments, {"-c", "--config"})
+    return settings
 
 
 def _find_argument(arguments: list[Words], verb: str | None) -> int:
@@ -465,6 +541,8 @@ def _judge_other_program(shell: Shell, name: str, arguments: list[Words], node: 
         (read_known_text(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments
     ):
         shell.add("exec.dynamic", node, f"{name[:60]} runs the commands that a document holds")
+    if name not in KEEPING:
+        shell.context.own_files.forget(None)
     _judge_operands_of_unknown(shell, name.rpartition("/")[2], arguments, node)
     return UNKNOWN_STREAM
 
