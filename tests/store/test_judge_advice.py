@@ -35,7 +35,7 @@ class ScriptedJudge(Judge):
         self.replies = list(replies)
         self.prompts: list[str] = []
 
-    def _send_messages(self, prompt):
+    def _fetch_text(self, prompt):
         self.prompts.append(prompt.messages[1]["content"])
         return self.replies.pop(0), 1000, 100
 
