@@ -282,9 +282,11 @@ def test_no_number_of_words_turns_a_crossing_into_an_allow(data: st.DataObject) 
     code = data.draw(st.sampled_from([one for one in _CROSSINGS["bash"] if _WORD.search(one)]))
     before, instead = data.draw(st.sampled_from(_SHELL_FORMS))
     count = data.draw(st.sampled_from(_COUNTS))
-    targets = _WORD.findall(code)
-    given_words = {"others": " ".join(_others(count)), "target": targets[0], "last": count}
-    padded = f"{before.format(**given_words)}\n{code.replace(targets[0], instead.format(**given_words))}"
+    # The last one: the words that replace it may follow it, and would change what an option before it takes.
+    target = _WORD.findall(code)[-1]
+    given_words = {"others": " ".join(_others(count)), "target": target, "last": count}
+    start, _, end = code.rpartition(target)
+    padded = f"{before.format(**given_words)}\n{start}{instead.format(**given_words)}{end}"
 
     assert _PIPELINE.scan("bash", padded).verdict is not Verdict.ALLOW, padded
 
@@ -296,6 +298,13 @@ def test_no_number_of_items_turns_a_crossing_into_an_allow(data: st.DataObject) 
     form = data.draw(st.sampled_from(_SCRIPT_FORMS))
     count = data.draw(st.sampled_from(_COUNTS))
     others = ", ".join(map(repr, _others(count)))
-    padded = _TEXT.sub(lambda found: form.format(others=others, target=found[0], last=count), code)
+
+    def pad(found: re.Match[str]) -> str:
+        """Return a text among others; one inside another text, such as a statement's, as it is."""
+        before = code[: found.start()].rpartition("\n")[2]
+        is_inside = before.count("'" if found[1] == '"' else '"') % 2 == 1
+        return found[0] if is_inside else form.format(others=others, target=found[0], last=count)
+
+    padded = _TEXT.sub(pad, code)
 
     assert _PIPELINE.scan("javascript", padded).verdict is not Verdict.ALLOW, padded
