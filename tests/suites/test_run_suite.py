@@ -158,4 +158,4 @@ def test_a_case_holds_fixtures_of_its_own(evaluation, suite):
         load_suite(suite)
     (folder / "a.csv").write_text("hat,45\n")
     (loaded,) = load_suite(suite)
-    assert loaded.fixtures.of(loaded.cohort).files == {"a.csv": b"hat,45\n"}
+    assert loaded.fixtures.get_fixture_set(loaded.cohort).files == {"a.csv": b"hat,45\n"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Final
 
 from spanproof.reading.dates import (
@@ -131,7 +132,9 @@ def _find_mention(form: str, match: re.Match[str], text: str, folded: str) -> Me
     """Return the value that a form of the pattern matched; None where it is none."""
     written, (start, end) = match[0], match.span()
     if form == "num":
-        return _parse_number(match, text)
+        number = _parse_number(match, text)
+        # One that no float holds is compared with none: it stays a word.
+        return number if isfinite(number.value.number) and isfinite(number.value.step) else None
     if form in DATE_FORMS:
         date = find_date(form, written)
         return Mention(Value(Kind.DATE, date=date), start, _get_trimmed_end(folded, end)) if date else None

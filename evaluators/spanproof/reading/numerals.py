@@ -83,7 +83,8 @@ def read_numeral(text: str) -> tuple[float, float, float | None]:
         other = float(plain.replace(".", ""))
     mantissa, _, exponent = plain.lower().partition("e")
     places = len(mantissa.partition(".")[2])
-    return float(plain), 10.0 ** (int(exponent or 0) - places), other
+    # Written, and not computed: `10.0 ** 923` is an error, and `1e923` is infinite, as the number is.
+    return float(plain), float(f"1e{int(exponent or 0) - places}"), other
 
 
 def read_power(text: str) -> float:

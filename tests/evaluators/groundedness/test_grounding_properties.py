@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +95,17 @@ TORN = st.lists(SHREDS, max_size=60).map("".join) | st.lists(SHREDS, max_size=60
 @given(st.lists(TORN, max_size=3), TORN)
 def test_torn_formats_give_a_verdict(outputs, answer):
     assert build_ledger(outputs, answer).verdict in Verdict
+
+
+@pytest.mark.parametrize(
+    "number", ["23e923", "-7e400", "1e99999999", "$1e400", "5e400%", "1e308 million", "9" * 400]
+)
+@pytest.mark.parametrize("source", ["x: 5", "x: {}", '{{"x": {}}}', "| x |\n|---|\n| {} |"])
+def test_a_number_that_no_float_holds_is_compared_with_none(number, source):
+    verdict = build_ledger([source.format(number)], f"The total is {number}.", "What is the total?").verdict
+    assert verdict is not Verdict.CONTRADICTED
+    if source == "x: 5":
+        assert verdict is Verdict.UNCERTAIN
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -38,7 +38,7 @@ OWN_SCOPES = frozenset((EVALUATOR_SCOPE, COLLECTOR_SCOPE))
 
 _VERSION = version("spanproof")
 ANNOTATION_PREFIX = "evaluations."
-"""Of the attributes that `annotate` adds."""
+"""Of the attributes that `add_annotations` adds."""
 
 _EVALUATION_NAME = ".name"
 
@@ -111,7 +111,7 @@ def add_annotations(request: ExportTraceServiceRequest, scores: Sequence[Score])
 
 
 def remove_annotations(span: OtlpSpan) -> bool:
-    """Remove, in place, what `annotate` added; returns whether there was any."""
+    """Remove, in place, what `add_annotations` added; returns whether there was any."""
     ours_at = {
         pair.key.removesuffix(_EVALUATION_NAME)
         for pair in span.attributes
