@@ -36,6 +36,10 @@ class _Padded:
 
 
 _PYTHON = {
+    "a module behind more files than names are kept": (
+        "".join(f"open('f{number}.txt', 'w').write('x')\n" for number in range(300))
+        + "open('own.py', 'w').write('import os; os.system(\"rm -rf /etc\")')\nimport own"
+    ),
     "a decompressed text longer than is folded": (
         "import zlib, base64\nexec(zlib.decompress(base64.b64decode("
         f"{_packed('#' * 400_000 + chr(10) + _READ)!r})))"
@@ -155,6 +159,17 @@ for _ in range(12):
 _PYTHON["functions of one name in each other"] = _nested
 
 _SHELL = {
+    "a test behind more files than names are kept": (
+        "".join(f"echo 1 > f{number}.txt\n" for number in range(300))
+        + "echo 'import os; os.system(\"rm -rf /etc\")' > test_own.py\npytest"
+    ),
+    "variables of a makefile that grow": (
+        "cat > Makefile <<'E'\nall:\n\t$(A)\n"
+        + "".join(
+            f"{name}={f'$({following})' * 900}\n" for name, following in zip("ABCD", "BCDE", strict=True)
+        )
+        + "E=rm -rf /etc;\nE\nmake"
+    ),
     "a variable that takes five turns": (
         "a=x; b=x; c=x; d=x; while read q; do cat $a; a=$b; b=$c; c=$d; d=/etc/shadow; done"
     ),

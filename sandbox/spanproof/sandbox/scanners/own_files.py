@@ -12,6 +12,9 @@ from typing import Any
 MOST_FILES = 64
 """Files that are followed; a program that writes more of them is read without this knowledge."""
 
+MOST_NAMES = 256
+"""Files whose names are kept; of a program that writes more of them, any module may be its own."""
+
 
 class OwnFiles:
     """What a program has written, by absolute path.
@@ -19,7 +22,7 @@ class OwnFiles:
     Contents only grow: what is written on one way through the program may be there on every other.
     """
 
-    __slots__ = ("_ends", "_is_closed", "_objects", "_opened", "_texts", "_unknown")
+    __slots__ = ("_ends", "_is_closed", "_objects", "_opened", "_texts", "_unknown", "is_full")
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -29,25 +32,27 @@ class OwnFiles:
         # Of paths that are known in part, by the names that they have here: how they begin and end.
         self._ends: dict[str, tuple[str, str]] = {}
         self._is_closed = False
+        # Whether more files are written than names are kept.
+        self.is_full = False
 
     def add_text(self, path: str, text: str) -> None:
         """Note a text at the end of a file."""
         if len(self._texts) < MOST_FILES:
             self._texts[path] = self._texts.get(path, "") + text
         else:
-            self._unknown.add(path)
+            self._keep_name(self._unknown, path)
 
     def add_object(self, path: str, written: Any) -> None:
         """Note an object that a file holds in serialised form."""
         if len(self._objects) < MOST_FILES:
             self._objects.setdefault(path, []).append(written)
         else:
-            self._unknown.add(path)
+            self._keep_name(self._unknown, path)
 
     def forget(self, path: str | None) -> None:
         """Note a write that is not followed: to a file, below a folder, or (None) anywhere."""
         if path is not None:
-            self._unknown.add(path)
+            self._keep_name(self._unknown, path)
         for known in (*self._texts, *self._objects):
             if path is None or known.startswith(f"{path}/"):
                 self._unknown.add(known)
@@ -74,8 +79,14 @@ class OwnFiles:
     def open_new(self, path: str) -> None:
         """Note that a file is emptied to be written; what one holds that is written twice is not known."""
         if path in self._opened:
-            self._unknown.add(path)
-        self._opened.add(path)
+            self._keep_name(self._unknown, path)
+        self._keep_name(self._opened, path)
+
+    def _keep_name(self, names: set[str], path: str) -> None:
+        if path in names or len(names) < MOST_NAMES:
+            names.add(path)
+        else:
+            self.is_full = self._is_closed = True
 
     def holds(self, path: str) -> bool:
         """Whether anything that was written to a file is known."""
@@ -86,8 +97,10 @@ class OwnFiles:
         return [*{**self._texts, **self._objects, **dict.fromkeys(self._unknown | self._opened)}]
 
     def list_modules(self, module: str) -> list[str]:
-        """Return the paths of files that the import of a module may run: `/pkg/a.py` for `pkg.a`."""
+        """Return the paths of own files that the import of a module may run: `/pkg/a.py` for `pkg.a`."""
         path = "/" + module.replace(".", "/")
+        if self.is_full:
+            return [f"{path}.py"]
         return [one for one in self.list_written() if one.endswith((f"{path}.py", f"{path}/__init__.py"))]
 
     def find_text(self, path: str) -> str | None:

@@ -7,11 +7,15 @@ place of the import; what they define is then known by the module's name.
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
 from spanproof.sandbox.scanners.reader.values import Scope
+
+# A module deeper below packages is not looked for.
+_MOST_PARTS: Final = 16
 
 
 def read_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None:
@@ -20,7 +24,7 @@ def read_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None
     if not files.list_written():
         return
     parts = module.split(".")
-    for count in range(1, len(parts) + 1):
+    for count in range(1, min(len(parts), _MOST_PARTS) + 1):
         name = ".".join(parts[:count])
         for path in files.list_modules(name):
             text = files.find_text(path)

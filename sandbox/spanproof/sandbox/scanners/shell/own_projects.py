@@ -15,6 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
+from spanproof.sandbox.scanners.pieces import MAX_TEXT
 from spanproof.sandbox.scanners.shell.catalogue import PROJECT_FILES
 from spanproof.sandbox.scanners.shell.interpreters import run_text
 from spanproof.sandbox.scanners.shell.state import Words, read_known_text
@@ -27,7 +28,7 @@ _ASSIGNED: Final = re.compile(r"^ *(?:export +)?([\w.]+) *[:?+]{0,2}= *(.*)$", r
 _VARIABLE: Final = re.compile(r"\$[({]([\w.]+)[)}]")
 _SHELL_FUNCTION: Final = re.compile(r"\$\(shell ((?:[^()]|\([^()]*\))*)\)")
 # A recipe: lines behind a tab, and what follows the `;` of a rule's own line.
-_RECIPE: Final = re.compile(r"^(?:\t[ \t@+-]*|[^\t#=\n]*:[^=;\n]*;[ @+-]*)(.+)$", re.MULTILINE)
+_RECIPE: Final = re.compile(r"^(?:\t[ \t@+-]*|[^\t#=:\n]+:[^=;\n]*;[ @+-]*)(.+)$", re.MULTILINE)
 # How often variables may name one another.
 _MOST_EXPANSIONS: Final = 8
 
@@ -35,10 +36,13 @@ _MOST_EXPANSIONS: Final = 8
 def run_own_files(shell: Shell, program: str, arguments: Sequence[Words], node: Node) -> None:
     """Judge the files that the script wrote and that a tool runs, by their names or as its operands."""
     files = shell.context.own_files
-    written = files.list_written()
-    module = _find_module(program, arguments) if written else None
+    module = _find_module(program, arguments)
     tool = module or program
     patterns = PROJECT_FILES.get(tool, "").split()
+    written = files.list_written() if patterns or module else []
+    if files.is_full and patterns:
+        shell.add("exec.dynamic", node, f"{tool} runs files, of which the script wrote too many to follow")
+        return
     run = {shell.find_path(argument) for argument in arguments} if patterns else set()
     run |= set(files.list_modules(module) + files.list_modules(f"{module}.__main__")) if module else set()
     for path in written:
@@ -73,14 +77,18 @@ def _run_file(shell: Shell, path: str, program: str, node: Node) -> None:
 
 def _iter_recipes(text: str) -> Iterator[str]:
     """Yield the commands of a makefile, its variables replaced by their texts."""
-    values = dict(_ASSIGNED.findall(text.replace("\\\n", " ")))
+    text = text.replace("\\\n", " ")
+    values = dict(_ASSIGNED.findall(text))
     for _ in range(_MOST_EXPANSIONS):
-        expanded = _VARIABLE.sub(lambda found: values.get(found[1], f"${found[1]}"), text)
-        if expanded == text:
+        named = _VARIABLE.findall(text)
+        if not named:
             break
-        text = expanded
+        if len(text) + sum(len(values.get(name, "")) for name in named) > MAX_TEXT:
+            yield "$__unknown"
+            return
+        text = _VARIABLE.sub(lambda found: values.get(found[1], f"${found[1]}"), text)
     yield from _SHELL_FUNCTION.findall(text)
-    for command in _RECIPE.findall(text.replace("\\\n", " ")):
+    for command in _RECIPE.findall(text):
         yield command.replace("$$", "$")
 
 
