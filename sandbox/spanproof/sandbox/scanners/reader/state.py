@@ -12,8 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces, is_git_setting
+from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place
@@ -469,15 +471,17 @@ class Reader(Reporter):
         assigned = [
             f"{name}={_quote(to_pieces(value))}"
             for name, value in variables
-            if isinstance(name, str) and _VARIABLE.fullmatch(name)
+            if isinstance(name, str) and (name in _ACTING_VARIABLES or _ACTING_VARIABLE.fullmatch(name))
         ]
         if assigned:
             context = self.context.nested(self.place(node), f"{who} sets a variable: ")
             nested.scan("bash", context, " ".join(assigned[:_MOST_VARIABLES]) + " :")
 
 
-# Names that a program may look up: those in capitals, and proxies.
-_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*|\w+_proxy")
+# Variables by whose names a shell judges what they are set to.
+_VARIABLES: Final = read_sections("shell")["variables"]
+_ACTING_VARIABLES: Final = split_entry(_VARIABLES, "commands") | split_entry(_VARIABLES, "loading")
+_ACTING_VARIABLE: Final = re.compile(r"GIT_CONFIG\w*|PS\d|\w+_(?:PROXY|proxy)")
 _MOST_VARIABLES: Final = 32
 
 
