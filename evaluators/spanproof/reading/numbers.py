@@ -153,7 +153,7 @@ def _find_mention(form: str, match: re.Match[str], text: str, folded: str) -> Me
 
 @cache_short_texts(8192)
 def list_cached_mentions(text: str) -> tuple[Mention, ...]:
-    """Return what `scan` returns; for the short texts of cells and sentences, which repeat."""
+    """Return what `list_mentions` returns; for the short texts of cells and sentences, which repeat."""
     return tuple(list_mentions(text))
 
 

@@ -36,6 +36,11 @@ class _Padded:
 
 
 _PYTHON = {
+    "a module deeper below packages than is followed": (
+        f"import os\nos.makedirs('{'a/' * 20}')\n"
+        f"open('{'a/' * 20}own.py', 'w').write('import os; os.system(\"rm -rf /etc\")')\n"
+        f"import {'a.' * 20}own"
+    ),
     "a module behind more files than names are kept": (
         "".join(f"open('f{number}.txt', 'w').write('x')\n" for number in range(300))
         + "open('own.py', 'w').write('import os; os.system(\"rm -rf /etc\")')\nimport own"

@@ -14,7 +14,7 @@ from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
 from spanproof.sandbox.scanners.reader.values import Scope
 
-# A module deeper below packages is not looked for.
+# A module deeper below packages is not followed, and is reviewed.
 _MOST_PARTS: Final = 16
 
 
@@ -24,7 +24,10 @@ def read_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None
     if not files.list_written():
         return
     parts = module.split(".")
-    for count in range(1, min(len(parts), _MOST_PARTS) + 1):
+    if len(parts) > _MOST_PARTS:
+        m.add("exec.dynamic", node, "imports a module deeper below packages than is followed")
+        return
+    for count in range(1, len(parts) + 1):
         name = ".".join(parts[:count])
         for path in files.list_modules(name):
             text = files.find_text(path)

@@ -93,7 +93,7 @@ def _iter_recipes(text: str) -> Iterator[str]:
 
 
 def _iter_package_scripts(text: str) -> Iterator[str]:
-    """Yield the commands of a package.json; what is no JSON is run as it is, which is reviewed."""
+    """Yield the commands of a package.json; one that cannot be read has one that is not known."""
     try:
         yield from map(str, json.loads(text)["scripts"].values())
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
