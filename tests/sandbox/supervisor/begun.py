@@ -48,7 +48,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
     tree = Alone(own_user=False)
     box = Directory(str(directory), tree)
-    watcher = Watcher(arch, Boundary((), ""))
+    watcher = Watcher(arch, Boundary((), ""), tree)
     place = Isolation(tree, box, NoNetwork(), watcher, cast(Origin, _Never()), holds_calls=False)
     control, guest = socket.socketpair()
     channel, host = socket.socketpair()

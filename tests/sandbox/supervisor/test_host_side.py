@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
+from spanproof.sandbox.supervisor.namespaces.process_tree import Namespace
 from spanproof.sandbox.supervisor.namespaces.root import read_regular_files
 from spanproof.sandbox.supervisor.reduced.box import Directory
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
@@ -68,7 +69,7 @@ def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     """Makes the handler of a tier; the reduced one's does in `tmp_path` what is requested."""
     assert ARCH is not None
     if request.param == "full":
-        return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
+        return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"), Namespace())
     tree = Alone(own_user=False)
     box = Directory(str(tmp_path), tree)
     box.fresh(1 << 20)
@@ -211,7 +212,7 @@ def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
 
 def test_a_message_that_begins_at_the_end_of_memory_is_a_bad_pointer(page: tuple[int, mmap.mmap]) -> None:
     assert ARCH is not None
-    watcher = Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
+    watcher = Watcher(ARCH, Boundary(("/usr",), "/usr/bin"), Namespace())
     args = (3, page[0] + mmap.PAGESIZE - 8, 0, 0, 0, 0)
     call = Notification(1, os.getpid(), ARCH.numbers["sendmsg"], ARCH.audit, args)
     assert watcher._judge(call).error == errno.EFAULT

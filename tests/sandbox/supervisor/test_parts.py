@@ -29,6 +29,7 @@ from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 from spanproof.sandbox.supervisor.forkserver.warm import list_import_folders
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import cgroup
+from spanproof.sandbox.supervisor.namespaces.process_tree import LookLeft, Namespace
 from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
 from spanproof.sandbox.supervisor.run.output import Stream
 from spanproof.sandbox.supervisor.run.run import Links, Run
@@ -52,6 +53,21 @@ def test_output_within_its_bound_is_kept_whole_and_more_is_marked(pieces: list[b
         assert stream.kept().startswith(whole[: keep - keep // 4])
         assert stream.kept().endswith(whole[len(whole) - keep // 4 :])
         assert len(stream.kept()) <= keep + 60
+
+
+def test_a_look_at_processes_is_left_when_its_time_is_over_or_a_step_would_pass_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tree, clock = Namespace(), iter([0.0, 0.0, 0.1, 0.2, 3.0, 3.1, 3.1])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    tree.look_until = 10.0
+    looked_at = tree.until_left("abcd")
+    assert [next(looked_at) for _ in range(3)] == ["a", "b", "c"]
+    with pytest.raises(LookLeft):  # the third took 2.8 s
+        next(looked_at)
+    tree.look_until = 3.1
+    with pytest.raises(LookLeft):
+        list(tree.until_left("a"))
 
 
 def ipv4(host: str, port: int) -> bytes:
@@ -458,9 +474,10 @@ def test_a_deadline_is_for_what_still_runs_when_the_supervisor_looks(
     os.write(printing, b"x")
     guest = subprocess.Popen(["sleep", "3600"])
     try:
-        watcher = Watcher(arch, Boundary((), ""))
+        processes = Processes()
+        watcher = Watcher(arch, Boundary((), ""), processes)
         place = Isolation(
-            Processes(), Wiped(None), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
+            processes, Wiped(None), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
         )
         armed = Armed(WaitingGuest(guest.pid, listener, 0, 0), control, stdin, out, err, "")
         limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "processes": 9}

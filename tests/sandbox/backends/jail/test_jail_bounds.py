@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import textwrap
 
+import pytest
 from control_groups import control_groups_of
 
-from spanproof.sandbox import FailureClass, Limits, Program
+from spanproof.sandbox import FailureClass, Limits, Program, Tier
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 
 from .processes import HANGS_S, SETTLED, comes, descendants
@@ -55,6 +56,28 @@ def test_the_group_of_a_supervisor_bounds_its_processes_where_their_own_bound_is
         assert int(execution.stdout) == (1_024 - 4 if groups else 1_500 - 1)
         assert sandbox.run(Program("python", "import os\nif os.fork(): print(os.wait()[1])")).stdout == "0\n"
         assert comes(lambda: len(descendants(os.getpid(), but=before)) <= SETTLED)
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_a_program_has_sixteen_sessions_at_once_and_more_are_recorded(tier: Tier) -> None:
+    source = """
+        import os, signal
+        born = [os.pipe() for _ in range(30)]
+        for _, end in born:
+            if os.fork() == 0:
+                try:
+                    os.setsid(); os.write(end, b"y")
+                except PermissionError: os.write(end, b"n")
+                signal.pause()
+        print(sum(os.read(end, 1) == b"y" for end, _ in born))
+    """
+    with JailSandbox(tier=tier) as sandbox:
+        for _ in range(2):
+            execution = sandbox.run(Program("python", textwrap.dedent(source)))
+            assert execution.stdout == "15\n", execution  # the main process has one
+            assert [(one.kind, one.target, one.allowed) for one in execution.attempts] == [
+                ("process", "setsid", False)
+            ]
 
 
 def test_a_program_has_as_many_processes_as_its_bound_and_none_more() -> None:

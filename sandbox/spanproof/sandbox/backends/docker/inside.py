@@ -80,10 +80,6 @@ class Processes(Spared):
 class ContainerWatcher(ProcessWatcher):
     """The watcher of a container whose processes all belong to one user."""
 
-    def __init__(self, arch: Arch, boundary: Boundary, dns_stub: DnsStub | None, tree: Spared) -> None:
-        super().__init__(arch, boundary, dns_stub)
-        self._tree = tree
-
 
 class Wiped:
     """The tmpfs of the container, emptied after each run: they cannot be mounted anew without a right to."""
@@ -268,7 +264,7 @@ def _build_isolation(watched: bool, apart: User | None) -> Isolation:
     processes, origin = Processes(), Forked(arming, observed, root.WORK)
     processes.zygote = origin.zygote
     boundary = Boundary(visible, os.environ["PATH"])
-    watcher = ContainerWatcher(arch, boundary, dns_stub, processes)
+    watcher = ContainerWatcher(arch, boundary, processes, dns_stub)
     return Isolation(
         tree=processes,
         box=Wiped(None),
@@ -288,7 +284,7 @@ def _build_unwatched_isolation(arch: Arch, visible: Iterable[str], apart: User |
         tree=processes,
         box=Wiped(apart),
         network=Loopback(watched=False) if apart is None else Led(),
-        watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
+        watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), processes, None),
         origin=origin,
         holds_calls=False,
     )

@@ -252,11 +252,12 @@ def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: i
     """Build the full tier's isolation: namespaces, which this process is in already."""
     roots = (*inherited.visible.roots, "/etc/ssl")
     boundary = Boundary(roots, inherited.program_path, inherited.import_folders)
+    processes = tree.Namespace(_open_last_pid(proc))
     return Isolation(
-        tree=tree.Namespace(_open_last_pid(proc)),
+        tree=processes,
         box=root.Tmpfs(inherited.visible),
         network=network.Loopback(),
-        watcher=Watcher(inherited.arch, boundary),
+        watcher=Watcher(inherited.arch, boundary, processes),
         origin=Zygotes(spawner),
     )
 

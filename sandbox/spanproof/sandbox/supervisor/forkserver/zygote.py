@@ -53,8 +53,7 @@ class Zygotes:
 
     def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        if self._observed:
-            self._let_fork(control)
+        self._let_begin(control)
         reply = control.recv(4096)
         if not reply.isdigit():
             reason = reply.decode(errors="replace").strip() or "it ended, or what it is forked from did"
@@ -64,15 +63,20 @@ class Zygotes:
             self._warm_bytes = memory.measure_private_memory(pid)
         return WaitingGuest(pid, self._listener, self._warm_bytes, self._resident_bytes)
 
-    def _let_fork(self, control: socket.socket) -> None:
-        """Let the zygote's own fork go, which its filter holds, or see that it is gone."""
+    def _let_begin(self, control: socket.socket) -> None:
+        """Let go what its filter holds of a guest's beginning, until that reports or is gone.
+
+        It is born under the filter: the zygote's fork may be held, and its own `setsid` is.
+        """
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         poll.register(control, select.POLLIN)
-        poll.poll()
-        call = receive_notification(self._listener)
-        if call is not None:
-            send(self._listener, call.id, GO_ON)
+        while control.fileno() not in (ready := dict(poll.poll())):
+            call = receive_notification(self._listener)
+            if call is not None:
+                send(self._listener, call.id, GO_ON)
+            elif not ready[self._listener] & select.POLLIN:
+                return
 
     def fileno(self) -> int:
         """See `Origin`."""

@@ -50,11 +50,16 @@ class Meter:
         self.sampled_at = time.monotonic()
 
     def sample(self) -> int:
-        """Sample what those processes of the tree hold now that it has seen last."""
+        """Sample what those processes of the tree hold now that it has seen last.
+
+        Raises:
+            LookLeft: it was time to leave the look.
+        """
         self.sampled_at = time.monotonic()
         self.pids = pids = list(self._tree.seen)
-        total = self._box.memory_bytes() + self._kernel.sample(pids, self._tree.socket_bytes())
-        for pid in pids:
+        looked_at = self._tree.until_left
+        total = self._box.memory_bytes() + self._kernel.sample(looked_at(pids), self._tree.socket_bytes())
+        for pid in looked_at(pids):
             mapped, resident, private = _read_statm(pid)
             total += max(0, private - self._warm_private) + measure_page_tables(pid, mapped)
             if resident - private > _SHARED_WORTH_A_LOOK:

@@ -11,7 +11,10 @@ import math
 import os
 import resource
 import signal
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Limits
@@ -34,6 +37,15 @@ _REAPED_AT_ONCE = 256
 _CROWD = 16
 _LEVEL = 1.25  # What each level of niceness takes of a process's weight
 _LOWEST = 19
+# A look is left while there is time for so many of the longest steps that it had: they vary.
+_STEPS_LEFT = 4
+# A count of sessions takes so long at most where no crowd keeps it waiting; after one that does, it rests.
+_COUNT_S, _REST = 0.05, 20
+_Item = TypeVar("_Item")
+
+
+class LookLeft(Exception):  # noqa: N818 - no failure
+    """A look at the processes was left before its end: they are to be ended."""
 
 
 class Namespace:
@@ -51,6 +63,12 @@ class Namespace:
         self.seen: dict[int, list[bytes]] = {}
         # CPU seconds of all that were reaped here: of a main process, its source reports them.
         self.strays_cpu_s = 0.0
+        # When a look is left: each step of it may wait for a processor as long as a crowd has sessions.
+        self.look_until = math.inf
+        # Their sessions at the last count, at first the main process's, and who was let begin one since.
+        self._sessions = 1
+        self._beginning: set[int] = set()
+        self._next_count = 0.0
 
     companions = 2
     """Processes that the kernel counts with the guest's: supervisor and zygote."""
@@ -106,12 +124,31 @@ class Namespace:
         """Follow what else the kernel counts with them, before a run."""
 
     def keep_bound(self) -> None:
-        """Look at all of them anew, and keep them within bounds; called several times a second."""
+        """Look at all of them anew, and keep them within bounds; called several times a second.
+
+        Raises:
+            LookLeft: it was time to.
+        """
         found = {}
-        for pid in map(int, self.pids()):
+        for pid in self.until_left(map(int, self.pids())):
             with contextlib.suppress(OSError):
                 found[pid] = read_stat_fields(pid)
         self._record_seen(found)
+
+    def until_left(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """Yield what a look goes through.
+
+        Raises:
+            LookLeft: it was time to leave the look.
+        """
+        longest_s = 0.0
+        began = time.monotonic()
+        for item in items:
+            now = time.monotonic()
+            longest_s, began = max(longest_s, now - began), now
+            if now + _STEPS_LEFT * longest_s >= self.look_until:
+                raise LookLeft
+            yield item
 
     def threads(self) -> int:
         """Return how many threads they had at the last look."""
@@ -125,14 +162,36 @@ class Namespace:
         self.seen = found
         if self.threads() <= _CROWD:
             return
-        running = sum(_count_running(pid, fields) for pid, fields in found.items())
+        running = sum(_count_running(pid, fields) for pid, fields in self.until_left(found.items()))
         if running <= _CROWD:
             return
         level = math.ceil(math.log(running / (os.cpu_count() or 1), _LEVEL))
         groups = {int(fields[GROUP]) for fields in found.values()} - {0, os.getpgrp()}
-        for group in groups:
+        for group in self.until_left(groups):
             with contextlib.suppress(OSError):  # gone, or lower already
                 os.setpriority(os.PRIO_PGRP, group, min(max(level, 0), _LOWEST))
+
+    def begin_session(self, pid: int, most: int) -> bool:
+        """Whether there is room for the session that a process is about to begin; it is counted then."""
+        if self._sessions + len(self._beginning) >= most:
+            self._count_sessions()
+        has_room = self._sessions + len(self._beginning) < most
+        if has_room:
+            self._beginning.add(pid)
+        return has_room
+
+    def _count_sessions(self) -> None:
+        """Count their sessions, and those that a process was let begin and has not begun yet."""
+        started = time.monotonic()
+        if started < self._next_count:
+            return
+        sessions: dict[int, int] = {}
+        for pid in map(int, self.pids()):
+            with contextlib.suppress(OSError):
+                sessions[pid] = int(read_stat_fields(pid)[SESSION])
+        self._sessions = len(set(sessions.values()))
+        self._beginning = {pid for pid in self._beginning if sessions.get(pid, pid) != pid}
+        self._next_count = started + _REST * max(0.0, time.monotonic() - started - _COUNT_S)
 
     def socket_bytes(self) -> int | None:
         """Return what their sockets hold, None where those of others cannot be separated from theirs."""

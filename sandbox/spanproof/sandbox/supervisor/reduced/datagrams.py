@@ -54,10 +54,10 @@ class DatagramWatcher(ProxyingWatcher):
     _dns_stub: DnsStub
     _tree: Spared
 
-    def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
+    def __init__(self, arch: Arch, boundary: ReducedBoundary, tree: Spared, dns_stub: DnsStub) -> None:
         # By the socket's number.
         self._datagrams: OrderedDict[int, Datagram] = OrderedDict()
-        super().__init__(arch, boundary, dns_stub)
+        super().__init__(arch, boundary, tree, dns_stub)
 
     def watch(self, listener: int) -> None:
         """See `Watcher`."""

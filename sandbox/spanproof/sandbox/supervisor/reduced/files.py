@@ -22,6 +22,7 @@ from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.supervisor.reduced import calls
 from spanproof.sandbox.supervisor.reduced.box import Directory
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
+from spanproof.sandbox.supervisor.reduced.process_tree import Spared
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.supervisor.seccomp import paths
 from spanproof.sandbox.supervisor.seccomp import watcher as watch
@@ -48,8 +49,8 @@ class FileWatcher(ProxyingWatcher):
     _boundary: ReducedBoundary
     _box: Directory
 
-    def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
-        super().__init__(arch, boundary, dns_stub)
+    def __init__(self, arch: Arch, boundary: ReducedBoundary, tree: Spared, dns_stub: DnsStub) -> None:
+        super().__init__(arch, boundary, tree, dns_stub)
         # Files of /etc that the guest reads in the place of the machine's.
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _build_etc_files().items()}
         self._texts |= {path: SealedText("pth", text) for path, text in boundary.search_paths().items()}

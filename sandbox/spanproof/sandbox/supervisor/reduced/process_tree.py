@@ -13,12 +13,11 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from spanproof.sandbox.supervisor.namespaces.process_tree import (
     GROUP,
     PARENT,
-    SESSION,
     THREADS,
     Namespace,
     is_alive,
@@ -33,8 +32,6 @@ class Spared(Namespace):
     """Processes among which is one that must live on: the zygote, a child that guests are forked from."""
 
     zygote = -1
-    # Their sessions at most: those of the last count, and all that were begun since.
-    _sessions = 0
 
     def _list_pids(self) -> list[int]:
         """Return all of them, without the zygote."""
@@ -80,17 +77,6 @@ class Spared(Namespace):
                     return True
         return False
 
-    def begin_session(self, most: int) -> bool:
-        """Count a session that is about to begin; False where there is no room for one more."""
-        if self._sessions >= most:
-            found = set()
-            for pid in self._list_pids():
-                with contextlib.suppress(OSError):
-                    found.add(read_stat_fields(pid)[SESSION])
-            self._sessions = len(found)
-        self._sessions += 1
-        return self._sessions <= most
-
     def signal_all(self, number: int, *, but: int) -> None:
         """Send what `kill(-1)` of a guest means where it is not alone."""
         for pid in self._list_pids():
@@ -135,7 +121,7 @@ class Descendants(Spared):
 
     def keep_bound(self) -> None:
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
-        in_sight = _read_all_stat_fields()
+        in_sight = _read_stat_fields_of(self.until_left(_list_numbers()))
         below = _group_by_parent(in_sight)
         self._record_seen({pid: in_sight[pid] for pid in self._list_pids(below)})
         if self._own_user or not self.counted:
@@ -147,7 +133,7 @@ class Descendants(Spared):
         elsewhere = max(0, self._counter.now() - of_jail)
         room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
-        for pid in self.seen:
+        for pid in self.until_left(self.seen):
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
                 limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
@@ -196,11 +182,20 @@ def _list_descendants(found: list[int], below: dict[int, list[int]]) -> list[int
 
 def _read_all_stat_fields() -> dict[int, list[bytes]]:
     """Return what `read_stat_fields` gives of each process in sight."""
+    return _read_stat_fields_of(_list_numbers())
+
+
+def _list_numbers() -> list[int]:
+    """Return the numbers of all processes in sight."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names only
+
+
+def _read_stat_fields_of(pids: Iterable[int]) -> dict[int, list[bytes]]:
+    """Return what `read_stat_fields` gives of each of these that lives."""
     found = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - names only
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                found[int(name)] = read_stat_fields(int(name))
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found[pid] = read_stat_fields(pid)
     return found
 
 

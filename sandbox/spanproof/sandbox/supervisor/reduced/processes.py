@@ -11,16 +11,14 @@ from collections.abc import Callable
 
 from spanproof.sandbox.supervisor.reduced.process_tree import Spared
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
+from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, Answer, Notification, to_int
 
 _DONE = Answer(value=0)
 _NO_PROCESS = Answer(errno.ESRCH)
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
 _ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 _PRIORITIES = ("setpriority", "ioprio_set")
-# At most at once: where the kernel shares out processors by session, each has as much as the supervisor.
-_SESSIONS = 16
-SHOWN = frozenset((*_SIGNALS, *_ON_A_PROCESS, *_PRIORITIES, "setsid"))
+SHOWN = frozenset((*_SIGNALS, *_ON_A_PROCESS, *_PRIORITIES))
 """Calls that it must be shown."""
 
 
@@ -33,7 +31,7 @@ class ProcessWatcher(ProxyingWatcher):
         table = super()._build_handlers()
         table.update(dict.fromkeys(_SIGNALS, self._handle_signal))
         table.update(dict.fromkeys(_ON_A_PROCESS, self._on_a_process))
-        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._handle_setsid)
+        table.update(dict.fromkeys(_PRIORITIES, self._on_another))
         return table
 
     # The arguments are registers, which no one changes behind our back.
@@ -57,12 +55,6 @@ class ProcessWatcher(ProxyingWatcher):
         if self._tree.holds(target):
             return GO_ON
         return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
-
-    def _handle_setsid(self, name: str, _call: Notification) -> Answer:
-        if self._tree.begin_session(_SESSIONS):
-            return GO_ON
-        self.record.note("process", name, allowed=False)
-        return EPERM
 
     def _on_another(self, name: str, call: Notification) -> Answer:
         """Answer for priorities: of one of its own processes; groups and users would take others in."""

@@ -32,9 +32,8 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
     def __init__(
         self, arch: Arch, boundary: ReducedBoundary, tree: Descendants, box: Directory, dns_stub: DnsStub
     ) -> None:
-        self._tree = tree
         self._box = box
-        super().__init__(arch, boundary, dns_stub)
+        super().__init__(arch, boundary, tree, dns_stub)
 
     def _hide(self, _name: str, _call: Notification) -> Answer:
         """Let it pass undone: no process may open another's memory here, and we must read it."""

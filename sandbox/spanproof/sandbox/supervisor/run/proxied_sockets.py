@@ -19,6 +19,7 @@ from pathlib import Path
 from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.supervisor.namespaces.network import QUERY_BYTES
+from spanproof.sandbox.supervisor.namespaces.process_tree import Namespace
 from spanproof.sandbox.supervisor.seccomp import addresses
 from spanproof.sandbox.supervisor.seccomp.notifications import (
     Answer,
@@ -37,9 +38,9 @@ _MESSAGE, _PIECE = struct.Struct("=16xQQ"), struct.Struct("=QQ")
 class ProxyingWatcher(Watcher):
     """See `Watcher`; for a network namespace whose loopback answers for itself alone (a container's)."""
 
-    def __init__(self, arch: Arch, boundary: Boundary, dns_stub: DnsStub | None) -> None:
+    def __init__(self, arch: Arch, boundary: Boundary, tree: Namespace, dns_stub: DnsStub | None) -> None:
         """Make a `Watcher` with the DNS stub that answers queries, where no port leads to a resolver."""
-        super().__init__(arch, boundary)
+        super().__init__(arch, boundary, tree)
         self._dns_stub = dns_stub
 
     def _query_resolver(self, name: str, call: Notification) -> Answer:

@@ -7,6 +7,7 @@ believed where it bears a token of the run.
 
 from __future__ import annotations
 
+import math
 import select
 import signal
 import socket
@@ -156,14 +157,14 @@ class Run:
         """Wait for what comes next, and deal with it."""
         now = time.monotonic()
         self._last_turn_began, self._turn_began = self._turn_began, now
-        timed = self._is_timed()
-        late = timed and now >= self._clock.deadline
-        left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
+        deadline = self._clock.deadline if self._is_timed() else math.inf
+        late = now >= deadline
+        left = max(0.0, min(self._tick_s, deadline - now))
         ready = self._run_polling.poll(left * 1000)
         # A look that would last beyond the deadline is left: among a crowd it may take seconds.
-        in_time = not timed or now + _LONGER * self._usage_limits.takes_s < self._clock.deadline
+        in_time = now + _LONGER * self._usage_limits.takes_s < deadline
         if in_time and self._usage_limits.is_due(now if ready else now + left):
-            self._stopped = self._usage_limits.look()
+            self._stopped = self._usage_limits.look(deadline)
             if self._stopped is not None:
                 return
         for fd, events in ready:

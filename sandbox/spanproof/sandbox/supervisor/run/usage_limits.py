@@ -5,6 +5,7 @@ In: the parts that hold the guest. Out: why the run must end, where it must, and
 
 from __future__ import annotations
 
+import math
 import time
 
 from spanproof.sandbox.guest.wire import Header
@@ -12,6 +13,7 @@ from spanproof.sandbox.supervisor.isolation import Armed, Ended, Isolation
 from spanproof.sandbox.supervisor.namespaces import memory
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
 from spanproof.sandbox.supervisor.namespaces.cpu_time import OwnTimes
+from spanproof.sandbox.supervisor.namespaces.process_tree import LookLeft
 
 TICK_S = 0.05
 
@@ -45,13 +47,21 @@ class UsageLimits:
         """Whether it is time to look again."""
         return now - self._meter.sampled_at >= TICK_S
 
-    def look(self) -> str | None:
-        """Reap, count and measure; why the run must end, where it must."""
+    def look(self, until: float = math.inf) -> str | None:
+        """Reap, count and measure; why the run must end, where it must.
+
+        Args:
+            until: when it is left, as `time.monotonic` reports: what bounds the time comes first.
+        """
         started = time.monotonic()
         self.has_looked = True
+        self._isolation.tree.look_until = until
         try:
             return self._look()
+        except LookLeft:
+            return None
         finally:
+            self._isolation.tree.look_until = math.inf
             self.takes_s = time.monotonic() - started
 
     def _look(self) -> str | None:
@@ -64,7 +74,7 @@ class UsageLimits:
     def _is_over_memory(self) -> bool:
         """Whether the tree is over its bound, or the kernel has killed in it for that."""
         over = self._meter.over_limit()
-        for pid in self._meter.pids:
+        for pid in self._isolation.tree.until_left(self._meter.pids):
             self._own_times.note(pid)
         if len(self._meter.pids) >= self._processes:
             self._isolation.watcher.record.note("process", "fork", allowed=False)

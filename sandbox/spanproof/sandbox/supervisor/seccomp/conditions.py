@@ -147,8 +147,6 @@ def build_unnamespaced_rules() -> dict[str, Program]:
         "recvfrom": _build_address_rule(),
         "setpriority": _on_one(0, 0, _ALLOW, _NOTIFY),
         "ioprio_set": _on_one(1, 0, _ALLOW, _NOTIFY),
-        # Where the kernel shares out the processor by session, no program has the room of dozens.
-        "setsid": _NOTIFY,
     }
 
 

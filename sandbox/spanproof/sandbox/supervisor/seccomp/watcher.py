@@ -20,7 +20,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.places import is_sensitive
 from spanproof.sandbox.supervisor.fixtures.machine import MachineTexts
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures
-from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, read_stat_fields
+from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, Namespace, read_stat_fields
 from spanproof.sandbox.supervisor.record import Record
 from spanproof.sandbox.supervisor.seccomp import addresses, paths
 from spanproof.sandbox.supervisor.seccomp.conditions import OUTWARD_FLAGS
@@ -62,6 +62,8 @@ _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
 _AT_SYMLINK_FOLLOW = 0x400
 _DELETED = " (deleted)"
+# At most at once: where the kernel shares out processors by session, each has as much as the supervisor.
+_SESSIONS = 16
 # A link to the caller's own, which a /proc of processes alone lacks.
 _MOUNTS = "/proc/mounts"
 
@@ -82,10 +84,11 @@ class Steps(Protocol):
 class Watcher:
     """Serves the listener of one run after the other."""
 
-    def __init__(self, arch: Arch, boundary: paths.Boundary) -> None:
+    def __init__(self, arch: Arch, boundary: paths.Boundary, tree: Namespace) -> None:
         self.watch(-1)
         self._arch = arch
         self._boundary = boundary
+        self._tree = tree
         self._machine = MachineTexts()
         self._names = {number: name for name, number in arch.numbers.items()}
         self._handlers = self._build_handlers()
@@ -176,6 +179,7 @@ class Watcher:
         table.update(uname=self._handle_system_name)
         table.update(getrandom=self._handle_random, getppid=self._handle_parent, exit_group=self._end)
         table.update(flock=self._reach, ioctl=self._reach, mknod=self._handle_node, mknodat=self._handle_node)
+        table.update(setsid=self._handle_setsid)
         table.update(
             dict.fromkeys(FORKS, self._fork), read=self._transfer_message, write=self._transfer_message
         )
@@ -202,6 +206,12 @@ class Watcher:
         if name == "clone" and call.args[0] & OUTWARD_FLAGS:
             return self._refuse(name, call)
         return GO_ON if self.steps is None else self.steps.fork(call)
+
+    def _handle_setsid(self, name: str, call: Notification) -> Answer:
+        if self._tree.begin_session(call.pid, _SESSIONS):
+            return GO_ON
+        self.record.note("process", name, allowed=False)
+        return EPERM
 
     def _transfer_message(self, name: str, call: Notification) -> Answer:
         """Read or write what only a session has; the kernel refuses it elsewhere."""

@@ -134,7 +134,7 @@ def _build_isolation(head: Header, *, separated: bool) -> Isolation:
         tree=processes,
         box=workspace,
         network=OwnNetwork(),
-        watcher=ProxyingWatcher(require_arch(), Boundary((), os.environ["PATH"]), None),
+        watcher=ProxyingWatcher(require_arch(), Boundary((), os.environ["PATH"]), processes, None),
         origin=origin,
         tier=Tier.REDUCED,
         holds_calls=False,
