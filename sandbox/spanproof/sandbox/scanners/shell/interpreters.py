@@ -60,7 +60,7 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
         elif own_text is not None:
             run_text(shell, own_text, f"{program} runs a script: ", node, operands)
         else:
-            shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
+            shell.add_unread_script(operands[0], program, node)
     elif "-i" in options:
         shell.add("exec.dynamic", node, f"starts an interactive {program}")
     else:
@@ -170,7 +170,7 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
         if own_text is not None:
             _scan_inline_code(shell, program, ((own_text,),), frozenset(), node)
         else:
-            shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
+            shell.add_unread_script(operands[0], program, node)
     elif not options:
         _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     return UNKNOWN_STREAM
@@ -259,7 +259,7 @@ def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Str
                 "runs what another command writes",
             )
         else:
-            shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
+            shell.add_unread_script(argument, program, node)
     return NOTHING
 
 

@@ -254,6 +254,12 @@ class Shell(Reporter):
         path = self.find_path(word)
         return None if path is None else self.context.own_files.find_text(path)
 
+    def add_unread_script(self, word: Words, program: str, node: Node) -> None:
+        """Report that a program runs a script of which the snippet does not show what it holds then."""
+        is_written = self.find_path(word) in self.context.own_files.list_written()
+        why = "may have changed since the snippet wrote it" if is_written else "is not in the snippet"
+        self.add("exec.dynamic", node, f"{program} runs a script that {why}")
+
     def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
         """Judge a path from the work directory, and from each other one that it may begin at.
 
