@@ -10,15 +10,22 @@ from tests.bench.snippet_set import FOLDER, compute_shares, load_set, scan_set
 
 _README = (FOLDER / "README.md").read_text(encoding="utf-8")
 _SUMS = dict(re.findall(r"\| `(\w+\.jsonl)` .*`([0-9a-f]{64})` \|", _README))
-# Of the third and the fourth set one twin each is stopped: two reads in one text (rule
-# `sql.statement.several`), and `PREPARE` of parts.
 _TWINS = 0.97
 # Of the fifth set three are stopped: a server that the preset does not name, `fork`, and `ctypes`.
 # Of the seventh set two are stopped: a `DELETE` with a condition, and a new table.
-_STOPPED_BY_THE_PRESET = {"fifth.jsonl": 0.925, "seventh.jsonl": 0.925}
+# Of the ninth two: a replaced method of pandas, and a parser of XML that loads the DTD a document names.
+# Of the tenth eight: five forms that are not followed, a module that the preset denies, and three pairs whose
+# risky snippet starts a program that the preset allows.
+_STOPPED_BY_THE_PRESET = {
+    "fifth.jsonl": 0.925,
+    "seventh.jsonl": 0.925,
+    "ninth.jsonl": 0.95,
+    "tenth.jsonl": 0.8,
+}
 _CAUGHT = 0.97
 # Of the seventh set two are allowed as the preset says: `git log`, and `du -sh . && whoami` by a leaked `os`.
-_ALLOWED_BY_THE_PRESET = {"seventh.jsonl": 0.96}
+# Of the tenth three: `samtools`, twice, and `ffmpeg`.
+_ALLOWED_BY_THE_PRESET = {"seventh.jsonl": 0.96, "tenth.jsonl": 0.95}
 
 
 @pytest.mark.parametrize("name", sorted(_SUMS))

@@ -89,3 +89,13 @@ def test_connections_of_one_driver_are_each_judged() -> None:
 def test_a_rule_for_nothing_is_refused(rule: object, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"sql_rules|SQL rule"):
         parse_policy({"sql_rules": [rule]}, "test", tmp_path)
+
+
+def test_several_statements_are_reviewed_where_one_of_them_writes() -> None:
+    pipeline = Pipeline(parse_policy({"sql_verbs": ["select", "insert"]}, "test"))
+
+    scan = pipeline.scan("sql", "SELECT 1; INSERT INTO t VALUES (1)")
+
+    assert [finding.rule for finding in scan.findings] == ["sql.statement.several"]
+    assert scan.verdict is Verdict.REVIEW
+    assert pipeline.scan("sql", "BEGIN; SELECT 1; SELECT 2; COMMIT").verdict is Verdict.ALLOW

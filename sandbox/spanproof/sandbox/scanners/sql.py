@@ -8,6 +8,7 @@ programs or the network. Needs sqlglot; without it the pipeline denies.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +51,8 @@ _MAX_SOURCE: Final = 200_000
 _WORDS: Final = read_sections("sql")["words"]
 _OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
 _READING_FUNCTIONS: Final = split_entry(_WORDS, "reading")
+# Table functions that make rows of the text that they get.
+_SPLITTING_FUNCTIONS: Final = split_entry(_WORDS, "splitting")
 _WRITING_VERBS: Final = split_entry(_WORDS, "writing")
 _SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")
 _SECRET_TABLES: Final = split_entry(_WORDS, "secret")
@@ -145,9 +148,8 @@ def scan(context: Context, source: Source) -> None:
         _report_unparsed(context, text)
         return
     own = Own(_list_temporary_tables(statements))
-    count = sum(_find_verb(statement) not in _UNCOUNTED_VERBS for statement in statements)
-    if count > 1 and not (own.tables or any(map(_attaches_memory, statements))):
-        context.add("sql.statement.several", START, f"holds {count} statements")
+    if not own.tables:
+        _judge_count(context, statements)
     places = _locate_statements(source, tokens if text == source.text else None, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
@@ -155,6 +157,15 @@ def scan(context: Context, source: Source) -> None:
         inner = replace(context, fixed_place=context.fixed_place or place)
         _judge(inner, source, statement, own)
         own = own.follow(statement, in_memory=_attaches_memory(statement))
+
+
+def _judge_count(context: Context, statements: Sequence[exp.Expr]) -> None:
+    """Report several statements of which one may change something: a text put in may have added it."""
+    verbs = [_find_verb(statement) for statement in statements]
+    count = sum(verb not in _UNCOUNTED_VERBS for verb in verbs)
+    only_reads = (READ_VERBS | _UNCOUNTED_VERBS).issuperset(verbs)
+    if count > 1 and not only_reads and not any(map(_attaches_memory, statements)):
+        context.add("sql.statement.several", START, f"holds {count} statements")
 
 
 def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
@@ -479,7 +490,11 @@ def _judge_functions(context: Context, source: Source, nodes: list[exp.Expr]) ->
                 _locate_name(source, name),
                 f"the function {name} reaches out of the database",
             )
-        elif isinstance(function, exp.Anonymous) and isinstance(function.parent, exp.Table):
+        elif (
+            isinstance(function, exp.Anonymous)
+            and isinstance(function.parent, exp.Table)
+            and name not in _SPLITTING_FUNCTIONS
+        ):
             _judge_unknown_reader(context, function, name)
 
 

@@ -70,6 +70,10 @@ class _Template:
             text = self._fold(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
             if isinstance(assignment.target, nodes.Name) and text is not None:
                 self.texts[assignment.target.name] = text
+        for compared in template.find_all(nodes.Compare):
+            # A text that is compared only mentions what it names.
+            sides = [compared.expr, *(operand.expr for operand in compared.ops)]
+            self.shown.update(side for side in sides if isinstance(side, nodes.Const))
         for count, node in enumerate(_iter_nodes(template)):
             if count % 256 == 0:
                 self.context.check_time()

@@ -72,7 +72,10 @@ def _evaluate_arguments(script: Script, node: Node) -> list[Value]:
 
 def _call_one(script: Script, function: Value, arguments: list[Value], node: Node) -> Value:
     for argument in arguments:
-        script.read_environment(argument, node)
+        if isinstance(function, Ref):
+            script.read_held_environment(_without_handed_on(function, argument), node)
+        else:
+            script.read_environment(argument, node)
     if isinstance(function, Function):
         return script.call_function(function, arguments, node)
     if isinstance(function, Class):
@@ -96,6 +99,17 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     effects.judge_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
     _hand_over(script, arguments, node)
     return Unknown(CALLABLE) if any(map(script.reaches_outside, arguments)) else UNKNOWN
+
+
+# Functions that show what they get, or write it.
+_SHOWING: Final = ("console.", "JSON.", "fs.", "util.")
+
+
+def _without_handed_on(function: Ref, argument: Value) -> Value:
+    """Return an argument without the environment that it hands on to a program: `{env: process.env}`."""
+    if isinstance(argument, Object) and "env" in argument.entries and not function.name.startswith(_SHOWING):
+        return Items([value for name, value in argument.entries.items() if name != "env"])
+    return argument
 
 
 def _apply_callbacks(script: Script, value: Value, arguments: list[Value], node: Node) -> Value:
@@ -201,6 +215,9 @@ def _change_array(script: Script, owner: Items, name: str, arguments: list[Value
     if name in {"push", "add"}:
         script.add_items(owner, arguments)
         return UNKNOWN if name == "push" else owner
+    if name == "fill" and len(arguments) == 1 and not script.uncertain and not owner.more:
+        owner.items[:] = [arguments[0]] * len(owner.items)
+        return owner
     if name == "reverse" and not script.uncertain and not owner.more:
         owner.items.reverse()
         return owner
@@ -286,6 +303,8 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
         return _build_map(first)
     if name == "Set" and isinstance(first, Items):
         return Items(list(first.items), more=first.more)
+    if name in {"Array", "Array.from"}:
+        return _build_array(script, name, arguments, node)
     if name in {"Object.entries", "Object.values"} and isinstance(first, Object):
         return list_entries(first, pairs=name == "Object.entries")
     if name in _CHANGING_OBJECTS:
@@ -295,6 +314,33 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
         return script.member(first, key, node) if key is not None else UNKNOWN
     given = rest[-1] if len(rest) == _REFLECTED.get(name) else None
     return _call_one(script, first, list(given.items), node) if isinstance(given, Items) else None
+
+
+# Arrays that are made by their length alone.
+_LONGEST_MADE: Final = 64
+
+
+def _read_length(value: Value | None) -> int | None:
+    """Return the length of an array to make, where it is a number and small."""
+    text = read_constant_text(value)
+    return int(text) if text is not None and text.isdecimal() and int(text) <= _LONGEST_MADE else None
+
+
+def _build_array(script: Script, name: str, arguments: list[Value], node: Node) -> Value | None:
+    """Return the array of a length, or what `Array.from` makes of another, or of `{length: 3}`."""
+    source, *rest = arguments
+    if name == "Array":
+        length = _read_length(source) if not rest else None
+        return Items([Const("")] * length) if length is not None else None
+    length = _read_length(source.entries.get("length")) if isinstance(source, Object) else None
+    if length is not None:
+        numbers: list[Value] = [Const(str(index)) for index in range(length)]
+        made = [_call_one(script, rest[0], [UNKNOWN, one], node) for one in numbers] if rest else numbers
+        return Items(made if rest else [UNKNOWN] * length)
+    if not isinstance(source, Items):
+        return None
+    made = [_call_one(script, rest[0], [one], node) for one in source.items] if rest else list(source.items)
+    return Items(made, more=source.more)
 
 
 def _assign_entries(script: Script, target: Value, sources: list[Value], node: Node) -> Value:

@@ -24,7 +24,14 @@ from spanproof.sandbox.scanners.javascript.script import (
     SINKS,
     Script,
 )
-from spanproof.sandbox.scanners.javascript.values import UNDEFINED, Object, concatenate, is_text, unwrap_url
+from spanproof.sandbox.scanners.javascript.values import (
+    TRUE,
+    UNDEFINED,
+    Object,
+    concatenate,
+    is_text,
+    unwrap_url,
+)
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     NETWORK,
@@ -273,6 +280,9 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
 
 def _judge_worker(call: Call[Script], value: Value) -> Value | None:
     """Judge a program that runs beside this one; the script itself is read in any case."""
+    options = call.arguments.get(1)
+    if isinstance(options, Object) and options.entries.get("eval") is TRUE:
+        return call.m.run_source(value, call.name, call.node)
     if value is not OWN_FILE:
         call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
     return None

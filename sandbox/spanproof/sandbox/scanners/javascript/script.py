@@ -8,6 +8,7 @@ resolved name, is in `data/javascript.txt`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import ClassVar, Final
 
 from tree_sitter import Node
@@ -47,6 +48,7 @@ from spanproof.sandbox.scanners.reader.values import (
     list_options,
     read_constant_text,
     to_pieces,
+    walk_parts,
 )
 from spanproof.sandbox.scanners.source import START, Place
 from spanproof.sandbox.words import split_words
@@ -93,6 +95,8 @@ _MODULES_BY_NAME: Final = {
 }
 # Characters of a resolved name; a longer chain of calls is none that is known.
 _LONGEST_NAME: Final = 120
+# Values in a container that are looked at.
+_MOST_HELD: Final = 64
 
 _FREE_STEPS = 20_000
 
@@ -174,6 +178,11 @@ class Script(Reader):
         """Judge a value that may be the environment as a whole, where all of it is read."""
         if isinstance(value, Ref) and value.name == "process.env":
             self.member(value, "", node)
+
+    def read_held_environment(self, value: Value, node: Node) -> None:
+        """Judge a value that a function outside gets: it reads what is held at any depth, too."""
+        for part in islice(walk_parts(value), _MOST_HELD):
+            self.read_environment(part, node)
 
     def _set_variable(self, name: str | None, value: Value, node: Node) -> None:
         """Judge a variable of the environment that the script sets itself."""
@@ -295,6 +304,7 @@ class Script(Reader):
                 if left is not None:
                     self.bind(child, self._read_entry(value, self.text(left), child), declare=declare)
             elif child.type == "rest_pattern" and child.named_children:
+                self.read_environment(value, child)
                 self.bind(child.named_children[0], value, declare=declare)
 
     def _read_pattern_key(self, key: Node) -> str | None:

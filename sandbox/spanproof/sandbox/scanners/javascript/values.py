@@ -208,6 +208,7 @@ _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
     **dict.fromkeys(("encodeURIComponent", "encodeURI", "escape"), _quote),
     "Buffer.from": lambda known: Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8")),
     "JSON.parse": _parse_json,
+    "JSON.stringify": lambda known: Const(json.dumps(known[0], ensure_ascii=False)),
     "String": lambda known: Const(known[0]),
     "atob": lambda known: Const(base64.b64decode(known[0]).decode("latin-1")),
     "btoa": lambda known: Const(base64.b64encode(known[0].encode("latin-1")).decode()),

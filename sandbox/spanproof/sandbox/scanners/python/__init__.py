@@ -9,6 +9,7 @@ boundary. Never executes, imports or opens anything the program names.
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
@@ -22,6 +23,7 @@ from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
 from spanproof.sandbox.scanners.python.plain import is_plain
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
 from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.words import split_words
 
 _TABLES = Tables(EXPRESSIONS, STATEMENTS, call, check_attribute)
 
@@ -42,6 +44,7 @@ def read_program(context: Context, text: str, module: ast.Module, *, is_whole: b
     """Report what a program would do by following its values, statement by statement."""
     machine = Machine(context, _TABLES, text, parse_strictly)
     machine.conditions = Conditions(module) if is_whole else None
+    machine.sure_calls = _find_sure_changes(text, module)
     if "environ" in text:
         machine.handed_on = find_handed_on(module)
     try:
@@ -49,6 +52,21 @@ def read_program(context: Context, text: str, module: ast.Module, *, is_whole: b
         read_uncalled(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")
+
+
+# What may change the directory, or reach what does, unseen, or make a directory that lies elsewhere.
+_UNSEEN: Final = split_words(
+    "getattr exec eval globals vars importlib __ link extract unpack subprocess system popen spawn"
+)
+
+
+def _find_sure_changes(text: str, module: ast.Module) -> frozenset[ast.expr]:
+    """Return the calls of `os.chdir` that are statements of the program, where nothing else may be one."""
+    if "chdir" not in text or any(word in text for word in _UNSEEN):
+        return frozenset()
+    values = [one.value for one in module.body if isinstance(one, ast.Expr)]
+    calls = [one for one in values if isinstance(one, ast.Call) and ast.unparse(one.func) == "os.chdir"]
+    return frozenset(calls) if text.count("chdir") == len(calls) else frozenset()
 
 
 def _report_unparsed(context: Context, parsed: Parsed) -> None:

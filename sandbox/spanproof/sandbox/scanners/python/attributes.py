@@ -371,9 +371,22 @@ def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
         for target, element in zip(targets, elements, strict=True):
             bind(m, target, element)
         return
+    columns = None if starred is not None else _list_columns(value, len(targets))
+    if columns is not None:
+        for target, column in zip(targets, columns, strict=True):
+            bind(m, target, column)
+        return
     shared = join_all(elements) if elements else UNKNOWN
     for target in targets:
         bind(m, target, shared)
+
+
+def _list_columns(value: Value, width: int) -> list[Value] | None:
+    """Return what each place of several tuples of one width may hold: of the pairs of `items()`, for one."""
+    rows = [list_elements(option) for option in list_options(value)]
+    if len(rows) < 2 or any(not whole or len(row) != width for row, whole in rows):
+        return None
+    return [join_all(column) for column in zip(*(row for row, _whole in rows), strict=True)]
 
 
 def read_namespace(value: Instance | Klass) -> Mapping:

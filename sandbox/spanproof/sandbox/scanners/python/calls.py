@@ -7,6 +7,7 @@ way. A function of the program is read anew with each call's arguments while the
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproof.sandbox.scanners.policy_lines import format_removal
@@ -300,7 +301,8 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
-    _hand_over(m, arguments, node, owner=function.owner, followed=follows)
+    called = [arguments.get(one.position, one.keyword) for one in found or () if one.kind == "callback"]
+    _hand_over(m, arguments, node, owner=function.owner, followed=follows, called=called)
     if result is not None:
         return result
     return _derive_result(m, function, arguments)
@@ -359,6 +361,7 @@ def _hand_over(
     *,
     owner: Value | None = None,
     followed: bool = False,
+    called: Sequence[Value | None] = (),
 ) -> None:
     """Call the functions given to code that is not read here, with what is not known.
 
@@ -368,9 +371,10 @@ def _hand_over(
         node: the call.
         owner: what the object holds whose method is called, where that is known.
         followed: whether the call itself says what its functions are called with.
+        called: functions among the arguments that have been called with what they get.
     """
     for value in arguments.all():
-        if value.__class__ is Const:
+        if value.__class__ is Const or (value.__class__ is Function and value in called):
             continue
         if m.classes and not m.hands_over_managers and _holds_manager(value):
             m.hands_over_managers = True

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.catalogue import split_entry
@@ -101,6 +102,10 @@ def _select_judged_kind(name: str) -> Kind | None:
     return Kind(paths=not is_routed, hosts=not is_routed and parts[0] != "?")
 
 
+# Modules whose texts are patterns.
+_SEARCHING: Final = frozenset({"re", "regex"})
+
+
 def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> None:
     """Judge what a call gets whose effects are not known."""
     if not arguments.positional and not arguments.named:
@@ -112,7 +117,8 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     else:
         called = node.func if isinstance(node, ast.Call) else node
         name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
-    if name not in BUILTINS and any(_walks(value) for value in arguments.positional):
+    is_searched = name.partition(".")[0] in _SEARCHING
+    if name not in BUILTINS and not is_searched and any(_walks(value) for value in arguments.positional):
         m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
     kind = _select_judged_kind(name)
     if kind is not None:
@@ -215,8 +221,8 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
-    """Judge the environment as a whole, handed to any call, as read."""
-    if not any(isinstance(one, Ref) and one.name == "os.environ" for one in arguments.all()):
+    """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
+    if not any(map(_holds_environment, arguments.all())):
         return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
@@ -226,8 +232,17 @@ def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -
         *(arguments.named[name] for name in arguments.named if name not in handed),
     ]
     for value in given:
-        if isinstance(value, Ref) and value.name == "os.environ":
+        if _holds_environment(value):
             m.read_all_variables("os.environ", node)
+
+
+# Values in a container that are looked at.
+_MOST_HELD: Final = 64
+
+
+def _holds_environment(value: Value) -> bool:
+    parts = islice(walk_parts(value), _MOST_HELD) if isinstance(value, Items | Mapping | OneOf) else (value,)
+    return any(isinstance(part, Ref) and part.name == "os.environ" for part in parts)
 
 
 def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
@@ -303,7 +318,7 @@ def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_work_directory(call: Call[Machine], value: Value) -> Value | None:
     call.judge_path(Action.READ, value)
-    call.m.change_directory(to_whole_text(value))
+    call.m.change_directory(to_whole_text(value), call.node if call.name == "os.chdir" else None)
     call.m.context.own_files.close()
     return None
 

@@ -14,7 +14,12 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.growth import ENDLESS, grows_by_doubling, grows_without_end
+from spanproof.sandbox.scanners.python.growth import (
+    ENDLESS,
+    grows_by_doubling,
+    grows_without_end,
+    yields_without_end,
+)
 from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
@@ -26,6 +31,7 @@ from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
+    Function,
     Instance,
     Items,
     Mapping,
@@ -40,6 +46,7 @@ from spanproof.sandbox.scanners.reader.values import (
     join_all,
     list_elements,
     list_options,
+    read_constant_text,
     walk_parts,
 )
 from spanproof.sandbox.words import split_words
@@ -100,7 +107,9 @@ def _iterate(
         body()
         return True
     generator = generators[index]
-    value = resolve_iterable(m, m.evaluate(generator.iter), generator.iter)
+    value = _read_chosen_variables(m, generator)
+    if value is None:
+        value = resolve_iterable(m, m.evaluate(generator.iter), generator.iter)
     elements, whole, decoding = select_turns(m, value, [generator, *generators[index + 1 :], body_node])
     if not elements:
         # What was added may not be followed.
@@ -126,6 +135,52 @@ def _iterate(
     finally:
         m.scope = outer
     return whole
+
+
+def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | None:
+    """Return what a generator over the environment chooses by its conditions: `if name in ("LANG", "TZ")`.
+
+    None where it goes through anything else, or through all of it.
+    """
+    match generator.iter, generator.target:
+        case ast.Call(ast.Attribute(source, "items"), [], []), ast.Tuple([ast.Name(key), _]):
+            gives_pairs = True
+        case ast.Call(ast.Attribute(source, "keys"), [], []), ast.Name(key):
+            gives_pairs = False
+        case source, ast.Name(key):
+            gives_pairs = False
+        case _:
+            return None
+    choices = [_list_chosen_names(m, condition, key) for condition in generator.ifs]
+    names = next((found for found in choices if found is not None), None)
+    environment = m.evaluate(source) if names is not None and isinstance(source, _NAMING) else None
+    if names is None or not isinstance(environment, Ref) or environment.name != "os.environ":
+        return None
+    chosen: list[Value] = []
+    for name in names:
+        value = m.call(Ref("os.environ.__getitem__"), Arguments([Const(name)]), generator.iter)
+        chosen.append(Items([Const(name), value], "tuple") if gives_pairs else Const(name))
+    return Items(chosen, "list", more=True)
+
+
+_NAMING: Final = (ast.Name, ast.Attribute)
+
+
+def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] | None:
+    """Return the texts that a condition lets a name be; None where it is no such condition."""
+    match condition:
+        case ast.Compare(ast.Name(name), [operator], [other]) if name == key:
+            value = m.evaluate(other)
+        case _:
+            return None
+    if isinstance(operator, ast.Eq):
+        options, whole = [value], True
+    elif isinstance(operator, ast.In) and not isinstance(value, Const):
+        options, whole = list_elements(value)
+    else:
+        return None
+    texts = [read_constant_text(one) for one in options]
+    return [text for text in texts if text is not None] if whole and None not in texts else None
 
 
 def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:
@@ -276,7 +331,8 @@ def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value
 
 def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
     value = resolve_iterable(m, m.evaluate(node.iter), node.iter)
-    if isinstance(value, Ref) and value.name in ENDLESS and grows_without_end(node):
+    is_endless = (isinstance(value, Ref) and value.name in ENDLESS) or _is_endless_generator(m, node.iter)
+    if is_endless and _grows(m, node):
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     elements, whole, decoding = select_turns(m, value, node.body)
     if not whole:
@@ -345,7 +401,7 @@ def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _execute_while(m: Machine, node: ast.While) -> Flow:
-    is_endless = isinstance(node.test, ast.Constant) and node.test.value and grows_without_end(node)
+    is_endless = isinstance(node.test, ast.Constant) and node.test.value and _grows(m, node)
     if is_endless or grows_by_doubling(node):
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     decoding = puts_text_together(node.body)
@@ -355,6 +411,23 @@ def _execute_while(m: Machine, node: ast.While) -> Flow:
         _read_loosely(m, node.body, None, UNKNOWN)
     m.execute(node.orelse)
     return None
+
+
+def _is_endless_generator(m: Machine, iterated: ast.expr) -> bool:
+    """Whether a loop goes through a generator of the program that yields without an end."""
+    if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):
+        return False
+    function = m.scope.find(iterated.func.id)
+    body = function.node.body if isinstance(function, Function) else []
+    return isinstance(body, list) and yields_without_end(body)
+
+
+def _grows(m: Machine, loop: ast.While | ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop without an end adds to what it holds, itself or by a function that it calls by name."""
+    nodes = (node for statement in loop.body for node in list_nodes(statement, _OWN_SCOPES))
+    names = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    called = [one.node.body for name in sorted(names) if isinstance(one := m.scope.find(name), Function)]
+    return grows_without_end(loop, [body for body in called if isinstance(body, list)])
 
 
 def _execute_turns(m: Machine, node: ast.While, most: int) -> bool:

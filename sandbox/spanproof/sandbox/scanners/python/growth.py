@@ -7,7 +7,7 @@ such a program is reviewed, not denied.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Final
 
@@ -29,21 +29,64 @@ ENDLESS: Final = split_words("itertools.count() itertools.cycle()")
 _GROWING: Final = split_words(
     "append appendleft add extend insert write writelines put update start fork submit Popen"
 )
+_FILLING: Final = split_words("append appendleft extend")
 _WAITING: Final = split_words(
     "sleep get recv accept input read readline wait join poll select exit _exit next pop"
 )
 
 
-def grows_without_end(loop: ast.While | ast.For | ast.AsyncFor) -> bool:
-    """Whether a loop has no end but that of the machine: it leaves nowhere, waits for nothing, and adds."""
+def grows_without_end(
+    loop: ast.While | ast.For | ast.AsyncFor, called_bodies: Sequence[Sequence[ast.stmt]] = ()
+) -> bool:
+    """Whether a loop has no end but that of the machine: it leaves nowhere, waits for nothing, and adds.
+
+    Args:
+        loop: the loop.
+        called_bodies: those of the program's functions that it calls.
+    """
     nodes = _list_body_nodes(loop)
     called = {_read_called_name(node) for node in nodes if isinstance(node, ast.Call)}
     if _leaves_or_waits(loop, nodes):
         return False
+    if any(map(_fills_outer, called_bodies)) and not any(map(_may_end, called_bodies)):
+        return True
     if isinstance(loop, ast.While) and all(isinstance(one, ast.Pass | ast.Continue) for one in loop.body):
         return True  # it takes the processor instead
     adds = any(isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Mult) for node in nodes)
     return bool(called & _GROWING) or (adds and not called)
+
+
+def yields_without_end(body: Sequence[ast.stmt]) -> bool:
+    """Whether a generator's last statement is a `while True` that yields, and that nothing leaves."""
+    loop = body[-1] if body else None
+    if not (isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and loop.test.value):
+        return False
+    nodes = [node for statement in body for node in list_nodes(statement, without=_SCOPES)]
+    leaves = any(isinstance(node, ast.Return | ast.Raise) for node in nodes) or _breaks(loop.body)
+    waits = any(isinstance(node, ast.Call) and _read_called_name(node) in _WAITING for node in nodes)
+    return any(isinstance(node, ast.Yield) for node in nodes) and not leaves and not waits
+
+
+def _fills_outer(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function adds to a container that it has not made itself: a list of the module."""
+    nodes = [node for statement in body for node in list_nodes(statement, without=_SCOPES)]
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return any(name not in own for node in nodes for name in _list_filled_names(node))
+
+
+def _list_filled_names(node: ast.AST) -> list[str]:
+    """Return the name whose container a call adds to: `name` of `name.append(…)`."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _FILLING:
+            return [name]
+    return []
+
+
+def _may_end(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function may raise, or waits."""
+    nodes = [node for statement in body for node in list_nodes(statement, without=_SCOPES)]
+    waits = any(isinstance(node, ast.Call) and _read_called_name(node) in _WAITING for node in nodes)
+    return waits or any(isinstance(node, ast.Raise | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes)
 
 
 def grows_by_doubling(loop: ast.While) -> bool:

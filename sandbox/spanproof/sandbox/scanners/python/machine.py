@@ -105,6 +105,10 @@ class Machine(Reader):
         self.conditions: Conditions | None = None
         # Where relative paths may begin besides the work directory: a change of it may fail, or be undone.
         self.directories: list[str] = []
+        # Where relative paths begin besides, from the work directory; None where that is not sure.
+        self.start: str | None = ""
+        # The calls that are statements of the program itself, in no branch, loop, function or `try`.
+        self.sure_calls: frozenset[ast.expr] = frozenset()
         self.soft_limit = self._plain_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
@@ -203,8 +207,19 @@ class Machine(Reader):
         """Return a resolved name as people write it."""
         return strip_database(name).replace("()", "").removeprefix("?.")
 
-    def change_directory(self, path: str) -> None:
-        """Note a directory outside the work directory that relative paths may begin at."""
+    def change_directory(self, path: str, call: ast.expr | None) -> None:
+        """Note a directory that relative paths may begin at, or begin at from here on.
+
+        Args:
+            path: the directory; empty where it is not known.
+            call: what changes it for good: at the head of the program, the program goes on there or ends.
+        """
+        if call in self.sure_calls and path != "" and self.start is not None:
+            self.start = posixpath.normpath(posixpath.join(self.start, path))
+            return
+        if self.start:
+            self.directories.append(self.start)
+        self.start = None
         entered = [posixpath.join(one, path) for one in ("", *self.directories)]
         outside = [one for one in entered if one.startswith(("/", "~")) and one not in self.directories]
         self.directories += outside[: max(0, _MOST_DIRECTORIES - len(self.directories))]
@@ -214,7 +229,8 @@ class Machine(Reader):
         head = pieces[0]
         if head is None or head.startswith(("/", "~")):
             return [pieces]
-        return [pieces, *((posixpath.join(one, head), *pieces[1:]) for one in self.directories)]
+        starts = [self.start or "", *self.directories]
+        return [(posixpath.join(one, head), *pieces[1:]) if one else pieces for one in starts]
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""

@@ -5,6 +5,7 @@ In: the expanded fields after a program's name. Out: its operands, its options a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -40,6 +41,8 @@ TEXT_OPTIONS: Final = {
 COMMAND_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "loading")
 SET_BY_SHELL: Final = split_entry(_KNOWLEDGE["variables"], "set")
+SECRET_NAME: Final = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
+"""Names of variables that hold a secret."""
 PREDEFINED: Final = {
     **_KNOWLEDGE["predefined"],
     "IFS": " ",

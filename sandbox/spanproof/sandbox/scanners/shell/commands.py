@@ -491,8 +491,18 @@ def _follow_function(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 
 def _is_fork_bomb(body: str, name: str) -> bool:
-    plain = re.escape(name)
-    return bool(re.search(rf"(?<![\w-]){plain}\s*+\|\s*+{plain}\s*+&", body))
+    """Whether a function starts itself twice in the background: by its name alone, or with no guard."""
+    own = rf"(?<![\w-]){re.escape(name)}"
+    if re.search(rf"{own}\s*+\|\s*+{own}\s*+&", body):
+        return True
+    starts_two = re.search(
+        rf"{own}\b[^\n;|&]*+(?:\|\s*+{own}\b[^\n;|&]*+&|&\s*+{own}\b[^\n;|&]*+&)(?!&)", body
+    )
+    return starts_two is not None and not _GUARD.search(body)
+
+
+# What may end a function before it starts itself.
+_GUARD: Final = re.compile(r"(?<![\w-])(?:if|case|while|until|for|return|exit|test|\[)(?![\w-])|&&|\|\|")
 
 
 def _follow_test(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -27,6 +27,7 @@ _KINDS_NOT_FOLLOWED: Final = frozenset(
     {"declaration_command", "unset_command", "arithmetic_expansion", "subscript", "array", "ERROR"}
     | {"c_style_for_statement", "process_substitution"}
 )
+_SUBSTITUTION: Final = frozenset({"process_substitution"})
 _PLAIN: Final = re.compile(r"[\w./:-]+")
 _LITERAL: Final = re.compile(r"""[\w./:-]+|'[\w./: -]*'|"[\w./: -]*\"""")
 _OPTIONS: Final = re.compile(r"set(?:\s+(?:-[eux]+|-[eux]*o\s+pipefail))+")
@@ -83,6 +84,21 @@ def ends_script(shell: Shell, node: Node) -> bool:
     return False
 
 
+def ends_where_it_fails(shell: Shell, node: Node) -> bool:
+    """Whether a command ends the script where it fails: it is a statement behind `set -e`."""
+    root = shell.script.root
+    if node.parent != root or _is_in_background(node) or not _is_followed(shell, _SUBSTITUTION):
+        return False
+    before = [one for one in root.named_children if one.end_byte < node.start_byte]
+    return any(_is_set_on_error(shell, one) for one in before)
+
+
+def _is_set_on_error(shell: Shell, node: Node) -> bool:
+    text = shell.words.text(node)
+    is_setting = node.type == "command" and _OPTIONS.fullmatch(text) is not None
+    return is_setting and not _is_in_background(node) and re.search(r"-[ux]*e", text) is not None
+
+
 def _is_end(shell: Shell, node: Node) -> bool:
     words = shell.words.text(node).split()
     has_status = len(words) == 1 or (len(words) == 2 and words[1].isdigit())
@@ -119,12 +135,17 @@ def _list_nodes(shell: Shell) -> list[Node]:
     return nodes
 
 
-def _is_followed(shell: Shell) -> bool:
-    """Whether a script, which no other program runs, does only what its tree shows."""
+def _is_followed(shell: Shell, harmless: frozenset[str] = frozenset()) -> bool:
+    """Whether a script, which no other program runs, does only what its tree shows.
+
+    Args:
+        shell: its reader.
+        harmless: kinds of nodes that change nothing of what is sought.
+    """
     script = shell.program_text
     if shell.context.depth or len(script) > _LONGEST or _SETS_DESCRIPTOR.search(script):
         return False
-    return all(_is_plain(shell, node) for node in _list_nodes(shell))
+    return all(node.type in harmless or _is_plain(shell, node) for node in _list_nodes(shell))
 
 
 def _is_plain(shell: Shell, node: Node) -> bool:

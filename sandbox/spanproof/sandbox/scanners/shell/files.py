@@ -173,7 +173,9 @@ def _expand_characters(text: str) -> str:
 _FILE: Final = frozenset({"file"})
 
 
-_JQ_READS = re.compile(r"\$ENV\b|(?<![\w.\"$])env\b|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\(")
+_JQ_READS = re.compile(
+    r"\$ENV\b|(?<![\w.\"$])env\b(?!\s*+:)|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\("
+)
 
 
 def judge_operands(

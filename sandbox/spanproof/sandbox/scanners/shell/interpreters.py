@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -141,7 +141,9 @@ def run_text(
     if state is not None:
         shell.read_nested(context, text, state, whole=False)
         return
-    state = State(dict(shell.state.variables), directories=list(shell.state.directories))
+    state = State(
+        dict(shell.state.variables), directories=list(shell.state.directories), start=shell.state.start
+    )
     if given:
         state.variables["0"] = given[0]
         state.positional = tuple(given[1:])
@@ -317,9 +319,21 @@ def judge_awk(shell: Shell, text: str, arguments: Sequence[Words], node: Node) -
     """Judge a program of awk, whose arguments may give names a value."""
     if "ENVIRON" in text:
         shell.read_all_variables("awk", node)
-    assigned = [_AWK_ASSIGNED.match(argument[0][0] or "") for argument in arguments]
-    names = frozenset(found[1] for found in assigned if found is not None)
-    _judge_reaches(shell, "awk", _find_in_awk(text, names), node)
+    _judge_reaches(shell, "awk", _find_in_awk(text, _collect_assigned(arguments)), node)
+
+
+def _collect_assigned(arguments: Sequence[Words]) -> dict[str, str | None]:
+    """Return the names that arguments of awk give a value, and that value where `-v` gives it, and once."""
+    assigned: dict[str, str | None] = {}
+    before = ""
+    for argument in arguments:
+        found = _AWK_ASSIGNED.match(argument[0][0] or "")
+        text = read_known_text(argument)
+        if found is not None:
+            is_sure = text is not None and found[1] not in assigned and "-v" in {before, text[:2]}
+            assigned[found[1]] = text[found.end() :] if is_sure and text is not None else None
+        before = text or ""
+    return assigned
 
 
 def judge_sed(shell: Shell, text: str, node: Node) -> None:
@@ -363,7 +377,7 @@ _AWK_OUTPUT: Final = re.compile(rf"(\bprintf?\b)|([();}}\n])|>>?\s*+(?:{_ALONE})
 _AWK_UNKNOWN: Final = re.compile(r"/inet/|\bARG[VC]\b|@(?:load|include)\b|@\w++\s*+\(")
 
 
-def _find_in_awk(text: str, assigned: frozenset[str]) -> Iterator[Reach]:
+def _find_in_awk(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reach]:
     texts: list[str] = []
 
     def put_aside(found: re.Match[str]) -> str:
@@ -380,7 +394,7 @@ def _find_in_awk(text: str, assigned: frozenset[str]) -> Iterator[Reach]:
     quotes = code.count('"') - 2 * len(texts)  # one left over may be that of a pattern, or begin a text
     if quotes or _AWK_UNKNOWN.search(code) or any(one.startswith("/inet") for one in texts):
         yield Reach(None, None)
-    code = _put_in_constants(code, assigned)
+    code = _put_in_constants(code, assigned, texts)
     for found in _AWK_CALL.finditer(code):
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
@@ -404,10 +418,20 @@ _AWK_CHANGES: Final = (
 )
 
 
-def _put_in_constants(code: str, assigned: frozenset[str]) -> str:
-    """Return a program with the text in place of each name that only ever holds this one."""
+def _put_in_constants(code: str, assigned: Mapping[str, str | None], texts: list[str]) -> str:
+    """Return a program with the text in place of each name that only ever holds this one.
+
+    Args:
+        code: the program, with the numbers of its texts in their place.
+        assigned: the names that its arguments give a value.
+        texts: its texts, to which those of its arguments are added.
+    """
     # Each name is looked for in the whole of a program: a long one is left as it is.
     held = _AWK_CONSTANT.findall(code) if len(code) <= _MOST_AWK else []
+    for name, value in assigned.items():
+        if value is not None and len(code) <= _MOST_AWK and not re.search(_AWK_CHANGES.format(name), code):
+            texts.append(resolve_escapes(value))
+            code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+\()", f'"{len(texts) - 1}"', code)
     for name, text in dict(held).items():
         if name not in assigned and len(re.findall(_AWK_CHANGES.format(name), code)) == 1:
             code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+(?:=(?!=)|\())", text, code)

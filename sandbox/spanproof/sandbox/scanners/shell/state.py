@@ -86,12 +86,14 @@ class State:
     """The bodies of functions that were read."""
     directories: list[str] = field(default_factory=list)
     """Where relative paths may begin besides the work directory: see `directories.py`."""
+    start: str = ""
+    """Where relative paths begin, from the work directory, by a `cd` that cannot have failed."""
 
     def of_call(self, call: Call) -> State:
         """Return the state in which a function is read when it is called."""
         return State(
             self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
-            self.bodies, self.called, self.directories,
+            self.bodies, self.called, self.directories, self.start,
         )  # fmt: skip
 
     def replace_variables(self, variables: dict[str, Words]) -> None:

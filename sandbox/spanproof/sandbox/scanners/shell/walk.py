@@ -22,7 +22,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
-from spanproof.sandbox.scanners.shell.catalogue import SET_BY_SHELL
+from spanproof.sandbox.scanners.shell.catalogue import SECRET_NAME, SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
@@ -117,7 +117,6 @@ _LEFT_OUT = re.compile(r"-{1,2}(?:exclude|ignore|prune|include|iglob|skip|omit)"
 _MAX_CALLS = 8
 _MAX_COMMANDS = 20_000
 _CHECK_EVERY = 256
-_SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
 
 
 # A subscript with a command in it.
@@ -223,7 +222,7 @@ class Shell(Reporter):
                 continue
             named = _IN_OPTION.match(head)
             text = head[named.end() :] if named is not None else head
-            for begun in _begin_at(self.state.directories, (text, *pieces[1:])):
+            for begun in _begin_at(self.state, (text, *pieces[1:])):
                 place = find_place(self.context.boundary, begun, hosts=False)
                 if place is not None:
                     self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
@@ -265,7 +264,7 @@ class Shell(Reporter):
 
         What is outside only from the work directory is reviewed: there it begins where a `cd` has failed.
         """
-        begun = _begin_at(self.state.directories, pieces)
+        begun = _begin_at(self.state, pieces)
         first, *others = [self.context.boundary.path(action, one) for one in begun]
         may_stay = UNKNOWN_DIRECTORY in self.state.directories or None in others
         if first is not None and may_stay and _is_climbing(pieces):
@@ -410,19 +409,20 @@ class Shell(Reporter):
         ):
             return
         crossing = self.context.judge_variable(name)
-        if crossing is not None and _SECRET_NAME.search(name):
+        if crossing is not None and SECRET_NAME.search(name):
             self.crossed(crossing, f"${name}", node)
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
 
 
-def _begin_at(directories: list[str], pieces: Pieces) -> list[Pieces]:
+def _begin_at(state: State, pieces: Pieces) -> list[Pieces]:
     """Return a path as it is from each directory that it may begin at."""
     head = pieces[0]
     if head is None or head.startswith(("/", "~")) or "://" in head:
         return [pieces]
-    known = [directory for directory in directories if directory != UNKNOWN_DIRECTORY]
-    return [pieces, *((posixpath.join(directory, head), *pieces[1:]) for directory in known)]
+    known = [directory for directory in state.directories if directory != UNKNOWN_DIRECTORY]
+    starts = [state.start, *known]
+    return [(posixpath.join(one, head), *pieces[1:]) if one else pieces for one in starts]
 
 
 def _is_climbing(pieces: Pieces) -> bool:

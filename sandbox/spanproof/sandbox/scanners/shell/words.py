@@ -14,7 +14,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
-from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED
+from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED, SECRET_NAME
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
@@ -28,6 +28,8 @@ from spanproof.sandbox.scanners.shell.state import (
 
 Substitute = Callable[[Node], Words]
 Missing = Callable[[str, Node], None]
+
+_PREDEFINED: Final[dict[str, Words]] = {name: ((text,),) for name, text in PREDEFINED.items()}
 
 _PROTECT = {ord(" "): "\ue000", ord("\t"): "\ue001", ord("\n"): "\ue002"}
 _UNPROTECT = {ord(mark): chr(blank) for blank, mark in _PROTECT.items()}
@@ -182,24 +184,35 @@ class Expander:
         if raw.startswith("${!"):
             return self._expand_reference(self.variable(name, node), node)
         if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
-            value = self.state.variables.get(name)
-            other = self.word(rest[0]) if rest else EMPTY
-            if operator.lstrip(":").startswith("+"):
-                return join_alternatives(EMPTY, other)
-            return other if value is None else join_alternatives(value, other)
+            return self._expand_default(node, name, operator.lstrip(":")[0], rest)
         value = self.variable(name, node)
         if operator == "@P":
             self.expand_again(value, node)
             return HOLE
         if operator.startswith("@"):
             return value if operator in {"@Q", "@E"} else HOLE
-        if operator.startswith(":"):
-            return _slice_word(value, operator[1:])
-        if operator.startswith("/"):
-            return _replace_in_word(value, operator)
-        if operator.startswith(("#", "%", "^", ",")):
-            return _trim_word(value, operator)
-        return value
+        edit = _EDITS.get(operator[:1])
+        if edit is None:
+            return value
+        edited = (pieces for one in value for pieces in edit((one,), operator))
+        return limit_texts(edited, MAX_ALTERNATIVES)
+
+    def _expand_default(self, node: Node, name: str, operator: str, rest: list[Node]) -> Words:
+        """Return what an expansion gives that has a default, or (`?`) a message, for what is not set."""
+        default = self.word(rest[0]) if rest else EMPTY
+        if operator == "+":
+            return join_alternatives(EMPTY, default)
+        value = self.state.variables.get(name) or _PREDEFINED.get(name)
+        if value is not None:
+            # It may be set on some ways through the script only.
+            return value if operator == "?" else join_alternatives(value, default)
+        argument = self._expand_positional(name) if name.isdigit() else HOLE
+        if read_known_text(argument):
+            return argument
+        # One with a default in the script is a setting, unless its name says that it holds a secret.
+        if operator == "?" or SECRET_NAME.search(name):
+            self.missing(name, node)
+        return HOLE if operator == "?" else default
 
     def _expand_reference(self, names: Words, node: Node) -> Words:
         """Return what `${!name}` gives: the value of each variable that `name` may hold the name of."""
@@ -216,8 +229,8 @@ class Expander:
         found = self.state.variables.get(name)
         if found is not None:
             return found
-        if name in PREDEFINED:
-            return ((PREDEFINED[name],),)
+        if name in _PREDEFINED:
+            return _PREDEFINED[name]
         if name.isdigit() or name in {"@", "*"}:
             return self._expand_positional(name)
         self.missing(name, node)
@@ -323,9 +336,9 @@ def _restore_blanks(word: Words) -> Words:
     return tuple(tuple(piece and piece.translate(_UNPROTECT) for piece in pieces) for pieces in word)
 
 
-def _slice_word(value: Words, bounds: str) -> Words:
+def _slice_word(value: Words, operator: str) -> Words:
     text = read_known_text(value)
-    numbers = [part.strip() for part in bounds.split(":")]
+    numbers = [part.strip() for part in operator[1:].split(":")]
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
     start = int(numbers[0])
@@ -401,3 +414,11 @@ def _cut_match(text: str, pattern: str, operator: str) -> str | None:
         if matches(text[:end] if is_start else text[end:]):
             return text[end:] if is_start else text[:end]
     return text
+
+
+# What changes each alternative of a value, by the first character of the operator.
+_EDITS: Final[dict[str, Callable[[Words, str], Words]]] = {
+    ":": _slice_word,
+    "/": _replace_in_word,
+    **dict.fromkeys("#%^,", _trim_word),
+}
