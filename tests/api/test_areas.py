@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -191,17 +192,47 @@ def test_a_suite_is_a_matrix_of_cases_and_experiments(app):
     assert (by_name["runs/after"]["fixed"], by_name["runs/after"]["difference"]) == (1, 1.0)
     (case,) = page["rows"]
     assert case["flipped"] is True
-    assert {cell["status"] for cell in case["cells"]} == {"fixed", "reproduced"}
-    # The baseline is held against the run that the case was promoted from, not against itself.
-    page = app.get("/api/v1/suites/suites/prices?baseline=runs/after").json()
-    statuses = dict(
-        zip((column["name"] for column in page["columns"]), page["rows"][0]["cells"], strict=True)
-    )
-    assert statuses["runs/after"]["status"] == "fixed"
+    assert {cell["status"] for cell in case["cells"]} == {"fixed", "failed"}
     assert app.get("/api/v1/suites/nothing").status_code == 404
     (found,) = app.get("/api/v1/cases?text=BOX of").json()["cases"]
     assert (found["suite"], found["task"]) == ("suites/prices", "What does a box of tea cost, in dollars?")
     assert app.get("/api/v1/cases?text=nowhere").json() == {"cases": []}
+
+
+def get_statuses(app, baseline: str) -> dict[str, str]:
+    """Return the status of the only case of the suite, by experiment."""
+    page = app.get("/api/v1/suites/suites/prices", params={"baseline": baseline}).json()
+    (row,) = page["rows"]
+    names = [column["name"] for column in page["columns"]]
+    return dict(zip(names, (cell["status"] for cell in row["cells"]), strict=True))
+
+
+def test_cells_of_a_suite_are_all_compared_with_the_baseline_and_it_with_nothing(app):
+    # The run that the case was promoted from failed.
+    assert get_statuses(app, "") == {"runs/before": "reproduced", "runs/after": "fixed"}
+    assert get_statuses(app, "runs/before") == {"runs/before": "failed", "runs/after": "fixed"}
+    assert get_statuses(app, "runs/after") == {"runs/before": "regressed", "runs/after": "passed"}
+
+
+def test_a_case_that_fails_before_and_after_did_not_regress(app, workspace):
+    # Its promoted run passed, and it fails in the baseline and in the experiment.
+    (case,) = (workspace / "suites" / "prices" / "cases").glob("*/case.yaml")
+    case.write_text(re.sub(r"(layer: groundedness\n  verdict: )fail", r"\1pass", case.read_text()))
+    trials = workspace / "runs" / "after" / "trials.jsonl"
+    trials.write_text((workspace / "runs" / "before" / "trials.jsonl").read_text())
+    assert get_statuses(app, "") == {"runs/before": "regressed", "runs/after": "regressed"}
+    assert get_statuses(app, "runs/before") == {"runs/before": "failed", "runs/after": "reproduced"}
+    page = app.get("/api/v1/experiments/runs/after?baseline=runs/before").json()
+    assert (page["rows"][0]["status"], page["column"]["regressed"]) == ("reproduced", 0)
+    assert [case["reason"] for case in page["cases"]] == ["reproduced: "]
+
+
+def test_a_case_that_is_open_now_did_not_regress(app, workspace):
+    trials = workspace / "runs" / "before" / "trials.jsonl"
+    trials.write_text(trials.read_text().replace('"verdict": "failed"', '"verdict": "open"'))
+    page = app.get("/api/v1/suites/suites/prices?baseline=runs/after").json()
+    (column,) = (column for column in page["columns"] if column["name"] == "runs/before")
+    assert (column["regressed"], get_statuses(app, "runs/after")["runs/before"]) == (0, "open")
 
 
 def test_an_experiment_lists_its_cases_and_why_they_did_not_pass(app):

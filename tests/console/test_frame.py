@@ -166,6 +166,25 @@ def test_a_phone_has_one_row_of_navigation_and_a_drawer_with_the_rest(open_page)
     page.get_by_role("heading", name="Sessions").wait_for()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_names_of_rules_break_between_their_words_on_a_phone(open_page, scheme):
+    page = open_page("/boundary?hours=8784", width=390, scheme=scheme)
+    broken = page.get_by_label("Findings").locator("tbody code").evaluate_all(
+        """codes => codes.flatMap(code => {
+          const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), broken = [];
+          while (walk.nextNode()) for (const word of walk.currentNode.data.matchAll(/[^-._]+/g)) {
+            const range = document.createRange();
+            range.setStart(walk.currentNode, word.index);
+            range.setEnd(walk.currentNode, word.index + word[0].length);
+            if (range.getClientRects().length > 1) broken.push(word[0]);
+          }
+          return broken;
+        })"""
+    )
+    assert not broken
+    assert page.get_by_label("Findings").get_by_text("text.bidirectional").count() == 1
+
+
 def test_nothing_moves_where_a_reader_wants_less_motion(browser, url):
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()

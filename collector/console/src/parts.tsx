@@ -40,6 +40,13 @@ export function Plain({ text }: { text: string }) {
   );
 }
 
+const WORDS = /[^-./_:]{1,24}[-./_:]*|[-./_:]+/g;
+
+/** A name in code, which breaks after its separators; only a very long word of it breaks in two. */
+export function Name({ text }: { text: string }) {
+  return <code className="name">{text.match(WORDS)?.map((word, index) => <Fragment key={index}>{index ? <wbr /> : null}<Plain text={word} /></Fragment>)}</code>;
+}
+
 export interface Loaded<T> {
   value: T | null;
   error: ApiError | null;

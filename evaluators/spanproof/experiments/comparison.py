@@ -139,12 +139,22 @@ def read_baseline(folder: Path, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED)
         case: CaseResult(Case(case), tuple(of_case), open_policy=open_policy)
         for case, of_case in trials.items()
     }
-    rates = {case: result.rate for case, result in results.items() if result.rate is not None}
-    if not rates:
+    baseline = build_baseline(str(folder), results)
+    if not baseline.rates:
         raise ExperimentError(f"{folder} has no judged trial to compare with")
+    return baseline
+
+
+def build_baseline(origin: str, results: Mapping[str, CaseResult]) -> BaselineRates:
+    """Return the pass rates of results.
+
+    Args:
+        origin: the name of the experiment.
+        results: by case.
+    """
     return BaselineRates(
-        str(folder),
-        rates,
+        origin,
+        {case: result.rate for case, result in results.items() if result.rate is not None},
         {case: result.open_share for case, result in results.items()},
         {case: (result.counted_passed, result.counted) for case, result in results.items()},
     )

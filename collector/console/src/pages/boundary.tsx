@@ -2,7 +2,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import type { Schema } from "../api";
-import { Cli, DataTable, Empty, Head, Link, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { Cli, DataTable, Empty, Head, Link, Name, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
 import { addressWith, here } from "../location";
 
 const KINDS: [string, string][] = [["", "everything"], ["network", "hosts"], ["file", "files"], ["process", "processes"], ["privilege", "privileges"]];
@@ -45,7 +45,7 @@ function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
         ["target", (row) => (
           <>
             <span className={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span className="dim">{row.kind}</span>{" "}
-            <code><Plain text={row.target} /></code>
+            <Name text={row.target} />
           </>
         )],
         ["agent · release", nameAgent],
@@ -63,7 +63,7 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
       label="Findings"
       rows={rows}
       columns={[
-        ["rule", (row) => <><Verdict verdict={row.verdict} /> <code>{row.rule}</code><div className="dim"><Plain text={row.message} /></div></>],
+        ["rule", (row) => <><Verdict verdict={row.verdict} /> <Name text={row.rule} /><div className="dim"><Plain text={row.message} /></div></>],
         ["agent · release", nameAgent],
         ["snippets", (row) => row.snippets, "heat"],
         ["latest", showLatest],

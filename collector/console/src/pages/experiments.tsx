@@ -5,10 +5,11 @@ import type { Schema } from "../api";
 import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, points, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
 import { report } from "../answers";
 import { addressWith, go, here } from "../location";
+import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
 import { Marked } from "./gates";
-import { nameStatus } from "./suites";
+import { nameStatus, StatusWords } from "./suites";
 
 type Column = Schema["Column"];
 type GridRow = Schema["GridRow"];
@@ -104,6 +105,7 @@ function Result({ page }: { page: Page }) {
         <div className="dim"><Plain text={page.title} /></div>
       </div>
       {page.column ? <Numbers page={page} column={page.column} /> : null}
+      {page.rows ? <StatusWords baseline={page.baseline} /> : null}
       {page.rows ? <CaseGrid page={page} rows={page.rows} /> : null}
       {page.facts.length ? (
         <details className="below" open={!page.rows}>
@@ -127,7 +129,7 @@ function Result({ page }: { page: Page }) {
         </section>
       ) : null}
       {page.left_out ? <p className="dim">{page.left_out} more cases are not listed.</p> : null}
-      <Cli line={page.command} />
+      <Cli line={page.baseline ? `${page.command} --baseline ${quoted(page.baseline)}` : page.command} />
     </>
   );
 }

@@ -112,7 +112,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
           />
         ) : null}
       </div>
-      {page.columns.length ? null : (
+      {page.columns.length ? <StatusWords baseline={page.baseline} /> : (
         <p className="dim">
           No experiment in the workspace ran this suite; <code>spanproof suite run {page.name} --agent … --out DIR</code> writes one.
         </p>
@@ -176,6 +176,15 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
 export function nameStatus({ state, status }: { state: State; status: Schema["CaseStatus"] }): string {
   if (state === "pass" || state === "fail") return status;
   return status === "passed" || status === "fixed" ? `${state} (${status})` : state;
+}
+
+/** What the words of results compare with: the baseline, or without one the frozen run of each case. */
+export function StatusWords({ baseline }: { baseline?: string }) {
+  return (
+    <p className="dim">
+      Beside {baseline ? <Plain text={baseline} /> : "the frozen run of its case"}, what is <b>fixed</b> failed there, what is <b>regressed</b> passed there, and what is <b>reproduced</b> fails in both.
+    </p>
+  );
 }
 
 export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {

@@ -24,6 +24,7 @@ from spanproof.api.routes.suites import (
     find_cell,
     find_workspace,
     get_suite,
+    group_earlier_results,
     group_results,
     load_cases,
 )
@@ -202,7 +203,7 @@ def _get_case(cases: list[Case], wanted: str, suite: str) -> Case:
 
 
 def _find_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
-    result = group_results([case], experiment, None).get(case.id)
+    result = group_results([case], experiment, group_earlier_results([case], None)).get(case.id)
     if result is None:
         return None
     shown = find_cell(result)

@@ -27,8 +27,10 @@ from spanproof.api.routes.suites import (
     Column,
     build_case_row,
     build_column,
+    build_experiment_baseline,
     find_cell,
     find_workspace,
+    group_earlier_results,
     group_results,
     load_cases,
 )
@@ -41,6 +43,7 @@ from spanproof.api.states import (
 )
 from spanproof.api.workspace import ExperimentFiles, Workspace
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, Trial
+from spanproof.experiments.comparison import BaselineRates
 from spanproof.suites import Case, SuiteError, load_suite
 from spanproof.trace import GRAVITY, Layer, State
 
@@ -138,9 +141,10 @@ def experiment(
     before = _find_baseline(files, others, baseline)
     ran = {trial.case for trial in files.trials}
     cases = [case for case in load_cases(folder) if case.id in ran]
-    found = _build_experiment(files, suite, cases)
-    base = group_results(cases, before, None) if before else None
-    results = group_results(cases, files, base)
+    base = build_experiment_baseline(cases, before) if before else None
+    found = _build_experiment(files, suite, cases, base)
+    results = group_results(cases, files, group_earlier_results(cases, base))
+    compared = group_results(cases, before, {}) if before else {}
     page = build_result_page(
         add_undecided(found.to_table(), files.trials), format_command(found), _group_failed_runs(found, name)
     )
@@ -151,7 +155,7 @@ def experiment(
         column=build_column(files, results, base),
         baseline=before.name if before else "",
         baselines=[other.name for other in others],
-        rows=_build_grid(results, base or {})[:_MOST_ROWS],
+        rows=_build_grid(results, compared)[:_MOST_ROWS],
     )
 
 
@@ -178,16 +182,11 @@ def _find_baseline(
 
 def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFiles]) -> list[ExperimentRow]:
     """Return the experiments of a suite, the latest first, each beside the next older one."""
-    results = [group_results(cases, item, None) for item in listed]
+    rates = [build_experiment_baseline(cases, item) for item in listed]
     rows = []
-    for at, files in enumerate(listed):
-        base = results[at + 1] if at + 1 < len(listed) else None
-        column = build_column(files, results[at], base)
-        rows.append(
-            ExperimentRow(
-                suite=suite, baseline=listed[at + 1].name if base is not None else "", column=column
-            )
-        )
+    for files, base in zip(listed, [*rates[1:], None], strict=True):
+        column = build_column(files, group_results(cases, files, {}), base)
+        rows.append(ExperimentRow(suite=suite, baseline=base.origin if base else "", column=column))
     return rows
 
 
@@ -224,8 +223,10 @@ def _build_trial(trial: Trial) -> TrialCell:
     )
 
 
-def _build_experiment(files: ExperimentFiles, suite: str, cases: Sequence[Case]) -> Experiment:
-    """Return the trials of a folder with the cases that they are of."""
+def _build_experiment(
+    files: ExperimentFiles, suite: str, cases: Sequence[Case], base: BaselineRates | None
+) -> Experiment:
+    """Return the trials of a folder with the cases that they are of, beside a baseline."""
     agent = files.head.get("agent")
     return Experiment(
         folder=files.name,
@@ -235,6 +236,7 @@ def _build_experiment(files: ExperimentFiles, suite: str, cases: Sequence[Case])
         wanted=max((trial.number for trial in files.trials), default=1),
         suite=suite,
         results=files.results,
+        baseline=base,
     )
 
 

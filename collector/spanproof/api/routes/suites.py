@@ -32,7 +32,13 @@ from spanproof.api.states import (
 from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
-from spanproof.experiments.comparison import MAJORITY, Comparison, compare_rates
+from spanproof.experiments.comparison import (
+    MAJORITY,
+    BaselineRates,
+    Comparison,
+    build_baseline,
+    compare_rates,
+)
 from spanproof.experiments.experiment import find_promoted_result
 from spanproof.gate import GateError, NoBaseline, evaluate_assertions, parse_assertion
 from spanproof.suites import Case, SuiteError, iter_promotions, load_suite
@@ -224,8 +230,10 @@ def suite(
     if baseline and before is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
-    base = group_results(cases, before, None) if before else None
-    results = [group_results(cases, item, None if item is before else base) for item in shown]
+    base = build_experiment_baseline(cases, before) if before else None
+    earlier = group_earlier_results(cases, base)
+    # The baseline itself is compared with nothing: "regressed" has one meaning in the whole table.
+    results = [group_results(cases, item, {} if item is before else earlier) for item in shown]
     rows = [
         MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
         for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
@@ -424,24 +432,34 @@ def build_case_row(case: Case) -> CaseRow:
     )
 
 
+def build_experiment_baseline(cases: Sequence[Case], experiment: ExperimentFiles) -> BaselineRates:
+    """Return an experiment as a baseline of others."""
+    return build_baseline(experiment.name, group_results(cases, experiment, {}))
+
+
+def group_earlier_results(cases: Sequence[Case], base: BaselineRates | None) -> dict[str, bool]:
+    """Return by case whether it passed in the baseline, or without one in the run it was promoted from."""
+    if base is not None:
+        return {case: rate >= MAJORITY for case, rate in base.rates.items()}
+    promoted = {case.id: find_promoted_result(case) for case in cases}
+    return {case: passed for case, passed in promoted.items() if passed is not None}
+
+
 def group_results(
-    cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
+    cases: Sequence[Case], experiment: ExperimentFiles, earlier: Mapping[str, bool]
 ) -> dict[str, CaseResult]:
     """Return the results of the cases that an experiment ran, by id.
 
-    Without a baseline a case is held against the run that it was promoted from.
+    Args:
+        cases: of the suite.
+        experiment: that ran them.
+        earlier: by case whether it passed before; other cases are neither fixed, reproduced nor regressed.
     """
     found = {}
     for case in cases:
         trials = tuple(trial for trial in experiment.trials if trial.case == case.id)
-        if not trials:
-            continue
-        if base is None:
-            has_passed = find_promoted_result(case)
-        else:
-            rate = base[case.id].rate if case.id in base else None
-            has_passed = None if rate is None else rate >= MAJORITY
-        found[case.id] = CaseResult(case, trials, has_passed)
+        if trials:
+            found[case.id] = CaseResult(case, trials, earlier.get(case.id))
     return found
 
 
@@ -476,13 +494,14 @@ def _compute_mean(values: Collection[float]) -> float | None:
 
 
 def build_column(
-    experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: Mapping[str, CaseResult] | None
+    experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: BaselineRates | None
 ) -> Column:
-    """Return the whole of an experiment, beside the results of a baseline where there is one."""
+    """Return the whole of an experiment, beside the rates of a baseline where there is one."""
     trials = [trial for result in found.values() for trial in result.trials]
-    rates = _compute_rates(found)
+    now = build_baseline(experiment.name, found)
+    rates = now.rates
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    compared = None if base is None else compare_rates(rates, _compute_rates(base))
+    compared = None if base is None else compare_rates(rates, base.rates, now.open_shares, base.open_shares)
     low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(
@@ -511,11 +530,6 @@ def _compare_with_baseline(compared: Comparison | None) -> dict[str, Any]:
         fields = {"difference": compared.difference.mean, "difference_low": low, "difference_high": high}
     fixed, regressed = (len(compared.fixed), len(compared.regressed)) if compared else (0, 0)
     return {**fields, "fixed": fixed, "regressed": regressed}
-
-
-def _compute_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:
-    """Return the rate of each case that has one."""
-    return {case: result.rate for case, result in results.items() if result.rate is not None}
 
 
 def _format_agent(experiment: ExperimentFiles) -> str:
