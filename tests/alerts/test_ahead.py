@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 import pytest
 
 from spanproof.alerts import AlertRule
-from spanproof.alerts.replay import iter_notifications, list_notifications
-from spanproof.store import Store
+from spanproof.alerts.replay import iter_notifications, iter_stored_notifications
+from spanproof.store import Store, ahead
 from spanproof.store.measures import Measures
-from spanproof.trace import Cohort, Errored, Label, Layer, Scored
+from spanproof.store.values import FailRate
+from spanproof.trace import Cohort, Errored, Label, Layer, Score, Scored
 
 from .conftest import NOW, OUTCOMES, evaluation
 
@@ -115,7 +117,67 @@ def watch(**changes: object) -> AlertRule:
 def test_windows_that_are_read_at_once_say_what_each_says_alone(filled, name):
     rule = watch(**RULES[name])
     counted = CountedMeasures(filled.measures)
-    ahead = list_notifications(rule, counted, START, NOW, STEP_S)
+    ahead = list(iter_stored_notifications(rule, counted, START, NOW, STEP_S))
     assert ahead == list(iter_notifications(rule, filled.measures, START, NOW, STEP_S))
     assert ahead, "the rule notifies"
     assert len(counted.queries) <= MOST_QUERIES
+
+
+@pytest.mark.parametrize("name", ["by agent", "against the release before"])
+def test_what_was_dropped_is_read_again(filled, monkeypatch, name):
+    monkeypatch.setattr(ahead, "_MOST_ROWS", 30)
+    monkeypatch.setattr(ahead, "_MOST_GROUPS", 3)
+    monkeypatch.setattr(ahead, "_FIRST_GROUPED_WINDOWS", 5)
+    rule = watch(**RULES[name])
+    found = list(iter_stored_notifications(rule, filled.measures, START, NOW, STEP_S))
+    assert found == list(iter_notifications(rule, filled.measures, START, NOW, STEP_S))
+
+
+class FlappingMeasures(Measures):
+    """Groups that fail in every second hour, each with as many scores as a reader wants."""
+
+    groups = 50
+
+    def __init__(self, windows=None, read: list[int] | None = None) -> None:
+        self.windows = windows
+        self.read: list[int] = [] if read is None else read
+
+    def over(self, windows):
+        return FlappingMeasures(windows, self.read)
+
+    def verdicts(self, chosen, by, fails_when):
+        found = {}
+        for number, start_ns in enumerate(self.windows.starts_ns):
+            failed = 30 * (start_ns // HOUR % 2)
+            for group in range(self.groups):
+                found[str(number), f"agent {group}"] = FailRate(30 - failed, failed, 0, 0, 0)
+        return found
+
+    def failures(self, chosen, groups, fails_when, limit):
+        return {}
+
+    def failing_scores(self, chosen, groups, fails_when, limit):
+        self.read.append(len(groups.values) * limit)
+        return {values: [build_score(number) for number in range(limit)] for values in groups.values}
+
+
+def build_score(number: int) -> Score:
+    (run,) = evaluation(number, OUTCOMES["fail"], Cohort(), NOW).runs
+    (score,) = run.scores
+    return score
+
+
+def test_a_trial_of_groups_that_flap_keeps_few_of_their_scores(monkeypatch):
+    monkeypatch.setattr(ahead, "_MOST_GROUPS", 100)
+    monkeypatch.setattr(ahead, "_MOST_ROWS", 10_000)
+    for name in ("verdicts", "failures", "failing_scores"):
+        monkeypatch.setattr(Measures, name, getattr(FlappingMeasures, name))
+    rule = watch(group_by=["agent"], window_s=3600, pages_per_day=50)
+    measures = FlappingMeasures()
+    most = fired = 0
+    for _ in iter_stored_notifications(rule, measures, START, NOW, 3600.0):
+        fired += 1
+        most = max(most, sum(isinstance(item, Score) for item in gc.get_objects()))
+    assert fired > 10
+    # Those of one query, those of the members that fire, and the notification's own.
+    assert sum(measures.read) > 4 * most

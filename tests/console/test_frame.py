@@ -169,8 +169,11 @@ def test_a_phone_has_one_row_of_navigation_and_a_drawer_with_the_rest(open_page)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_names_of_rules_break_between_their_words_on_a_phone(open_page, scheme):
     page = open_page("/boundary?hours=8784", width=390, scheme=scheme)
-    broken = page.get_by_label("Findings").locator("tbody code").evaluate_all(
-        """codes => codes.flatMap(code => {
+    broken = (
+        page.get_by_label("Findings")
+        .locator("tbody code")
+        .evaluate_all(
+            """codes => codes.flatMap(code => {
           const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), broken = [];
           while (walk.nextNode()) for (const word of walk.currentNode.data.matchAll(/[^-._]+/g)) {
             const range = document.createRange();
@@ -180,6 +183,7 @@ def test_names_of_rules_break_between_their_words_on_a_phone(open_page, scheme):
           }
           return broken;
         })"""
+        )
     )
     assert not broken
     assert page.get_by_label("Findings").get_by_text("text.bidirectional").count() == 1

@@ -30,20 +30,22 @@ def compute_step_s(rule: AlertRule) -> float:
     return max(LEAST_STEP_S, rule.shortest_s / _STEPS_PER_WINDOW)
 
 
-def list_notifications(
+def iter_stored_notifications(
     rule: AlertRule, measures: Measures, start_ns: int, end_ns: int, step_s: float
-) -> list[Notification]:
-    """Return the notifications that a rule makes over what a store has, in their order.
+) -> Iterator[Notification]:
+    """Yield the notifications that a rule makes over what a store has, in their order.
+
+    One is large: it holds the scores of up to 20 alerts. Keep only what is shown of it.
 
     Raises:
         StoreError: what it measures cannot be read.
     """
     ahead = AheadMeasures(measures)
-    while True:
-        made = list(iter_notifications(rule, ahead, start_ns, end_ns, step_s))
-        if ahead.is_complete:
-            return made
-        ahead.fetch_missing()
+    while not ahead.is_last_turn:
+        for _ in iter_notifications(rule, ahead, start_ns, end_ns, step_s):
+            pass  # Not all that it measures is known yet.
+        ahead.plan_missing()
+    yield from iter_notifications(rule, ahead, start_ns, end_ns, step_s)
 
 
 def iter_notifications(
@@ -51,7 +53,7 @@ def iter_notifications(
 ) -> Iterator[Notification]:
     """Yield the notifications that a rule makes from one time to another, in their order.
 
-    Each step reads its windows: of a store, `list_notifications` reads those of all steps at once.
+    Each step reads its windows: of a store, `iter_stored_notifications` reads those of many steps at once.
 
     Raises:
         StoreError: what it measures cannot be read.
@@ -69,10 +71,13 @@ def iter_notifications(
 
 def count_pages(notifications: Iterable[Notification]) -> int:
     """Return how many begin an incident: updates, reminders and ends are none."""
-    return sum(
-        notification.status is Status.FIRING and not (notification.is_update or notification.repeated)
-        for notification in notifications
-    )
+    return sum(map(is_page, notifications))
+
+
+def is_page(notification: Notification) -> bool:
+    """Whether it begins an incident."""
+    is_first = not (notification.is_update or notification.repeated)
+    return notification.status is Status.FIRING and is_first
 
 
 class ReplayStore:

@@ -1,13 +1,19 @@
-"""What a walk through time measures, read with few queries.
+"""What a walk through time measures, read with few queries and kept within a bound.
 
-A walk needs a window at each of its steps. `AheadMeasures` answers what it has not read yet with nothing,
-and notes it; `fetch_missing` then reads all that was noted, with one query for each kind of question. The
-walk is repeated until nothing is missing: its last turn has every answer, and queries nothing.
+A walk needs a window at each of its steps. `AheadMeasures` answers a question that it does not expect with
+nothing, and notes it; `plan_missing` makes it one that the next turn of the walk expects. An expected
+question is read together with those of its kind that follow in time, with one query. Answers that were read
+longest ago are dropped once there are too many, and read again where another turn needs them.
+
+The scores of groups and why they failed do not change where a walk goes. Its last turn is the one after the
+turn that missed nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +26,15 @@ from spanproof.trace import Layer, Score
 # A parameter has at most 128 kB on a server by default: a time has 20 bytes, a group with its names some 100.
 _MOST_WINDOWS: Final = 2_048
 _MOST_GROUPS: Final = 1_000
+
+# The groups of a kind are not known before the first query for them, and may become more.
+_FIRST_GROUPED_WINDOWS: Final = 64
+_MOST_GROUPED_WINDOWS: Final = 512
+_ROWS_OF_QUERY: Final = _FIRST_GROUPED_WINDOWS * _MOST_GROUPS
+
+# A counted row takes some 250 bytes, a score with its evidence some 5 kB: about 250 MB at most.
+_MOST_ROWS: Final = 1_000_000
+_ROWS_OF_SCORE: Final = 20
 
 _Answer = Mapping[Values, Any]
 
@@ -53,6 +68,15 @@ class _Question:
     groups: tuple[Values, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The questions that one query answered, and how much of their answers is kept."""
+
+    kind: _Kind
+    questions: Sequence[_Question]
+    rows: int
+
+
 class AheadMeasures(Measures):
     """Measures of a store that are read ahead, many windows at once.
 
@@ -63,23 +87,66 @@ class AheadMeasures(Measures):
     def __init__(self, measures: Measures) -> None:
         self._measures = measures
         self._answers: dict[_Kind, dict[_Question, _Answer]] = {}
+        self._batches: deque[_Batch] = deque()
+        self._rows = 0
+        self._groups: dict[_Kind, int] = {}
         self._missing: dict[_Kind, set[_Question]] = {}
+        self._planned: dict[_Kind, list[_Question]] = {}
+        self._is_last_turn = False
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every question since the last reading had its answer."""
-        return not self._missing
+    def is_last_turn(self) -> bool:
+        """Whether the next turn has every answer."""
+        return self._is_last_turn
 
-    def fetch_missing(self) -> None:
-        """Read the answers that were missing.
+    def plan_missing(self) -> None:
+        """Expect in the next turn what was missing in this one."""
+        missing, self._missing = self._missing, {}
+        counts = {kind: questions for kind, questions in missing.items() if not kind.looks_into}
+        self._is_last_turn = not counts
+        # Without all counts a walk looks into the wrong groups.
+        for kind, questions in (counts or missing).items():
+            self._planned[kind] = sorted(questions.union(self._planned.get(kind, ())), key=_get_start_ns)
+
+    def _find_answer(self, kind: _Kind, question: _Question) -> _Answer | None:
+        """Return an answer, read with those of the expected questions that follow; None of an unexpected one.
 
         Raises:
-            StoreError: they cannot be read.
+            StoreError: it cannot be read.
         """
-        missing, self._missing = self._missing, {}
-        for kind, questions in missing.items():
-            for some in _iter_batches(questions):
-                self._answers.setdefault(kind, {}).update(self._fetch_answers(kind, some))
+        kept = self._answers.setdefault(kind, {})
+        if question in kept:
+            return kept[question]
+        planned = self._planned.get(kind, [])
+        later = planned[bisect_left(planned, question.start_ns, key=_get_start_ns) :]
+        if question not in later and not self._is_last_turn:
+            return None
+        others = (one for one in later if one not in kept and one != question)
+        some = _select_batch([question, *others], self._count_most_windows(kind))
+        found = self._fetch_answers(kind, some)
+        kept.update(found)
+        self._groups[kind] = max(map(len, found.values()))
+        self._add_batch(_Batch(kind, some, _count_rows(kind, found)))
+        return found[question]
+
+    def _count_most_windows(self, kind: _Kind) -> int:
+        """Return how many windows one query of a kind may read."""
+        if kind.looks_into or not kind.by:
+            return _MOST_WINDOWS
+        groups = self._groups.get(kind)
+        if groups is None:
+            return _FIRST_GROUPED_WINDOWS
+        return min(_ROWS_OF_QUERY // max(groups, 1), _MOST_GROUPED_WINDOWS)
+
+    def _add_batch(self, batch: _Batch) -> None:
+        """Keep the answers of a batch, and drop the oldest ones where they are too many."""
+        self._batches.append(batch)
+        self._rows += batch.rows
+        while self._rows > _MOST_ROWS and len(self._batches) > 1:
+            oldest = self._batches.popleft()
+            self._rows -= oldest.rows
+            for question in oldest.questions:
+                del self._answers[oldest.kind][question]
 
     def _fetch_answers(self, kind: _Kind, questions: Sequence[_Question]) -> dict[_Question, _Answer]:
         """Return the answer to each question of a kind, from one query."""
@@ -114,7 +181,7 @@ class AheadMeasures(Measures):
         *arguments: Any,
         **options: Any,
     ) -> dict[Values, Any]:
-        """Return an answer that was read, or nothing and note the question."""
+        """Return an answer, or nothing and note a question that is not expected."""
         assert chosen.start_ns is not None, "a rule reads windows"
         assert chosen.end_ns is not None, "a rule reads windows"
         looks_into = isinstance(grouping, Groups)
@@ -131,10 +198,10 @@ class AheadMeasures(Measures):
             tuple(options.items()),
         )
         question = _Question(chosen.start_ns, tuple(groups))
-        answers = self._answers.get(kind, {})
-        if question not in answers:
+        answer = self._find_answer(kind, question)
+        if answer is None:
             self._missing.setdefault(kind, set()).add(question)
-        return dict(answers.get(question, {}))
+        return dict(answer or {})
 
     def verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
@@ -197,15 +264,25 @@ class AheadMeasures(Measures):
         return self._get_answer(Measures.extreme_scores, chosen, groups, limit, raw=raw, highest=highest)
 
 
-def _iter_batches(questions: Iterable[_Question]) -> Iterator[list[_Question]]:
-    """Yield questions in order of time, so many together as one query takes."""
+def _get_start_ns(question: _Question) -> int:
+    return question.start_ns
+
+
+def _select_batch(questions: Iterable[_Question], most_windows: int) -> list[_Question]:
+    """Return the first of these questions, so many as one query takes: at least one."""
     batch: list[_Question] = []
     groups = 0
-    for question in sorted(questions, key=lambda question: question.start_ns):
-        is_full = len(batch) == _MOST_WINDOWS or groups + len(question.groups) > _MOST_GROUPS
-        if batch and is_full:
-            yield batch
-            batch, groups = [], 0
-        batch.append(question)
+    for question in questions:
         groups += len(question.groups)
-    yield batch
+        if batch and (len(batch) == most_windows or groups > _MOST_GROUPS):
+            break
+        batch.append(question)
+    return batch
+
+
+def _count_rows(kind: _Kind, found: Mapping[_Question, _Answer]) -> int:
+    """Return how much is kept of answers, in counted rows; an empty answer is one."""
+    if not kind.looks_into:
+        return sum(max(len(answer), 1) for answer in found.values())
+    items = sum(len(listed) for answer in found.values() for listed in answer.values())
+    return items * _ROWS_OF_SCORE + len(found)

@@ -12,7 +12,7 @@ from pydantic import Field
 from spanproof.alerts import AlertRule
 from spanproof.alerts.made_rules import InvalidRuleError, group_targets, parse_rule
 from spanproof.alerts.messages import describe_bound
-from spanproof.alerts.replay import compute_step_s, count_pages, list_notifications
+from spanproof.alerts.replay import compute_step_s, is_page, iter_stored_notifications
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
@@ -66,8 +66,13 @@ def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
     end_ns = time.time_ns()
     start_ns = end_ns - int(new_trial.hours * HOUR_NS)
     step_s = max(compute_step_s(rule), new_trial.hours * 3600 / _MOST_READINGS)
-    made = list_notifications(rule, store.measures, start_ns, end_ns, step_s)
-    fired = count_pages(made)
+    fired = 0
+    shown: list[TrialNotification] = []
+    for item in iter_stored_notifications(rule, store.measures, start_ns, end_ns, step_s):
+        fired += is_page(item)
+        if len(shown) < _MOST_SHOWN:
+            summary = pages.format_text(item.summary)
+            shown.append(TrialNotification(at_ns=item.at_ns, status=item.status.value, summary=summary))
     days = f"{new_trial.hours / 24:g} days" if new_trial.hours > 24 else f"{new_trial.hours:g} h"
     return RuleTrial(
         name=pages.format_text(rule.name),
@@ -75,12 +80,7 @@ def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
         fired=fired,
         step_s=step_s,
         words=f"would have fired {fired} {'time' if fired == 1 else 'times'} in the last {days}",
-        notifications=[
-            TrialNotification(
-                at_ns=item.at_ns, status=item.status.value, summary=pages.format_text(item.summary)
-            )
-            for item in made[:_MOST_SHOWN]
-        ],
+        notifications=shown,
     )
 
 

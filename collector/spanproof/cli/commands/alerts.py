@@ -13,7 +13,7 @@ import click
 from spanproof.alerts import Alert, AlertRule
 from spanproof.alerts.episodes import FIRING, PENDING
 from spanproof.alerts.messages import describe_span
-from spanproof.alerts.notification import describe_members, list_members
+from spanproof.alerts.notification import Notification, describe_members, list_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
@@ -182,7 +182,7 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     RULE is its name. The rule is evaluated over the scores in the store, from the start of --since, in
     steps of a twelfth of its window. Nothing is sent, and nothing is written.
     """
-    from spanproof.alerts.replay import compute_step_s, count_pages, list_notifications
+    from spanproof.alerts.replay import compute_step_s, is_page, iter_stored_notifications
 
     watched = next((one for one in config.alerts if one.name == rule), None)
     if watched is None:
@@ -192,24 +192,26 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     start_ns = end_ns - parse_span("--since", since)
     with opened_store(get_location(location, config)) as store:
         step_s = compute_step_s(watched)
-        made = list_notifications(watched, store.measures, start_ns, end_ns, step_s)
-    fired = count_pages(made)
+        fired = 0
+        for notification in iter_stored_notifications(watched, store.measures, start_ns, end_ns, step_s):
+            fired += is_page(notification)
+            _write_trial_notification(notification, as_json=as_json)
     if as_json:
-        for notification in made:
-            write_json(
-                {
-                    "kind": "notification",
-                    **select_attributes(notification, "at_ns status repeated is_update summary"),
-                }
-            )
         write_json({"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": fired})
         return EXIT_PASS
-    for notification in made:
-        kind = "update" if notification.is_update else notification.status.value
-        line = f"{format_time(notification.at_ns)} UTC  {kind}: {notification.summary}"
-        console.print(format_line(line))
     console.print(format_line(f"{rule} would have fired {format_count(fired, 'time')} in the last {since}"))
     return EXIT_PASS
+
+
+def _write_trial_notification(notification: Notification, *, as_json: bool) -> None:
+    """Write a notification that a rule would have made, as a line."""
+    if as_json:
+        fields = select_attributes(notification, "at_ns status repeated is_update summary")
+        write_json({"kind": "notification", **fields})
+        return
+    kind = "update" if notification.is_update else notification.status.value
+    line = f"{format_time(notification.at_ns)} UTC  {kind}: {notification.summary}"
+    console.print(format_line(line))
 
 
 @command.command("simulate")
