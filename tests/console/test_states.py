@@ -195,9 +195,9 @@ def test_a_cell_of_a_suite_is_open_and_a_column_counts_it(open_page):
 def test_the_words_of_a_suite_s_cells_name_what_they_are_beside(open_page):
     page = open_page("/suites/prices")
     assert page.locator("td", has_text="0/2").locator(".verdict").first.inner_text() == "✗ reproduced"
-    page.get_by_text("Beside the frozen run of its case, what is fixed").wait_for()
+    page.get_by_text("Compared with the frozen run of its case: fixed").wait_for()
     page.get_by_label("baseline").select_option("nightly")
-    page.get_by_text("Beside nightly, what is fixed").wait_for()
+    page.get_by_text("Compared with nightly: fixed").wait_for()
     assert page.locator("td", has_text="0/2").locator(".verdict").first.inner_text() == "✗ failed"
 
 

@@ -182,7 +182,7 @@ export function nameStatus({ state, status }: { state: State; status: Schema["Ca
 export function StatusWords({ baseline }: { baseline?: string }) {
   return (
     <p className="dim">
-      Beside {baseline ? <Plain text={baseline} /> : "the frozen run of its case"}, what is <b>fixed</b> failed there, what is <b>regressed</b> passed there, and what is <b>reproduced</b> fails in both.
+      Compared with {baseline ? <Plain text={baseline} /> : "the frozen run of its case"}: <b>fixed</b> failed there, <b>regressed</b> passed there, <b>reproduced</b> fails in both.
     </p>
   );
 }
