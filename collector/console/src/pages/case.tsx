@@ -6,7 +6,7 @@ import { Cli, DataTable, Items, Link, pathOf, Plain, Properties, request, RunLin
 import { describeEdits, EditForm, type Edits } from "../editform";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
-import { nameStatus, OneCell } from "./suites";
+import { addressBeside, nameStatus, OneCell, StatusWords } from "./suites";
 
 type Page = Schema["CasePage"];
 
@@ -52,6 +52,7 @@ function Whole({ page }: { page: Page }) {
         </section>
       </div>
       <h2 className="below">History</h2>
+      {page.frozen && history.length ? <StatusWords /> : null}
       {history.length ? <History page={page} /> : (
         <p className="dim">
           <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
@@ -92,7 +93,7 @@ function besideEarlier(page: Page, each: Entry): string | null {
   const frozen = page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
   const before = (earlier && reference(earlier, earlier.trials.find((trial) => trial.has_trace))) ?? frozen;
   const after = reference(each, each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0]);
-  return before && after ? `/compare/runs?${new URLSearchParams({ before, after })}` : null;
+  return before && after ? addressBeside(before, after) : null;
 }
 
 function History({ page }: { page: Page }) {

@@ -1,15 +1,15 @@
 // Is the change better? Experiments, and one of them as a grid of cases by trials beside a baseline.
 import { useId, useState } from "react";
-import { NativeSelect, Popover } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, points, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
 import { report } from "../answers";
-import { addressWith, go, here } from "../location";
+import { here } from "../location";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
 import { Marked } from "./gates";
-import { nameStatus, StatusWords } from "./suites";
+import { addressBeside, BaselineSelect, Difference, nameStatus, StatusWords } from "./suites";
 
 type Column = Schema["Column"];
 type GridRow = Schema["GridRow"];
@@ -66,16 +66,6 @@ function PassRate({ column }: { column: Column }) {
     <>
       {percent(column.pass_at_1)} <span className="dim">{column.low === null ? "" : `${percent(column.low)} to ${percent(column.high)}`}</span>
       <Interval low={column.low} high={column.high} n={column.trials} />
-    </>
-  );
-}
-
-/** The difference of the pass rates to a baseline, with its interval. */
-function Difference({ column }: { column: Column }) {
-  return (
-    <>
-      {points(column.difference)}
-      {column.difference_low === null ? null : <div className="dim">{points(column.difference_low)} to {points(column.difference_high)}</div>}
     </>
   );
 }
@@ -145,15 +135,7 @@ function Numbers({ page, column }: { page: Page; column: Column }) {
   ];
   return (
     <>
-      {page.baselines?.length ? (
-        <NativeSelect
-          label="baseline"
-          className="inline"
-          value={page.baseline}
-          data={[{ value: "", label: "none" }, ...page.baselines]}
-          onChange={(event) => go(addressWith({ baseline: event.currentTarget.value }))}
-        />
-      ) : null}
+      {page.baselines?.length ? <BaselineSelect value={page.baseline} names={page.baselines} /> : null}
       <div className="rates">
         {values.map(([name, value]) => (
           <div key={name} className="rate"><div className="dim">{name}</div><div className="number">{value}</div></div>
@@ -199,7 +181,6 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
   const after = `trials/${page.name}/${row.case.id}/${trial.number}`;
   const frozen = row.case.trace_id ? `cases/${page.suite}/${row.case.id}` : null;
   const before = row.before?.has_trace ? `trials/${page.baseline}/${row.case.id}/${row.before.trial}` : frozen;
-  const address = before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const parts = {
@@ -213,7 +194,7 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
   };
   return (
     <Popover opened={isOpen} onChange={setOpen} width={360} withRoles={false} transitionProps={{ duration: 0 }}>
-      <Popover.Target>{trial.has_trace ? <Link href={address} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
+      <Popover.Target>{trial.has_trace ? <Link href={addressBeside(before, after)} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
       <Popover.Dropdown id={id} role="tooltip">
         <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
         {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}

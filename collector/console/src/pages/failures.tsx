@@ -8,7 +8,7 @@ import type { PageParts } from "../root";
 
 type Cluster = Schema["FailureCluster"];
 const YEAR = "8784";
-const STATES = ["open", "acknowledged", "resolved"] as const;
+const STATES: Cluster["state"][] = ["open", "acknowledged", "resolved"];
 
 export function Failures() {
   const hours = useHours();
@@ -82,8 +82,8 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
         <div className="badges">
           <NativeSelect
             label="state"
-            value={STATES.includes(cluster.state as "open") ? cluster.state : "open"}
-            data={[...STATES]}
+            value={cluster.state}
+            data={STATES.includes(cluster.state) ? STATES : [cluster.state, ...STATES]}
             onChange={(event) => settle(event.currentTarget.value)}
           />
           <Promote runs={page.runs.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`promote ${page.runs.length} runs`} />

@@ -102,15 +102,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
         <div className="dim"><Link href="/suites">Suites</Link> / <Plain text={page.name} /></div>
         <h1><Plain text={sentence} /></h1>
         <PageTitle text={`${page.name}: ${sentence}`} />
-        {page.columns.length > 1 ? (
-          <NativeSelect
-            label="baseline"
-            className="inline"
-            value={page.baseline}
-            data={[{ value: "", label: "none" }, ...page.columns.map((each) => each.name)]}
-            onChange={(event) => go(addressWith({ baseline: event.currentTarget.value || null }))}
-          />
-        ) : null}
+        {page.columns.length > 1 ? <BaselineSelect value={page.baseline} names={page.columns.map((each) => each.name)} /> : null}
       </div>
       {page.columns.length ? <StatusWords baseline={page.baseline} /> : (
         <p className="dim">
@@ -149,12 +141,7 @@ function ColumnHead({ page, column }: { page: Schema["SuitePage"]; column: Schem
       <div><Counts counts={column.counts} /></div>
       <div className="dim">{numbers.filter(Boolean).join(" · ")}</div>
       <Interval low={column.low} high={column.high} n={column.trials} />
-      {column.difference === null || column.name === page.baseline ? null : (
-        <div className="dim">
-          {points(column.difference)}
-          {column.difference_low === null ? "" : ` (${points(column.difference_low)} to ${points(column.difference_high)})`}
-        </div>
-      )}
+      {column.difference === null || column.name === page.baseline ? null : <Difference column={column} />}
     </>
   );
 }
@@ -168,8 +155,35 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
   const base = page.columns.findIndex((each) => each.name === page.baseline);
   const before = base >= 0 && base !== index ? reference(base) : row.case.trace_id ? `cases/${page.name}/${row.case.id}` : null;
   const after = reference(index);
-  if (!after) return null;
+  return after && addressBeside(before, after);
+}
+
+/** Return the address of a run beside another one, aligned by step, or of the run alone. */
+export function addressBeside(before: string | null, after: string): string {
   return before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
+}
+
+/** Choose the experiment that results are compared with; an empty value is none. */
+export function BaselineSelect({ value, names }: { value?: string; names: string[] }) {
+  return (
+    <NativeSelect
+      label="baseline"
+      className="inline"
+      value={value}
+      data={[{ value: "", label: "none" }, ...names]}
+      onChange={(event) => go(addressWith({ baseline: event.currentTarget.value }))}
+    />
+  );
+}
+
+/** The difference of the pass rates to a baseline, with its interval. */
+export function Difference({ column }: { column: Schema["Column"] }) {
+  return (
+    <>
+      {points(column.difference)}
+      {column.difference_low === null ? null : <div className="dim">{points(column.difference_low)} to {points(column.difference_high)}</div>}
+    </>
+  );
 }
 
 /** Return the word for a case: its state, and how it came out where that says more; one may pass with a layer open. */
