@@ -201,6 +201,18 @@ def test_the_words_of_a_suite_s_cells_name_what_they_are_beside(open_page):
     assert page.locator("td", has_text="0/2").locator(".verdict").first.inner_text() == "✗ failed"
 
 
+def test_a_cluster_that_regressed_is_in_that_state(open_page):
+    page = open_page("/failures?hours=8784")
+
+    def regress(route):
+        answer = route.fetch().json()
+        route.fulfill(json={**answer, "failure": {**answer["failure"], "state": "regressed"}})
+
+    page.route("**/api/v1/failures/*", regress)
+    page.locator("tbody a").first.click()
+    assert page.get_by_label("state", exact=True).input_value() == "regressed"
+
+
 def test_what_was_judged_and_is_open_now_is_a_change(open_page):
     page = open_page(f"/compare/runs?before=traces/{QUOTING}&after=traces/{OPEN}")
     assert "Groundedness pass → open" in page.locator("h1").inner_text()
