@@ -22,7 +22,7 @@ def check_files(names: Iterable[str]) -> None:
             raise ValueError(f"file {name!r}: must be a relative path inside the work directory")
 
 
-def answer_call(said: Mapping[str, Any], tools: frozenset[str], answer: AnswerTool) -> dict[str, Any]:
+def handle_call(said: Mapping[str, Any], tools: frozenset[str], answer: AnswerTool) -> dict[str, Any]:
     """Put a call to the host's tool; a malformed one is the program's error, not ours."""
     tool, args, kwargs = said.get("tool"), said.get("args"), said.get("kwargs")
     if not isinstance(tool, str) or tool not in tools:

@@ -28,7 +28,7 @@ _OURS = {
 
 def list_backends() -> tuple[str, ...]:
     """Return the backends that configuration may name, ours first."""
-    return tuple(_find_entry_points())
+    return tuple(_group_entry_points())
 
 
 def open_sandbox(
@@ -75,7 +75,7 @@ def check_availability(backend: str, settings: Mapping[str, str] | None = None) 
 
 
 def _load_backend(name: str) -> type[Sandbox]:
-    known = _find_entry_points()
+    known = _group_entry_points()
     if name not in known:
         raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(known)}")
     if name in _STAND_INS and needs_other_system(name):
@@ -86,7 +86,7 @@ def _load_backend(name: str) -> type[Sandbox]:
     return kind
 
 
-def _find_entry_points() -> dict[str, EntryPoint]:
+def _group_entry_points() -> dict[str, EntryPoint]:
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     ours = {name: EntryPoint(name, place, GROUP) for name, place in _OURS.items()}
     return ours | {name: point for name, point in sorted(theirs.items()) if name not in ours}

@@ -156,7 +156,7 @@ _GO_TESTS: Final = replace(
 )
 
 
-def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
+def select_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
     """Return the languages all of whose programs are found, by default on the path that guests have."""
     look = which or (lambda name: shutil.which(name, path=SEARCHED))
     return frozenset(name for name, each in TOOLCHAINS.items() if all(map(look, each.tools)))
@@ -164,7 +164,7 @@ def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozens
 
 def build_script(program: Program) -> Program:
     """Return the shell script that runs a program in one of `TOOLCHAINS`, with room for its compiler."""
-    how = _select_toolchain(program)
+    how = _get_toolchain(program)
     build = _BUILD.format(build=how.build) if how.build else ""
     source = program.source.encode("utf-8", "surrogatepass")
     return replace(
@@ -172,7 +172,7 @@ def build_script(program: Program) -> Program:
         language="bash",
         source=f"{_PRELUDE}{build}{how.run}\n",
         files={**program.files, how.file: source},
-        limits=_widen(program.limits),
+        limits=_build_wide_limits(program.limits),
     )
 
 
@@ -183,9 +183,9 @@ class StartCounts:
         self._known: dict[str, Mapping[str, int]] = {}
         self._lock = threading.Lock()
 
-    def of(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
+    def find_counts(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
         """Return counts by target, known from a run of its own the first time; None where they vary."""
-        if not _select_toolchain(program).starts_evenly:
+        if not _get_toolchain(program).starts_evenly:
             return None
         with self._lock:
             if program.language not in self._known:
@@ -205,7 +205,7 @@ def read_outcome(program: Program, execution: Execution, known: Mapping[str, int
         known: how often the toolchain starts each program by itself; None where that is not known, and all
             starts of its programs count as its own.
     """
-    starts = _select_toolchain(program).starts
+    starts = _get_toolchain(program).starts
     attempts = []
     for attempt in execution.attempts:
         if not _is_of_toolchain(attempt, starts):
@@ -225,7 +225,7 @@ def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:
     return attempt.kind is AttemptKind.PROCESS and name in starts and (is_tool or is_built)
 
 
-def _select_toolchain(program: Program) -> Toolchain:
+def _get_toolchain(program: Program) -> Toolchain:
     how = TOOLCHAINS[program.language]
     if program.language == "go" and not _MAIN_OF_GO.search(program.source):
         return _GO_TESTS
@@ -239,7 +239,7 @@ def _select_toolchain(program: Program) -> Toolchain:
     return replace(how, file=file, build=f"{_JAVAC} {file}", run=f"{_JAVA} -cp .classes {named[1]}")
 
 
-def _widen(limits: Limits) -> Limits:
+def _build_wide_limits(limits: Limits) -> Limits:
     return replace(
         limits,
         wall_s=limits.wall_s * _SLOWER,

@@ -85,25 +85,27 @@ def run_javascript_tests(program: Program, run: RunProgram) -> Execution:
             {"call": call, "answer": answer} for call, answer in zip(reported.calls, found, strict=True)
         ]
     assert execution is not None
-    return _refuse(execution, "the tests make other calls each time they run: no answer settles them")
+    return _build_refusal(execution, "the tests make other calls each time they run: no answer settles them")
 
 
 def _run_tests(program: Program, answers: list[Mapping[str, Any]], run: RunProgram) -> _Report | Execution:
     """Run the tests alone; returns their report, or the execution where they came to none."""
     mark = secrets.token_hex(16)
     given = {
-        "TESTS": _call_check(program),
+        "TESTS": _build_tests(program),
         "ENTRY": program.entry_point,
         "ANSWERS": answers,
         "MARK": mark,
     }
     head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in given.items())
     source = head + _read_part("codec.js") + _read_part("decode.js") + _read_part("tests.js")
-    execution = run(_make_room(replace(program, source=source, tests=None, entry_point=None, stdin=b"")))
+    execution = run(
+        _build_reporting_program(replace(program, source=source, tests=None, entry_point=None, stdin=b""))
+    )
     found = _read_marked_line(execution.stdout, mark)
     if not isinstance(found, dict):
         if execution.failure_class is FailureClass.OK:
-            return _refuse(execution, "the tests ended the process that they ran in")
+            return _build_refusal(execution, "the tests ended the process that they ran in")
         return replace(execution, tests_passed=0, tests_total=1, tests_failed=(0,), tests_apart=True)
     problem = found["syntax"] or found["error"]
     not_run = found["lacking"]
@@ -121,7 +123,7 @@ def _run_tests(program: Program, answers: list[Mapping[str, Any]], run: RunProgr
     )
 
 
-def _call_check(program: Program) -> str:
+def _build_tests(program: Program) -> str:
     """Return the tests, with a call of `check` where they define it and do not call it."""
     tests = program.tests or ""
     entry_point = program.entry_point
@@ -146,7 +148,9 @@ def _run_calls(
         f"{_read_part('codec.js')}{_read_part('decode.js')}{_read_part('program.js')}\ncarryOut();\n"
         f"}})({{ {table} }}, typeof module === 'undefined' ? undefined : module.exports);\n"
     )
-    execution = run(_make_room(replace(program, source=program.source + tail, tests=None, entry_point=None)))
+    execution = run(
+        _build_reporting_program(replace(program, source=program.source + tail, tests=None, entry_point=None))
+    )
     found = _read_marked_line(execution.stdout, mark)
     shown = replace(execution, stdout=execution.stdout.partition(f"\n{mark}")[0])
     is_whole = isinstance(found, list) and len(found) == len(calls) and all(map(_is_answer, found))
@@ -163,7 +167,7 @@ def _is_name(text: str) -> bool:
     return _IDENTIFIER.match(text) is not None and _RESERVED.match(text) is None
 
 
-def _make_room(program: Program) -> Program:
+def _build_reporting_program(program: Program) -> Program:
     """Return a program that may write what it has to report."""
     limits = program.limits
     return replace(program, limits=replace(limits, output_bytes=max(limits.output_bytes, _MIN_OUTPUT_BYTES)))
@@ -188,7 +192,9 @@ def _read_part(name: str) -> str:
 def _add_results(execution: Execution, report: _Report) -> Execution:
     """Return the program's execution with the results of its tests."""
     if report.not_run or not report.results:
-        return _refuse(execution, report.not_run or report.share or "the tests have no assertion that ran")
+        return _build_refusal(
+            execution, report.not_run or report.share or "the tests have no assertion that ran"
+        )
     failed = tuple(number for number, each in enumerate(report.results) if not each["passed"])
     total = len(report.results)
     return replace(
@@ -227,7 +233,7 @@ def _list_names(report: _Report) -> tuple[str, ...]:
     return tuple(str(each["name"])[:_NAME_CHARACTERS] for each in report.results[:_MAX_NAMES])
 
 
-def _refuse(execution: Execution, reason: str) -> Execution:
+def _build_refusal(execution: Execution, reason: str) -> Execution:
     return replace(execution, failure_class=FailureClass.TESTS_NOT_RUN, reason=reason)
 
 
@@ -239,7 +245,7 @@ def _run_shared(program: Program, run: RunProgram) -> Execution:
         f" process.stdout.write(`\\n{mark} ${{holds ? 1 : 0}}\\n`); number++; }}; }}"
     )
     source = f"{program.source}\n;{count}\n{program.tests}\n;process.stdout.write('\\n{mark} end\\n');\n"
-    execution = run(_make_room(replace(program, source=source, tests=None, entry_point=None)))
+    execution = run(_build_reporting_program(replace(program, source=source, tests=None, entry_point=None)))
     marked = [
         line.removeprefix(mark).strip() for line in execution.stdout.split("\n") if line.startswith(mark)
     ]
