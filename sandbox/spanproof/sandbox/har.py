@@ -61,7 +61,7 @@ def read_exchanges(document: object, origin: str) -> tuple[Exchange, ...]:
     Raises:
         BadFixture: it is no HAR; names the origin, the entry, the field.
     """
-    root = _Place(origin, "", document)
+    root = _Node(origin, "", document)
     entries = root.get_member("log").get_member("entries")
     if not isinstance(entries.value, list):
         raise entries.build_error("a list of entries; export the recording as HAR 1.2")
@@ -71,33 +71,33 @@ def read_exchanges(document: object, origin: str) -> tuple[Exchange, ...]:
     return tuple(one for one in found if one is not None)
 
 
-class _Place:
-    """A value of the document, and its place."""
+class _Node:
+    """A value of the document, and its path."""
 
     def __init__(self, origin: str, path: str, value: object) -> None:
         self._origin = origin
         self._path = path
         self.value = value
 
-    def get_member(self, name: str) -> _Place:
+    def get_member(self, name: str) -> _Node:
         """Return a member that must be there."""
         if not isinstance(self.value, Mapping):
             raise self.build_error("an object")
         path = f"{self._path}.{name}" if self._path else name
         if name not in self.value:
-            raise _Place(self._origin, path, None).build_error("there")
-        return _Place(self._origin, path, self.value[name])
+            raise _Node(self._origin, path, None).build_error("there")
+        return _Node(self._origin, path, self.value[name])
 
-    def find_member(self, name: str) -> _Place | None:
+    def find_member(self, name: str) -> _Node | None:
         """Return a member that may be absent or null."""
         if isinstance(self.value, Mapping) and self.value.get(name) is None:
             return None
         return self.get_member(name)
 
-    def get_item(self, index: int) -> _Place:
+    def get_item(self, index: int) -> _Node:
         """Return one of a list."""
         assert isinstance(self.value, list)
-        return _Place(self._origin, f"{self._path}[{index}]", self.value[index])
+        return _Node(self._origin, f"{self._path}[{index}]", self.value[index])
 
     def get_text(self) -> str:
         """Return the value, which must be a text."""
@@ -116,7 +116,7 @@ class _Place:
         return BadFixture(f"{self._origin}: {self._path or 'the document'}: must be {wanted}")
 
 
-def _find_exchange(entry: _Place) -> Exchange | None:
+def _find_exchange(entry: _Node) -> Exchange | None:
     request, response = entry.get_member("request"), entry.get_member("response")
     url, status = request.get_member("url").get_text(), response.get_member("status").get_number()
     if status == 0 or not url.lower().startswith(("http://", "https://")):
@@ -131,11 +131,11 @@ def _find_exchange(entry: _Place) -> Exchange | None:
     )
 
 
-def _read_headers(headers: _Place) -> tuple[tuple[str, str], ...]:
+def _read_headers(headers: _Node) -> tuple[tuple[str, str], ...]:
     if not isinstance(headers.value, list):
         raise headers.build_error("a list of names and values")
-    places = (headers.get_item(index) for index in range(len(headers.value)))
-    pairs = ((place.get_member("name").get_text(), place.get_member("value").get_text()) for place in places)
+    nodes = (headers.get_item(index) for index in range(len(headers.value)))
+    pairs = ((node.get_member("name").get_text(), node.get_member("value").get_text()) for node in nodes)
     # A name that starts with a colon is a field of HTTP/2's frames; Chrome joins repeated ones by newlines.
     return tuple(
         (name, line)
@@ -145,7 +145,7 @@ def _read_headers(headers: _Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _read_body(content: _Place) -> bytes:
+def _read_body(content: _Node) -> bytes:
     text = content.find_member("text")
     if text is None:
         size = content.find_member("size")
@@ -155,7 +155,7 @@ def _read_body(content: _Place) -> bytes:
     return _decode_text(content, text)
 
 
-def _find_request_body(request: _Place) -> bytes | None:
+def _find_request_body(request: _Node) -> bytes | None:
     """Return the body the call must carry, where the recording has it in the one form it was sent in."""
     posted = request.find_member("postData")
     text = posted.find_member("text") if posted is not None else None
@@ -167,8 +167,8 @@ def _find_request_body(request: _Place) -> bytes | None:
     return _decode_text(posted, text)
 
 
-def _decode_text(place: _Place, text: _Place) -> bytes:
-    encoding, mime = place.find_member("encoding"), place.find_member("mimeType")
+def _decode_text(node: _Node, text: _Node) -> bytes:
+    encoding, mime = node.find_member("encoding"), node.find_member("mimeType")
     if encoding is not None and encoding.value == "base64":
         try:
             return base64.b64decode(text.get_text(), validate=True)

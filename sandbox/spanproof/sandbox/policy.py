@@ -93,9 +93,9 @@ class SqlRule:
 
     def concerns(self, host: str, database: str, file: str, *, memory: bool) -> bool:
         """Whether it holds for a connection; what is not known of one is empty, and matches `*` alone."""
-        given = ((self.host, host), (self.database, database), (self.file, file))
+        pairs = ((self.host, host), (self.database, database), (self.file, file))
         return memory == self.memory and all(
-            pattern is None or fnmatchcase(value, pattern) for pattern, value in given
+            pattern is None or fnmatchcase(value, pattern) for pattern, value in pairs
         )
 
 

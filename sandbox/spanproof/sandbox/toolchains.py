@@ -43,7 +43,7 @@ _QUIET: Final = (
     *("-XX:-UsePerfData", "-XX:-UseContainerSupport"),
 )
 _JAVA: Final = " ".join(("java", "-ea", *_QUIET))
-_JAVAC: Final = " ".join(("javac", *(f"-J{each}" for each in _QUIET), "-proc:none", "-d", ".classes"))
+_JAVAC: Final = " ".join(("javac", *(f"-J{option}" for option in _QUIET), "-proc:none", "-d", ".classes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ _GO_TESTS: Final = replace(
 def select_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
     """Return the languages all of whose programs are found, by default on the path that guests have."""
     look = which or (lambda name: shutil.which(name, path=SEARCHED))
-    return frozenset(name for name, each in TOOLCHAINS.items() if all(map(look, each.tools)))
+    return frozenset(name for name, toolchain in TOOLCHAINS.items() if all(map(look, toolchain.tools)))
 
 
 def build_script(program: Program) -> Program:
@@ -180,7 +180,7 @@ class StartCounts:
     """How often the toolchains of one sandbox start what they start by themselves, for an empty program."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Mapping[str, int]] = {}
+        self._counts: dict[str, Mapping[str, int]] = {}
         self._lock = threading.Lock()
 
     def find_counts(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
@@ -188,29 +188,29 @@ class StartCounts:
         if not _get_toolchain(program).starts_evenly:
             return None
         with self._lock:
-            if program.language not in self._known:
+            if program.language not in self._counts:
                 empty = run(build_script(Program(program.language, "", limits=program.limits)))
                 if empty.failure_class is not FailureClass.OK:
                     return None
-                self._known[program.language] = {each.target: each.count for each in empty.attempts}
-            return self._known[program.language]
+                self._counts[program.language] = {attempt.target: attempt.count for attempt in empty.attempts}
+            return self._counts[program.language]
 
 
-def read_outcome(program: Program, execution: Execution, known: Mapping[str, int] | None) -> Execution:
+def read_outcome(program: Program, execution: Execution, start_counts: Mapping[str, int] | None) -> Execution:
     """Return the execution of such a script as its program's, without what the toolchain itself starts.
 
     Args:
         program: what was requested.
         execution: of the script.
-        known: how often the toolchain starts each program by itself; None where that is not known, and all
-            starts of its programs count as its own.
+        start_counts: how often the toolchain starts each program by itself; None where that is not known, and
+            all starts of its programs count as its own.
     """
     starts = _get_toolchain(program).starts
     attempts = []
     for attempt in execution.attempts:
         if not _is_of_toolchain(attempt, starts):
             attempts.append(attempt)
-        elif known is not None and (beyond := attempt.count - known.get(attempt.target, 0)) > 0:
+        elif start_counts is not None and (beyond := attempt.count - start_counts.get(attempt.target, 0)) > 0:
             attempts.append(replace(attempt, count=beyond))
     did_not_build = execution.exit_code == _BUILD_FAILED and execution.failure_class is FailureClass.EXCEPTION
     failure_class = FailureClass.SYNTAX_ERROR if did_not_build else execution.failure_class

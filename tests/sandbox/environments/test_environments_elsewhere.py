@@ -96,7 +96,7 @@ def test_an_image_with_another_interpreter_is_refused_with_both_named(
     container.facts |= other
     with pytest.raises(UnsupportedFixtures, match=word):
         check_fits(container, Ecosystem.PIP)
-    pool.drop(container)
+    pool.close_container(container)
 
 
 def test_no_pytest_that_starts_meanwhile_closes_the_directory_of_environments(

@@ -33,7 +33,7 @@ PLAN = "plan.json"
 _QUIET = {"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false"}
 _CPUS = {"x86_64": "x64", "aarch64": "arm64"}
 _AT_ONCE = 50
-_PLACE = re.compile(r"(?:node_modules/(?:@[^/]+/)?[^/]+/?)+")
+_PACKAGE_PATH = re.compile(r"(?:node_modules/(?:@[^/]+/)?[^/]+/?)+")
 
 
 def build_lock(packages: PackageSet, directory: Path) -> Lock:
@@ -96,7 +96,7 @@ def _iter_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
             )
         if entry.get("dev"):
             continue
-        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PLACE.fullmatch(path)
+        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PACKAGE_PATH.fullmatch(path)
         if entry.get("link") or "integrity" not in entry or not ours:
             raise EnvironmentUnavailable(
                 f"{name} is no package of a registry ({entry.get('resolved', path)}); pin one that is"

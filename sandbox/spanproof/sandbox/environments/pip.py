@@ -32,7 +32,7 @@ from spanproof.sandbox.model import Ecosystem, PackageSet
 REQUIREMENTS = "requirements.txt"
 _QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off"}
 _NOT_FOUND = re.compile(r"No matching distribution found for ([^\s(]+)")
-_KNOWN = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
+_AVAILABLE = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 _SHOWN = 8
 
 
@@ -128,7 +128,7 @@ def _build_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
     version = pin.partition("==")[2]
     command = [sys.executable, "-m", "pip", "index", "versions", name]
     _code, out, _errors = run_client(command, directory, _QUIET)
-    listed = _KNOWN.search(out)
+    listed = _AVAILABLE.search(out)
     versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
     if any(is_same_version(one, version) for one in versions):
         return EnvironmentUnavailable(

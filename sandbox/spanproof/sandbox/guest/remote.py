@@ -227,27 +227,27 @@ class Remote:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it over there."""
-        return self._program.do("call", self, list(args), kwargs)
+        return self._program.run_deed("call", self, list(args), kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return self._program.do("getattr", self, name)
+        return self._program.run_deed("getattr", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._program.do("setattr", self, name, value)
+        self._program.run_deed("setattr", self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._program.do("delattr", self, name)
+        self._program.run_deed("delattr", self, name)
 
     def __eq__(self, other: object) -> Any:
         if other is self:
             return True
         if isinstance(other, _RemoteType):
             return self._is_equal(other)
-        plain = self._program.do("plain", self)
+        plain = self._program.run_deed("plain", self)
         if plain is not None:
             return plain == other
         if _must_compare_over_there(other):
-            self._program.share()
+            self._program.run_inside()
         # An object's own claim to equal plain data does not count: the question would hold the answer.
         # What the tests compare with may have a method of its own for it.
         return NotImplemented
@@ -257,20 +257,20 @@ class Remote:
         return same if same is NotImplemented else not same
 
     def _is_equal(self, other: Remote) -> bool:
-        one, two = self._program.do("plain", self), self._program.do("plain", other)
+        one, two = self._program.run_deed("plain", self), self._program.run_deed("plain", other)
         if one is not None and two is not None:
             return bool(one == two)
-        if self._program.do("eq", self, other) is not True:
+        if self._program.run_deed("eq", self, other) is not True:
             return False
-        self._program.take_word()
+        self._program.record_word()
         # What equals a new random text equals everything.
-        return self._program.do("eq", self, secrets.token_hex(16)) is not True
+        return self._program.run_deed("eq", self, secrets.token_hex(16)) is not True
 
     def __hash__(self) -> int:
         return hash(self._number)
 
     def __iter__(self) -> Iterator[Any]:
-        over_there = self._program.do("iter", self)
+        over_there = self._program.run_deed("iter", self)
         if type(over_there) is not Remote:
             yield from over_there
             return
@@ -281,44 +281,44 @@ class Remote:
                 return
 
     def __next__(self) -> Any:
-        return self._program.do("next", self)
+        return self._program.run_deed("next", self)
 
     def __contains__(self, item: object) -> bool:
-        items = self._program.do("items", self)
+        items = self._program.run_deed("items", self)
         if items is not None:
             return item in items
-        found = self._program.do("contains", self, item)
-        self._program.take_word()
-        return bool(found) and not self._program.do("contains", self, secrets.token_hex(16))
+        found = self._program.run_deed("contains", self, item)
+        self._program.record_word()
+        return bool(found) and not self._program.run_deed("contains", self, secrets.token_hex(16))
 
     def __await__(self) -> Any:
-        return self._program.do("await", self)
+        return self._program.run_deed("await", self)
         yield  # a coroutine of ours may wait for it
 
     async def __aenter__(self) -> Any:
-        return self._program.do("aenter", self)
+        return self._program.run_deed("aenter", self)
 
     async def __aexit__(self, kind: object, value: object, trace: object) -> Any:
-        return self._program.do("aexit", self, kind, None, None)
+        return self._program.run_deed("aexit", self, kind, None, None)
 
     def __aiter__(self) -> Any:
-        return self._program.do("aiter", self)
+        return self._program.run_deed("aiter", self)
 
     async def __anext__(self) -> Any:
-        return self._program.do("anext", self)
+        return self._program.run_deed("anext", self)
 
     def __enter__(self) -> Any:
-        return self._program.do("enter", self)
+        return self._program.run_deed("enter", self)
 
     def __exit__(self, kind: object, value: object, trace: object) -> Any:
-        return self._program.do("exit", self, kind, None, None)
+        return self._program.run_deed("exit", self, kind, None, None)
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
-        self._program.share()  # a class of the tests' that derives from one of the program's
+        self._program.run_inside()  # a class of the tests' that derives from one of the program's
         return bases
 
     def __instancecheck__(self, value: object) -> bool:
-        return type(value) is Remote and self._program.do("isinstance", value, self) is True
+        return type(value) is Remote and self._program.run_deed("isinstance", value, self) is True
 
 
 _RemoteType = Remote
@@ -332,7 +332,7 @@ def _must_compare_over_there(value: object) -> bool:
 
 def _build_method(deed: str) -> Any:
     def method(self: Remote, *args: Any) -> Any:
-        return self._program.do(deed, self, *args)
+        return self._program.run_deed(deed, self, *args)
 
     return method
 
@@ -341,11 +341,11 @@ def _build_operator(deed: str, *, swapped: bool) -> Any:
     """Return an operator; the program's word, where it makes plain data of ours."""
 
     def method(self: Remote, other: Any) -> Any:
-        ask = self._program.do
+        ask = self._program.run_deed
         result = ask(deed, other, self) if swapped else ask(deed, self, other)
         if type(result) is Remote or type(other) is Remote or ask("plain", self) is not None:
             return result
-        self._program.take_word()
+        self._program.record_word()
         if isinstance(other, int | float):
             # An operator that does not look at its operand has not computed with it.
             decoy = other + 1 + secrets.randbelow(1_000_000)
@@ -360,13 +360,13 @@ def _build_operator(deed: str, *, swapped: bool) -> Any:
 def _build_comparison(deed: str) -> Any:
     def method(self: Remote, other: Any) -> Any:
         if type(other) is not Remote:
-            plain = self._program.do("plain", self)
+            plain = self._program.run_deed("plain", self)
             if plain is None:
-                plain = self._program.do("number", self)
+                plain = self._program.run_deed("number", self)
             if plain is not None:
                 return getattr(operator, deed)(plain, other)
-        self._program.take_word()
-        return self._program.do(deed, self, other)
+        self._program.record_word()
+        return self._program.run_deed(deed, self, other)
 
     return method
 

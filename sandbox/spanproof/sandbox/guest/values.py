@@ -17,7 +17,7 @@ _SEPARATOR_BYTES = 2
 _CONSTANT_BYTES = 5
 
 _str = str  # a program may put anything in its place
-_SAID = frozenset((type(None), bool, int, float, str, list, tuple, dict))
+_PLAIN_KINDS = frozenset((type(None), bool, int, float, str, list, tuple, dict))
 # How a value of a derived class becomes one of the class itself.
 _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, lambda value: "".join([value])),
@@ -83,7 +83,7 @@ class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
 
 def _encode_value(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
-    if kind not in _SAID:
+    if kind not in _PLAIN_KINDS:
         value, kind = _to_plain(value, kind, room)
     if depth == 0 or (kind is int and value.bit_length() > _INTEGER_BITS):
         value, kind = _as_text(value, room)
@@ -104,7 +104,7 @@ def _to_plain(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
             return plain(value), base
     if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", 1) == 0:
         held = value.item()
-        if type(held) in _SAID:
+        if type(held) in _PLAIN_KINDS:
             return held, type(held)
     return _as_text(value, room)
 

@@ -91,13 +91,13 @@ def run_javascript_tests(program: Program, run: RunProgram) -> Execution:
 def _run_tests(program: Program, answers: list[Mapping[str, Any]], run: RunProgram) -> _Report | Execution:
     """Run the tests alone; returns their report, or the execution where they came to none."""
     mark = secrets.token_hex(16)
-    given = {
+    constants = {
         "TESTS": _build_tests(program),
         "ENTRY": program.entry_point,
         "ANSWERS": answers,
         "MARK": mark,
     }
-    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in given.items())
+    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
     source = head + _read_part("codec.js") + _read_part("decode.js") + _read_part("tests.js")
     execution = run(
         _build_reporting_program(replace(program, source=source, tests=None, entry_point=None, stdin=b""))
@@ -141,7 +141,7 @@ def _run_calls(
     mark = secrets.token_hex(16)
     names = sorted({call["name"] for call in calls if call["name"] and _is_name(call["name"])})
     table = ", ".join(f"{name}: typeof {name} === 'undefined' ? undefined : {name}" for name in names)
-    modules = [each for name in program.files for each in (f"./{name}", f"./{name.rpartition('.')[0]}")]
+    modules = [module for name in program.files for module in (f"./{name}", f"./{name.rpartition('.')[0]}")]
     tail = (
         f"\n;((NAMES, EXPORTS) => {{\nconst MARK = {json.dumps(mark)};\nconst CALLS = {json.dumps(calls)};\n"
         f"const FILES = {json.dumps(modules)};\n"
@@ -195,7 +195,7 @@ def _add_results(execution: Execution, report: _Report) -> Execution:
         return _build_refusal(
             execution, report.not_run or report.share or "the tests have no assertion that ran"
         )
-    failed = tuple(number for number, each in enumerate(report.results) if not each["passed"])
+    failed = tuple(number for number, result in enumerate(report.results) if not result["passed"])
     total = len(report.results)
     return replace(
         execution,
@@ -230,7 +230,7 @@ def _add_failure(execution: Execution, report: _Report) -> Execution:
 
 
 def _list_names(report: _Report) -> tuple[str, ...]:
-    return tuple(str(each["name"])[:_NAME_CHARACTERS] for each in report.results[:_MAX_NAMES])
+    return tuple(str(result["name"])[:_NAME_CHARACTERS] for result in report.results[:_MAX_NAMES])
 
 
 def _build_refusal(execution: Execution, reason: str) -> Execution:
@@ -249,7 +249,7 @@ def _run_shared(program: Program, run: RunProgram) -> Execution:
     marked = [
         line.removeprefix(mark).strip() for line in execution.stdout.split("\n") if line.startswith(mark)
     ]
-    results = [each == "1" for each in marked if each != "end"] or ["end" in marked]
+    results = [mark == "1" for mark in marked if mark != "end"] or ["end" in marked]
     if "end" not in marked:
         results = [*results, False]
     failed = tuple(number for number, passed in enumerate(results) if not passed)

@@ -90,7 +90,7 @@ class Container:
             Evidence.CALLS: self.serves_calls,
             Evidence.PEAK_MEMORY: True,
         }
-        return frozenset(one for one, is_known in observed.items() if is_known)
+        return frozenset(one for one, is_observed in observed.items() if is_observed)
 
     @property
     def runtimes(self) -> Runtimes:

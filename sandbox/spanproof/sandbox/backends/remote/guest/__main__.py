@@ -83,8 +83,8 @@ def main(path: str) -> None:
         lines.send("lacking")
         return
     separated = enters_namespaces(head["limits"]["disk_bytes"])
-    for is_given, refusal in ((head["has_tests"], "in_reach"), (head["tape"], "unserved")):
-        if is_given and not separated:
+    for is_requested, refusal in ((head["has_tests"], "in_reach"), (head["tape"], "unserved")):
+        if is_requested and not separated:
             lines.send(refusal)
             return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
