@@ -43,7 +43,7 @@ def _filter() -> bytes:
     for number in [arch.numbers[name] for name in REFUSED if name in arch.numbers] + list(IO_URING):
         lines += [(0x15, 0, 1, number), (0x06, 0, 0, refuse)]
     lines += [(0x15, 0, 1, CLONE3), (0x06, 0, 0, unknown)]
-    lines += [(0x15, 0, 3, arch.number("clone")), (0x20, 0, 0, 16), (0x45, 0, 1, _NAMESPACE_FLAGS)]
+    lines += [(0x15, 0, 3, arch.get_number("clone")), (0x20, 0, 0, 16), (0x45, 0, 1, _NAMESPACE_FLAGS)]
     lines += [(0x06, 0, 0, refuse), (0x06, 0, 0, allow)]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 

@@ -34,7 +34,7 @@ from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.reduced.processes import SHOWN
 from spanproof.sandbox.supervisor.seccomp import rules
 from spanproof.sandbox.supervisor.seccomp.path_arguments import MUTATORS, OPENS
-from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import get_arch
 
 GUEST = Path(__file__).with_name("fuzz_guest.py").read_text()
 CALLS_A_PROGRAM = 2_000
@@ -85,7 +85,7 @@ LEFT_OUT = frozenset(("exit_group", "fork", "vfork", "rt_sigqueueinfo", "kexec_l
 
 def grammar() -> list[tuple[str, int, str]]:
     """Return every call that reaches a supervisor in some tier: name, number and kinds of arguments."""
-    numbers = require_arch().numbers
+    numbers = get_arch().numbers
     names = set(rules.WATCHED | rules.REFUSED | rules.CONDITIONAL | SHOWN) | set(EXTRA)
     kinds = dict(KINDS)
     for name, (directory, path, _flags) in OPENS.items():

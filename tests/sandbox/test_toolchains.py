@@ -18,7 +18,7 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backends.jail import probe
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.run import job
-from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, find_toolchains, read_outcome
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome, select_toolchains
 
 ECHO = {
     "cpp": "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n + 1 << std::endl; }",
@@ -81,20 +81,20 @@ def test_what_a_program_attempts_is_recorded_beside_its_build(jail):
 
 
 def test_only_languages_whose_every_tool_is_there_are_found():
-    assert find_toolchains(lambda name: None) == frozenset()
-    assert find_toolchains(lambda name: f"/usr/bin/{name}") == TOOLCHAINS.keys()
-    assert "java" not in find_toolchains(lambda name: None if name == "javac" else name), "no compiler"
+    assert select_toolchains(lambda name: None) == frozenset()
+    assert select_toolchains(lambda name: f"/usr/bin/{name}") == TOOLCHAINS.keys()
+    assert "java" not in select_toolchains(lambda name: None if name == "javac" else name), "no compiler"
 
 
 def test_a_language_without_its_toolchain_is_refused_with_what_it_needs(monkeypatch):
-    monkeypatch.setattr(job, "find_toolchains", frozenset)
+    monkeypatch.setattr(job, "select_toolchains", frozenset)
     with open_sandbox("jail") as jail, pytest.raises(UnsupportedLanguage, match="it needs rustc and cc"):
         jail.run(Program("rust", "fn main() {}"))
 
 
 def test_doctor_names_each_language_and_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(probe, "find_toolchains", lambda: frozenset({"go"}))
-    features = {each.name: each for each in probe._probe_toolchains()}
+    monkeypatch.setattr(probe, "select_toolchains", lambda: frozenset({"go"}))
+    features = {each.name: each for each in probe._iter_toolchain_features()}
     assert features.keys() == TOOLCHAINS.keys()
     assert features["go"].present
     assert (features["rust"].present, features["rust"].required) == (False, False)

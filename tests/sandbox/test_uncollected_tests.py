@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.sandbox.guest.uncollected import explain_unrun_tests, list_uncollected
+from spanproof.sandbox.guest.uncollected import find_unrun_reason, list_uncollected
 
 CASE = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(7), 9)\n"
 PASSING = "def test_one():\n    assert True\n"
@@ -47,7 +47,7 @@ PASSING = "def test_one():\n    assert True\n"
 )
 def test_what_is_not_collected_is_named_even_beside_tests_that_are(text: str, found: str) -> None:
     assert ", ".join(map(str, list_uncollected(text))) == found
-    assert found.split(",")[0] in (explain_unrun_tests(text + "\n" + PASSING, 1) or "")
+    assert found.split(",")[0] in (find_unrun_reason(text + "\n" + PASSING, 1) or "")
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_what_is_collected_or_no_test_at_all_is_not_named(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing", "print(f(7) == 9)", "def helper():\n    assert f(7) == 9"])
 def test_no_test_at_all_is_an_error_with_the_remedy(text: str) -> None:
-    assert "no test that this runner collects: write functions test_" in (explain_unrun_tests(text, 0) or "")
-    assert "2 skipped by their author" in (explain_unrun_tests(text, 0, skipped=2) or "")
+    assert "no test that this runner collects: write functions test_" in (find_unrun_reason(text, 0) or "")
+    assert "2 skipped by their author" in (find_unrun_reason(text, 0, skipped=2) or "")
 
 
 def test_many_of_them_are_counted() -> None:
     text = "".join(f"def test_{number}(x): ...\n" for number in range(5))
-    assert "test_2 with parameters (line 3) and 2 more" in (explain_unrun_tests(text, 1) or "")
+    assert "test_2 with parameters (line 3) and 2 more" in (find_unrun_reason(text, 1) or "")

@@ -15,10 +15,10 @@ from spanproof.sandbox.untrusted_files import (
     MAX_DEPTH,
     MalformedYamlError,
     UnsafeFileError,
-    compose_yaml,
-    construct_yaml,
+    build_yaml_value,
     is_beneath,
     load_yaml,
+    load_yaml_nodes,
     read_beneath,
     read_bounded,
     read_regular,
@@ -65,7 +65,7 @@ def test_a_link_that_leaves_the_folder_is_refused(folder: Path, target: str) -> 
 def test_a_link_that_is_exchanged_after_the_check_is_not_followed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    resolve = untrusted_files.resolve_beneath
+    resolve = untrusted_files.get_path_beneath
 
     def exchange(root: Path, name: str) -> Path:
         found = resolve(root, name)
@@ -73,7 +73,7 @@ def test_a_link_that_is_exchanged_after_the_check_is_not_followed(
         found.symlink_to("/etc/hostname")
         return found
 
-    monkeypatch.setattr(untrusted_files, "resolve_beneath", exchange)
+    monkeypatch.setattr(untrusted_files, "get_path_beneath", exchange)
     with pytest.raises(OSError, match="symbolic links"):
         read_beneath(folder, "data/in.txt", 10)
 
@@ -159,12 +159,12 @@ def test_an_error_quotes_nothing_of_a_document_that_may_be_a_secret(text: str) -
 
 
 def test_nodes_have_their_lines_and_an_error_too() -> None:
-    node = compose_yaml(b"a:\n  b: 1\n")
+    node = load_yaml_nodes(b"a:\n  b: 1\n")
     assert node is not None
     assert node.value[0][1].start_mark.line == 1
-    assert construct_yaml(node) == {"a": {"b": 1}}
+    assert build_yaml_value(node) == {"a": {"b": 1}}
     with pytest.raises(MalformedYamlError, match="at line 2") as caught:
-        compose_yaml(b"a: 1\nb: c: d\n")
+        load_yaml_nodes(b"a: 1\nb: c: d\n")
     assert caught.value.line == 2
 
 

@@ -22,9 +22,9 @@ from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
     UnsafeFileError,
-    compose_yaml,
-    construct_yaml,
+    build_yaml_value,
     load_yaml,
+    load_yaml_nodes,
     read_bounded,
 )
 
@@ -131,7 +131,7 @@ def _is_ours(key: str, model: type[BaseModel]) -> bool:
 
 def _add_file(path: Path, gathered: Gathered) -> None:
     try:
-        node = compose_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
+        node = load_yaml_nodes(read_bounded(path, MAX_DOCUMENT_BYTES))
     except (OSError, UnsafeFileError) as unreadable:
         reason = unreadable.strerror if isinstance(unreadable, OSError) else str(unreadable)
         gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
@@ -146,7 +146,7 @@ def _add_file(path: Path, gathered: Gathered) -> None:
         return
     _record_origins(node, "", path, gathered)
     try:
-        gathered.tree = construct_yaml(node)
+        gathered.tree = build_yaml_value(node)
     except MalformedYamlError as malformed:
         gathered.problems.append(_build_yaml_problem(path, malformed))
 

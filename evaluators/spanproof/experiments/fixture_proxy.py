@@ -155,13 +155,13 @@ class FixtureProxy:
                     if descriptor == self._woken.fileno() and not self._woken.recv(1024):
                         return
                 while self._arrived:
-                    self._server.take(*self._arrived.popleft())
-                self._server.serve()
+                    self._server.handle_connection(*self._arrived.popleft())
+                self._server.handle_waiting()
 
 
 def _build_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
     """Return the TLS context of a server that is these hosts; write its authority beside the trusted ones."""
-    identity = trust.issue_identity(hosts)
+    identity = trust.build_identity(hosts)
     named = [os.environ.get(name, "") for name in trust.VARIABLES]
     authorities = next(
         (Path(bundle) for bundle in (*named, *trust.BUNDLES) if bundle and Path(bundle).is_file()), None

@@ -22,9 +22,9 @@ def check_files(names: Iterable[str]) -> None:
             raise ValueError(f"file {name!r}: must be a relative path inside the work directory")
 
 
-def answer_call(said: Mapping[str, Any], tools: frozenset[str], answer: AnswerTool) -> dict[str, Any]:
+def handle_call(message: Mapping[str, Any], tools: frozenset[str], answer: AnswerTool) -> dict[str, Any]:
     """Put a call to the host's tool; a malformed one is the program's error, not ours."""
-    tool, args, kwargs = said.get("tool"), said.get("args"), said.get("kwargs")
+    tool, args, kwargs = message.get("tool"), message.get("args"), message.get("kwargs")
     if not isinstance(tool, str) or tool not in tools:
         reply = ToolAnswer(error_type="NameError", error_message=f"there is no tool {str(tool)[:200]!r}")
     elif not isinstance(args, list) or not isinstance(kwargs, dict):
@@ -33,7 +33,7 @@ def answer_call(said: Mapping[str, Any], tools: frozenset[str], answer: AnswerTo
         reply = answer(ToolRequest(tool, tuple(args), kwargs))
     return {
         "kind": "answer",
-        "call": said.get("call"),
+        "call": message.get("call"),
         "result": reply.result,
         "error_type": reply.error_type,
         "error_message": reply.error_message,

@@ -44,6 +44,6 @@ def split_entry(entries: dict[str, str], key: str) -> frozenset[str]:
     return frozenset(entries[key].split())
 
 
-def index_words(entries: dict[str, str]) -> dict[str, str]:
+def build_word_index(entries: dict[str, str]) -> dict[str, str]:
     """Return each word of the values with the key of its entry."""
     return {word: key for key, value in entries.items() for word in value.split()}

@@ -13,14 +13,14 @@ if sys.platform != "win32":
 else:
     LOCK_SH, LOCK_EX, LOCK_NB = 1, 2, 4
     # Beyond what any of these files holds: Windows refuses reading and writing of locked bytes.
-    _PLACE = 1 << 40
+    _LOCK_OFFSET = 1 << 40
 
     def flock(descriptor: int, operation: int) -> None:
         """Lock a file; raises BlockingIOError where that would wait and LOCK_NB is given."""
         import msvcrt
 
         here = os.lseek(descriptor, 0, os.SEEK_CUR)
-        os.lseek(descriptor, _PLACE, os.SEEK_SET)
+        os.lseek(descriptor, _LOCK_OFFSET, os.SEEK_SET)
         try:
             while True:
                 try:

@@ -61,81 +61,81 @@ def read_exchanges(document: object, origin: str) -> tuple[Exchange, ...]:
     Raises:
         BadFixture: it is no HAR; names the origin, the entry, the field.
     """
-    root = _Place(origin, "", document)
-    entries = root.at("log").at("entries")
+    root = _Node(origin, "", document)
+    entries = root.get_member("log").get_member("entries")
     if not isinstance(entries.value, list):
-        raise entries.wrong("a list of entries; export the recording as HAR 1.2")
+        raise entries.build_error("a list of entries; export the recording as HAR 1.2")
     if len(entries.value) > ENTRIES:
-        raise entries.wrong(f"at most {ENTRIES} entries, not {len(entries.value)}")
-    found = (_read_exchange(entries.item(index)) for index in range(len(entries.value)))
+        raise entries.build_error(f"at most {ENTRIES} entries, not {len(entries.value)}")
+    found = (_find_exchange(entries.get_item(index)) for index in range(len(entries.value)))
     return tuple(one for one in found if one is not None)
 
 
-class _Place:
-    """A value of the document, and its place."""
+class _Node:
+    """A value of the document, and its path."""
 
     def __init__(self, origin: str, path: str, value: object) -> None:
         self._origin = origin
         self._path = path
         self.value = value
 
-    def at(self, name: str) -> _Place:
+    def get_member(self, name: str) -> _Node:
         """Return a member that must be there."""
         if not isinstance(self.value, Mapping):
-            raise self.wrong("an object")
+            raise self.build_error("an object")
         path = f"{self._path}.{name}" if self._path else name
         if name not in self.value:
-            raise _Place(self._origin, path, None).wrong("there")
-        return _Place(self._origin, path, self.value[name])
+            raise _Node(self._origin, path, None).build_error("there")
+        return _Node(self._origin, path, self.value[name])
 
-    def maybe(self, name: str) -> _Place | None:
+    def find_member(self, name: str) -> _Node | None:
         """Return a member that may be absent or null."""
         if isinstance(self.value, Mapping) and self.value.get(name) is None:
             return None
-        return self.at(name)
+        return self.get_member(name)
 
-    def item(self, index: int) -> _Place:
+    def get_item(self, index: int) -> _Node:
         """Return one of a list."""
         assert isinstance(self.value, list)
-        return _Place(self._origin, f"{self._path}[{index}]", self.value[index])
+        return _Node(self._origin, f"{self._path}[{index}]", self.value[index])
 
-    def text(self) -> str:
+    def get_text(self) -> str:
         """Return the value, which must be a text."""
         if not isinstance(self.value, str):
-            raise self.wrong("a text")
+            raise self.build_error("a text")
         return self.value
 
-    def number(self) -> int:
+    def get_number(self) -> int:
         """Return the value, which must be a whole number."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
-            raise self.wrong("a whole number")
+            raise self.build_error("a whole number")
         return self.value
 
-    def wrong(self, wanted: str) -> BadFixture:
+    def build_error(self, wanted: str) -> BadFixture:
         """Return what to raise where the value is not what it must be."""
         return BadFixture(f"{self._origin}: {self._path or 'the document'}: must be {wanted}")
 
 
-def _read_exchange(entry: _Place) -> Exchange | None:
-    request, response = entry.at("request"), entry.at("response")
-    url, status = request.at("url").text(), response.at("status").number()
+def _find_exchange(entry: _Node) -> Exchange | None:
+    request, response = entry.get_member("request"), entry.get_member("response")
+    url, status = request.get_member("url").get_text(), response.get_member("status").get_number()
     if status == 0 or not url.lower().startswith(("http://", "https://")):
         return None
     return Exchange(
-        method=request.at("method").text().upper(),
+        method=request.get_member("method").get_text().upper(),
         url=url,
         status=status,
-        headers=_read_headers(response.at("headers")),
-        body=_read_body(response.at("content")),
-        request_body=_read_request_body(request),
+        headers=_read_headers(response.get_member("headers")),
+        body=_read_body(response.get_member("content")),
+        request_body=_find_request_body(request),
     )
 
 
-def _read_headers(headers: _Place) -> tuple[tuple[str, str], ...]:
+def _read_headers(headers: _Node) -> tuple[tuple[str, str], ...]:
     if not isinstance(headers.value, list):
-        raise headers.wrong("a list of names and values")
-    places = (headers.item(index) for index in range(len(headers.value)))
-    pairs = ((place.at("name").text(), place.at("value").text()) for place in places)
+        raise headers.build_error("a list of names and values")
+    nodes = (headers.get_item(index) for index in range(len(headers.value)))
+    pairs = ((node.get_member("name").get_text(), node.get_member("value").get_text()) for node in nodes)
     # A name that starts with a colon is a field of HTTP/2's frames; Chrome joins repeated ones by newlines.
     return tuple(
         (name, line)
@@ -145,40 +145,40 @@ def _read_headers(headers: _Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _read_body(content: _Place) -> bytes:
-    text = content.maybe("text")
+def _read_body(content: _Node) -> bytes:
+    text = content.find_member("text")
     if text is None:
-        size = content.maybe("size")
-        if size is not None and size.number() > 0:
-            raise content.wrong("saved with its text; export the recording with response bodies")
+        size = content.find_member("size")
+        if size is not None and size.get_number() > 0:
+            raise content.build_error("saved with its text; export the recording with response bodies")
         return b""
     return _decode_text(content, text)
 
 
-def _read_request_body(request: _Place) -> bytes | None:
+def _find_request_body(request: _Node) -> bytes | None:
     """Return the body the call must carry, where the recording has it in the one form it was sent in."""
-    posted = request.maybe("postData")
-    text = posted.maybe("text") if posted is not None else None
+    posted = request.find_member("postData")
+    text = posted.find_member("text") if posted is not None else None
     if posted is None or text is None or not text.value:
         return None
-    mime = posted.maybe("mimeType")
-    if mime is not None and mime.text().lower().startswith("multipart/"):
+    mime = posted.find_member("mimeType")
+    if mime is not None and mime.get_text().lower().startswith("multipart/"):
         return None  # its boundaries are new with each call
     return _decode_text(posted, text)
 
 
-def _decode_text(place: _Place, text: _Place) -> bytes:
-    encoding, mime = place.maybe("encoding"), place.maybe("mimeType")
+def _decode_text(node: _Node, text: _Node) -> bytes:
+    encoding, mime = node.find_member("encoding"), node.find_member("mimeType")
     if encoding is not None and encoding.value == "base64":
         try:
-            return base64.b64decode(text.text(), validate=True)
+            return base64.b64decode(text.get_text(), validate=True)
         except (binascii.Error, ValueError) as problem:
-            raise text.wrong(f"base64 ({problem})") from problem
-    charset = _CHARSET.search(mime.text()) if mime is not None else None
+            raise text.build_error(f"base64 ({problem})") from problem
+    charset = _CHARSET.search(mime.get_text()) if mime is not None else None
     try:
-        return text.text().encode(charset[1] if charset else "utf-8")
+        return text.get_text().encode(charset[1] if charset else "utf-8")
     except UnicodeEncodeError:
-        return text.text().encode("utf-8", "surrogatepass")
+        return text.get_text().encode("utf-8", "surrogatepass")
     except (LookupError, UnicodeError) as problem:
         assert mime is not None
-        raise mime.wrong(f"a charset that Python knows ({problem}); write charset=utf-8") from problem
+        raise mime.build_error(f"a charset that Python knows ({problem}); write charset=utf-8") from problem

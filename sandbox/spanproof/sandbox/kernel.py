@@ -109,7 +109,7 @@ def call_kernel(what: str, number: int, *arguments: Any, libc: ctypes.CDLL = _li
         arguments: integers, bytes, or what ctypes passes as it is.
         libc: the loaded library that makes it.
     """
-    passed = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    passed = (ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments)
     return _check(int(libc.syscall(ctypes.c_long(number), *passed)), what)
 
 
@@ -181,8 +181,8 @@ def open_tree(path: str) -> int:
 
 def move_mount(tree: int, target: str) -> None:
     """Attach what `open_tree` gave."""
-    place = (_AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
-    call_kernel(f"move_mount on {target}", _SYS_MOVE_MOUNT, tree, b"", *place)
+    target_arguments = (_AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
+    call_kernel(f"move_mount on {target}", _SYS_MOVE_MOUNT, tree, b"", *target_arguments)
 
 
 def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) -> None:

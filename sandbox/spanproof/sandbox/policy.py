@@ -93,9 +93,9 @@ class SqlRule:
 
     def concerns(self, host: str, database: str, file: str, *, memory: bool) -> bool:
         """Whether it holds for a connection; what is not known of one is empty, and matches `*` alone."""
-        given = ((self.host, host), (self.database, database), (self.file, file))
+        pairs = ((self.host, host), (self.database, database), (self.file, file))
         return memory == self.memory and all(
-            pattern is None or fnmatchcase(value, pattern) for pattern, value in given
+            pattern is None or fnmatchcase(value, pattern) for pattern, value in pairs
         )
 
 
@@ -129,7 +129,7 @@ class Policy:
         bandit: whether bandit runs too, as an adviser; it must be installed.
         toxicity: whether prose is read for insults and abuse, as advice; needs the extra `toxicity`.
         sandbox_tier: the weakest wall a replay may run behind; None leaves it to the sandbox's own settings.
-        overrides: changes for some agents, tools or cohorts; see `for_subject`.
+        overrides: changes for some agents, tools or cohorts; see `with_subject`.
     """
 
     name: str = "data-analysis"
@@ -161,15 +161,15 @@ class Policy:
     sandbox_tier: Tier | None = None
     overrides: tuple[Override, ...] = ()
 
-    def for_subject(self, subject: Mapping[str, str]) -> Policy:
+    def with_subject(self, subject: Mapping[str, str]) -> Policy:
         """Return the policy for one subject: this one, with each matching override, later over earlier.
 
         Args:
             subject: values by the names in `SUBJECT`; what is not known is left out.
         """
-        return self.changed_by([one for one in self.overrides if one.concerns(subject)])
+        return self.with_overrides([one for one in self.overrides if one.concerns(subject)])
 
-    def changed_by(self, overrides: Iterable[Override]) -> Policy:
+    def with_overrides(self, overrides: Iterable[Override]) -> Policy:
         """Return this policy with these of its overrides applied, in order."""
         changes: dict[str, Any] = {}
         for override in overrides:

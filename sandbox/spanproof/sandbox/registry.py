@@ -28,7 +28,7 @@ _OURS = {
 
 def list_backends() -> tuple[str, ...]:
     """Return the backends that configuration may name, ours first."""
-    return tuple(_find_entry_points())
+    return tuple(_group_entry_points())
 
 
 def open_sandbox(
@@ -53,14 +53,14 @@ def open_sandbox(
         BadSetting: the backend does not know a setting, or cannot take its value.
     """
     kind = _load_backend(backend)
-    given = dict(settings or {})
-    for name in given.keys() - kind.settings.keys():
+    options = dict(settings or {})
+    for name in options.keys() - kind.settings.keys():
         near = difflib.get_close_matches(name, kind.settings, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(sorted(kind.settings)) or "none"
-        raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r}{hint} (it has: {known})")
+        names = ", ".join(sorted(kind.settings)) or "none"
+        raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r}{hint} (it has: {names})")
     make: Callable[..., Sandbox] = kind
-    return make(workers=workers, **given)
+    return make(workers=workers, **options)
 
 
 def check_availability(backend: str, settings: Mapping[str, str] | None = None) -> Availability:
@@ -75,18 +75,18 @@ def check_availability(backend: str, settings: Mapping[str, str] | None = None) 
 
 
 def _load_backend(name: str) -> type[Sandbox]:
-    known = _find_entry_points()
-    if name not in known:
-        raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(known)}")
+    points = _group_entry_points()
+    if name not in points:
+        raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(points)}")
     if name in _STAND_INS and needs_other_system(name):
         return _STAND_INS[name]
-    kind = known[name].load()
+    kind = points[name].load()
     if not (isinstance(kind, type) and issubclass(kind, Sandbox)):
-        raise SandboxUnavailable(f"sandbox backend {name!r}: {known[name].value} is no subclass of Sandbox")
+        raise SandboxUnavailable(f"sandbox backend {name!r}: {points[name].value} is no subclass of Sandbox")
     return kind
 
 
-def _find_entry_points() -> dict[str, EntryPoint]:
+def _group_entry_points() -> dict[str, EntryPoint]:
     theirs = {point.name: point for point in entry_points(group=GROUP)}
-    ours = {name: EntryPoint(name, place, GROUP) for name, place in _OURS.items()}
+    ours = {name: EntryPoint(name, path, GROUP) for name, path in _OURS.items()}
     return ours | {name: point for name, point in sorted(theirs.items()) if name not in ours}

@@ -43,7 +43,7 @@ _QUIET: Final = (
     *("-XX:-UsePerfData", "-XX:-UseContainerSupport"),
 )
 _JAVA: Final = " ".join(("java", "-ea", *_QUIET))
-_JAVAC: Final = " ".join(("javac", *(f"-J{each}" for each in _QUIET), "-proc:none", "-d", ".classes"))
+_JAVAC: Final = " ".join(("javac", *(f"-J{option}" for option in _QUIET), "-proc:none", "-d", ".classes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +156,15 @@ _GO_TESTS: Final = replace(
 )
 
 
-def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
+def select_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
     """Return the languages all of whose programs are found, by default on the path that guests have."""
     look = which or (lambda name: shutil.which(name, path=SEARCHED))
-    return frozenset(name for name, each in TOOLCHAINS.items() if all(map(look, each.tools)))
+    return frozenset(name for name, toolchain in TOOLCHAINS.items() if all(map(look, toolchain.tools)))
 
 
 def build_script(program: Program) -> Program:
     """Return the shell script that runs a program in one of `TOOLCHAINS`, with room for its compiler."""
-    how = _select_toolchain(program)
+    how = _get_toolchain(program)
     build = _BUILD.format(build=how.build) if how.build else ""
     source = program.source.encode("utf-8", "surrogatepass")
     return replace(
@@ -172,7 +172,7 @@ def build_script(program: Program) -> Program:
         language="bash",
         source=f"{_PRELUDE}{build}{how.run}\n",
         files={**program.files, how.file: source},
-        limits=_widen(program.limits),
+        limits=_build_wide_limits(program.limits),
     )
 
 
@@ -180,37 +180,37 @@ class StartCounts:
     """How often the toolchains of one sandbox start what they start by themselves, for an empty program."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Mapping[str, int]] = {}
+        self._counts: dict[str, Mapping[str, int]] = {}
         self._lock = threading.Lock()
 
-    def of(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
+    def find_counts(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
         """Return counts by target, known from a run of its own the first time; None where they vary."""
-        if not _select_toolchain(program).starts_evenly:
+        if not _get_toolchain(program).starts_evenly:
             return None
         with self._lock:
-            if program.language not in self._known:
+            if program.language not in self._counts:
                 empty = run(build_script(Program(program.language, "", limits=program.limits)))
                 if empty.failure_class is not FailureClass.OK:
                     return None
-                self._known[program.language] = {each.target: each.count for each in empty.attempts}
-            return self._known[program.language]
+                self._counts[program.language] = {attempt.target: attempt.count for attempt in empty.attempts}
+            return self._counts[program.language]
 
 
-def read_outcome(program: Program, execution: Execution, known: Mapping[str, int] | None) -> Execution:
+def read_outcome(program: Program, execution: Execution, start_counts: Mapping[str, int] | None) -> Execution:
     """Return the execution of such a script as its program's, without what the toolchain itself starts.
 
     Args:
         program: what was requested.
         execution: of the script.
-        known: how often the toolchain starts each program by itself; None where that is not known, and all
-            starts of its programs count as its own.
+        start_counts: how often the toolchain starts each program by itself; None where that is not known, and
+            all starts of its programs count as its own.
     """
-    starts = _select_toolchain(program).starts
+    starts = _get_toolchain(program).starts
     attempts = []
     for attempt in execution.attempts:
         if not _is_of_toolchain(attempt, starts):
             attempts.append(attempt)
-        elif known is not None and (beyond := attempt.count - known.get(attempt.target, 0)) > 0:
+        elif start_counts is not None and (beyond := attempt.count - start_counts.get(attempt.target, 0)) > 0:
             attempts.append(replace(attempt, count=beyond))
     did_not_build = execution.exit_code == _BUILD_FAILED and execution.failure_class is FailureClass.EXCEPTION
     failure_class = FailureClass.SYNTAX_ERROR if did_not_build else execution.failure_class
@@ -225,7 +225,7 @@ def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:
     return attempt.kind is AttemptKind.PROCESS and name in starts and (is_tool or is_built)
 
 
-def _select_toolchain(program: Program) -> Toolchain:
+def _get_toolchain(program: Program) -> Toolchain:
     how = TOOLCHAINS[program.language]
     if program.language == "go" and not _MAIN_OF_GO.search(program.source):
         return _GO_TESTS
@@ -239,7 +239,7 @@ def _select_toolchain(program: Program) -> Toolchain:
     return replace(how, file=file, build=f"{_JAVAC} {file}", run=f"{_JAVA} -cp .classes {named[1]}")
 
 
-def _widen(limits: Limits) -> Limits:
+def _build_wide_limits(limits: Limits) -> Limits:
     return replace(
         limits,
         wall_s=limits.wall_s * _SLOWER,

@@ -45,7 +45,7 @@ class MalformedYamlError(ValueError):
         self.line = line
 
 
-def resolve_beneath(folder: Path, name: str) -> Path:
+def get_path_beneath(folder: Path, name: str) -> Path:
     """Return the path of `name` with its links resolved.
 
     Raises:
@@ -53,8 +53,8 @@ def resolve_beneath(folder: Path, name: str) -> Path:
     """
     if "\0" in name:
         raise UnsafeFileError(f"{name!r} is no path; name a file")
-    root = _follow(folder)
-    target = _follow(root / name)
+    root = _get_followed_path(folder)
+    target = _get_followed_path(root / name)
     if not target.is_relative_to(root) or target == root:
         raise UnsafeFileError(f"{name!r} lies outside {folder}; put the file beneath that folder")
     return target
@@ -63,7 +63,7 @@ def resolve_beneath(folder: Path, name: str) -> Path:
 def is_beneath(folder: Path, file: Path) -> bool:
     """Whether a file lies in this folder when all links are followed; a relative one is the process's."""
     try:
-        return _follow(file).is_relative_to(_follow(folder))
+        return _get_followed_path(file).is_relative_to(_get_followed_path(folder))
     except UnsafeFileError:
         return False
 
@@ -78,7 +78,7 @@ def read_beneath(folder: Path, name: str, max_bytes: int) -> bytes:
         UnsafeFileError: it lies outside the folder, is not a regular file, or has more than `max_bytes`.
         OSError: it cannot be opened.
     """
-    parts = resolve_beneath(folder, name).relative_to(os.path.realpath(folder)).parts
+    parts = get_path_beneath(folder, name).relative_to(os.path.realpath(folder)).parts
     directory = os.open(os.path.realpath(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
@@ -100,7 +100,7 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     """
     with path.open("rb") as file:
         content = file.read(max_bytes + 1)
-    return _check_size(content, str(path), max_bytes)
+    return _get_checked(content, str(path), max_bytes)
 
 
 def read_regular(path: Path, max_bytes: int) -> bytes:
@@ -110,7 +110,7 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
         UnsafeFileError: it is not a regular file, or has more than `max_bytes`.
         OSError: it cannot be opened.
     """
-    return _read_regular(str(_follow(path)), None, str(path), max_bytes)
+    return _read_regular(str(_get_followed_path(path)), None, str(path), max_bytes)
 
 
 def load_yaml(content: bytes) -> Any:
@@ -120,11 +120,11 @@ def load_yaml(content: bytes) -> Any:
         MalformedYamlError: it is not UTF-8 or not YAML, or exceeds `MAX_DOCUMENT_BYTES`, `MAX_DEPTH` or
             `MAX_NODES`.
     """
-    node = compose_yaml(content)
-    return None if node is None else construct_yaml(node)
+    node = load_yaml_nodes(content)
+    return None if node is None else build_yaml_value(node)
 
 
-def compose_yaml(content: bytes) -> Node | None:
+def load_yaml_nodes(content: bytes) -> Node | None:
     """Return the nodes of a YAML document, with their lines; None where it is empty.
 
     Raises:
@@ -137,18 +137,18 @@ def compose_yaml(content: bytes) -> Node | None:
     except UnicodeDecodeError as problem:
         raise MalformedYamlError(f"not UTF-8 at byte {problem.start}") from problem
     with _convert_yaml_errors():
-        node: Node | None = _make_bounded_loader()(text).get_single_node()
+        node: Node | None = _build_bounded_loader()(text).get_single_node()
         return node
 
 
-def construct_yaml(node: Node) -> Any:
+def build_yaml_value(node: Node) -> Any:
     """Return the plain Python values of a document's nodes, which are changed by it.
 
     Raises:
         MalformedYamlError: a value cannot be read.
     """
     with _convert_yaml_errors():
-        return _make_bounded_loader()("").construct_document(node)
+        return _build_bounded_loader()("").construct_document(node)
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def _convert_yaml_errors() -> Iterator[None]:
         raise MalformedYamlError(" ".join(str(problem).split())[:200]) from problem
 
 
-def _make_bounded_loader() -> Any:
+def _build_bounded_loader() -> Any:
     """Return a safe loader class that counts: PyYAML is imported where a document is read, not before."""
     import yaml
     from yaml.composer import ComposerError
@@ -211,7 +211,7 @@ def _is_long_number(node: Node | None) -> bool:
     return len(node.value) > MAX_NUMBER_CHARACTERS
 
 
-def _follow(path: Path) -> Path:
+def _get_followed_path(path: Path) -> Path:
     """Return a path with its links resolved."""
     try:
         return Path(os.path.realpath(path))
@@ -227,10 +227,10 @@ def _read_regular(name: str, directory: int | None, shown: str, max_bytes: int) 
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
         if not stat.S_ISREG(kind):
             raise UnsafeFileError(f"{shown!r} is not a regular file; name one")
-        return _check_size(file.read(max_bytes + 1), repr(shown), max_bytes)
+        return _get_checked(file.read(max_bytes + 1), repr(shown), max_bytes)
 
 
-def _check_size(content: bytes, shown: str, max_bytes: int) -> bytes:
+def _get_checked(content: bytes, shown: str, max_bytes: int) -> bytes:
     if len(content) > max_bytes:
         raise UnsafeFileError(f"{shown} has more than {max_bytes} bytes; name a smaller file")
     return content

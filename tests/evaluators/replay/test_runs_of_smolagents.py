@@ -151,7 +151,7 @@ def test_packages_that_cannot_be_had_are_the_reason_why_a_run_is_not_replayed(ev
     trace, _ = evaluated(agent("final_answer(price('hat'))", name="buyer"))
     pinned = FixtureSet("shop", packages=PackageSet(Ecosystem.PIP, ("six==1.16.0",)))
     with JailSandbox() as sandbox:
-        monkeypatch.setattr(sandbox.environments, "lease", _refuse)
+        monkeypatch.setattr(sandbox.environments, "get_lease", _refuse)
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox, fixtures=FixtureBook((pinned,), "f.yaml"))
         assert replay_of(engine.evaluate(trace), "buyer").reason == "six==1.16.0 cannot be had: no index"
 

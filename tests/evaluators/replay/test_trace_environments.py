@@ -116,7 +116,7 @@ def test_what_is_installed_here_is_used_as_it_is(own_jail):
 
 @pytest.mark.parametrize("allowed", [KNOWN_PACKAGES, ("alphalib-x", "alpha")])
 def test_a_name_that_is_not_allowed_never_reaches_the_index(wheels, own_jail, monkeypatch, allowed):
-    monkeypatch.setattr(Environments, "lease", lambda *given: pytest.fail("the index was queried"))
+    monkeypatch.setattr(Environments, "get_lease", lambda *given: pytest.fail("the index was queried"))
     (run,) = engine(own_jail, *allowed).evaluate(trace()).runs
     assert isinstance(run.replay, Replay)
     assert [step.agrees for step in run.replay.steps] == [None]

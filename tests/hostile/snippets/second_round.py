@@ -110,8 +110,8 @@ _JUDGES = [
         "an end that is announced before any test",
         """
         from spanproof.sandbox.guest import candidate
-        candidate.receive = lambda stream: ["done", 0]
-        candidate.Candidate.serve = lambda self: 0
+        candidate.wait_for_message = lambda stream: ["done", 0]
+        candidate.Candidate.run_until_done = lambda self: 0
         """,
     ),
     _judged(
@@ -119,8 +119,8 @@ _JUDGES = [
         """
         from spanproof.sandbox.guest import candidate
         forms = iter([["value"], ["value", None, [], 7], ["value", {"a": 1}, [[["x"]]], ["f"] * 100_000], [], None, ["value", ["object", -1], [], []]])
-        true = candidate.send
-        candidate.send = lambda stream, message: true(stream, next(forms, message) if message[0] == "value" and len(message) == 4 else message)
+        true = candidate.send_message
+        candidate.send_message = lambda stream, message: true(stream, next(forms, message) if message[0] == "value" and len(message) == 4 else message)
         """,
     ),
     _judged(
@@ -132,7 +132,7 @@ _JUDGES = [
             count[0] += 1
             globals()["f"] = lambda n, kept=count[0]: kept if n == 1 else f
             return ["f", "assert", "type", "__builtins__", None, 3]
-        candidate.Candidate._take_rebound_names = rebound
+        candidate.Candidate._list_rebound_names = rebound
         f = type("F", (), {"__call__": lambda self, n: self, "__eq__": lambda self, other: True, "__hash__": lambda self: 0})()
         """,
     ),
@@ -356,7 +356,7 @@ _ENDS = [
         "a trace of the interpreter's own end",
         """
         def trace(frame, event, argument):
-            if frame.f_code.co_name in ("shut_down", "_finish_interpreter", "flush", "__del__"): plant()
+            if frame.f_code.co_name in ("run_shutdown", "_close_interpreter", "flush", "__del__"): plant()
             return trace
         sys.setprofile(trace); atexit.register(plant)
         """,

@@ -384,7 +384,7 @@ SESSIONS = (
         import sys
         runner = sys.modules["spanproof.sandbox.guest.session"]
         runner._run_step = lambda source, namespace: {"outcome": "ok", "text": "forged"}
-        runner.Inbox.next = None
+        runner.Inbox.wait_for_message = None
         """,
         "'innocent'",
         results={1: "innocent"},

@@ -91,12 +91,12 @@ def test_an_image_with_another_interpreter_is_refused_with_both_named(
 ) -> None:
     pool = containers._pool  # type: ignore[attr-defined]
     limits = Program("python", "").limits
-    container = cast(Container, containers._take_container(limits, Fixtures()))  # type: ignore[attr-defined]
+    container = cast(Container, containers._get_container(limits, Fixtures()))  # type: ignore[attr-defined]
     check_fits(container, Ecosystem.PIP)
     container.facts |= other
     with pytest.raises(UnsupportedFixtures, match=word):
         check_fits(container, Ecosystem.PIP)
-    pool.drop(container)
+    pool.close_container(container)
 
 
 def test_no_pytest_that_starts_meanwhile_closes_the_directory_of_environments(

@@ -93,7 +93,7 @@ def test_a_lock_file_is_the_lock(sandbox: Sandbox, registry, tmp_path: Path) -> 
         run(sandbox, "1", "alpha@9.9.9")
     wanted = read_packages(_lock_file(registry, tmp_path, {"alpha": "1.0.0"}))
     registry.add("beta", "1.1.0", says("second"))
-    Environments(run_in_build_sandbox).lease(wanted).close()
+    Environments(run_in_build_sandbox).get_lease(wanted).close()
     assert wanted.packages == PackageSet(Ecosystem.NPM, ("alpha@1.0.0",))
     assert run(sandbox, "console.log(require('alpha'))", "alpha@1.0.0").stdout == "first\n"
 
@@ -113,10 +113,10 @@ def test_what_cannot_be_had_is_named(sandbox: Sandbox, registry, monkeypatch: py
 
 
 def _lock_file(registry, directory: Path, dependencies: dict[str, str]) -> Path:
-    from spanproof.sandbox.environments.npm import lock_by_resolving
+    from spanproof.sandbox.environments.npm import build_lock
 
     pins = tuple(f"{name}@{version}" for name, version in dependencies.items())
-    lock_by_resolving(PackageSet(Ecosystem.NPM, pins), directory)
+    build_lock(PackageSet(Ecosystem.NPM, pins), directory)
     return directory / "package-lock.json"
 
 

@@ -75,8 +75,8 @@ words = st.text(min_size=1, max_size=10)
 @given(st.builds(Lock, st.sampled_from(Ecosystem), words, words, st.lists(words).map(tuple),
                  st.lists(st.builds(Locked, words, words, words, words, words)).map(tuple)))  # fmt: skip
 def test_a_lock_reads_back_as_it_was(lock: Lock) -> None:
-    assert Lock.read(lock.text()) == lock
-    assert Lock.read(lock.text()).key == lock.key
+    assert Lock.read(lock.to_text()) == lock
+    assert Lock.read(lock.to_text()).key == lock.key
 
 
 @given(

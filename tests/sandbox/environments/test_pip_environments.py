@@ -79,7 +79,7 @@ def test_a_lock_outlives_its_image(sandbox: Sandbox, wheels: Wheels, directory: 
     run(sandbox, SHOW, "alpha==1.0")
     sandbox.close()
     (image,) = images(directory)
-    assert [one.key for one in Store().prune(unused_s=0, max_bytes=0)] == [image.name]
+    assert [one.key for one in Store().run_prune(unused_s=0, max_bytes=0)] == [image.name]
     wheels.add("beta", "3.0", package("beta", "3.0"))
     with open_sandbox("jail", settings={"tier": TIER}) as another:
         assert run(another, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
@@ -92,7 +92,7 @@ def test_other_content_than_what_was_locked_is_refused(
     add_both(wheels)
     run(sandbox, SHOW, "alpha==1.0")
     sandbox.close()
-    Store().prune(unused_s=0, max_bytes=0)
+    Store().run_prune(unused_s=0, max_bytes=0)
     wheels.add("beta", "2.0", package("beta", "changed"))
     with (
         open_sandbox() as another,
@@ -148,7 +148,7 @@ def test_no_code_of_a_package_runs_while_it_is_built(
     wheels.add("alpha", "1.0", files)
     run(sandbox, "print(1)", "alpha==1.0")
     assert not canary.exists()
-    lease = Environments(run_in_build_sandbox).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+    lease = Environments(run_in_build_sandbox).get_lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
     assert sorted(path.name for path in lease.path.iterdir()) == ["lock.json", "site"]
     lease.close()
 
@@ -195,7 +195,7 @@ def test_those_who_ask_at_once_share_one_build(
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
     with ThreadPoolExecutor(4) as pool:
-        leases = list(pool.map(lambda _n: Environments(run_in_build_sandbox).lease(wanted), range(4)))
+        leases = list(pool.map(lambda _n: Environments(run_in_build_sandbox).get_lease(wanted), range(4)))
     assert len({lease.path for lease in leases}) == 1
     assert sum("once" in record.message for record in caplog.records) == 1
     for lease in leases:
@@ -205,10 +205,10 @@ def test_those_who_ask_at_once_share_one_build(
 def test_an_image_in_use_is_not_removed(sandbox: Sandbox, wheels: Wheels, directory: Path) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     run(sandbox, "print(1)", "alpha==1.0")
-    assert Store().prune(unused_s=0, max_bytes=0) == []
+    assert Store().run_prune(unused_s=0, max_bytes=0) == []
     assert run(sandbox, "import alpha", "alpha==1.0").failure_class is FailureClass.OK
     sandbox.close()
-    assert len(Store().prune(unused_s=0, max_bytes=0)) == 1
+    assert len(Store().run_prune(unused_s=0, max_bytes=0)) == 1
     assert not images(directory)
 
 
@@ -221,7 +221,7 @@ def test_a_prune_goes_on_where_one_was_killed(directory: Path, tmp_path: Path) -
         if half_removed:
             (directory / "building" / f"{lock.key}.trash").mkdir()
             (directory / "building" / f"{lock.key}.trash" / "left").touch()
-        assert len(store.prune(unused_s=0, max_bytes=0)) == 1
+        assert len(store.run_prune(unused_s=0, max_bytes=0)) == 1
     assert not images(directory)
 
 
@@ -234,12 +234,12 @@ def test_the_longest_unused_go_first_and_only_as_many_as_must(directory: Path, t
         lock = Lock(Ecosystem.PIP, "cpython", "linux", (f"alpha=={age}",), ())
         store.add(built, lock).close()
         os.utime(directory / "images" / f"{lock.key}.use", (0, 1e9 - age))
-    before = store.images()
-    removed = store.prune(unused_s=1e12, max_bytes=sum(image.size_bytes for image in before) - 1)
+    before = store.list_images()
+    removed = store.run_prune(unused_s=1e12, max_bytes=sum(image.size_bytes for image in before) - 1)
     assert [image.lock.pins for image in before] == [("alpha==0",), ("alpha==1",), ("alpha==2",)]
     assert removed == before[-1:]
-    assert store.prune(unused_s=1e12, max_bytes=1 << 40) == []
-    assert len(store.prune(unused_s=1e6, max_bytes=1 << 40)) == 2
+    assert store.run_prune(unused_s=1e12, max_bytes=1 << 40) == []
+    assert len(store.run_prune(unused_s=1e6, max_bytes=1 << 40)) == 2
 
 
 WRONG = [
@@ -289,7 +289,7 @@ def test_a_full_disk_is_reported_as_such(wheels: Wheels, directory: Path) -> Non
 
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     with pytest.raises(EnvironmentUnavailable, match=r"No space left.*prune"):
-        Environments(full).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+        Environments(full).get_lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 
 
 def test_a_place_that_cannot_be_written_is_reported(
@@ -299,7 +299,7 @@ def test_a_place_that_cannot_be_written_is_reported(
     (tmp_path / "file").write_text("")
     environments = Environments(run_in_build_sandbox, Store(tmp_path / "file" / "x"))
     with pytest.raises(EnvironmentUnavailable, match="SPANPROOF_ENVIRONMENTS"):
-        environments.lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+        environments.get_lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 
 
 def test_hashes_of_a_file_are_held(wheels: Wheels, directory: Path) -> None:
@@ -307,11 +307,11 @@ def test_hashes_of_a_file_are_held(wheels: Wheels, directory: Path) -> None:
     packages = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
     environments = Environments(run_in_build_sandbox)
     with pytest.raises(EnvironmentUnavailable, match="none of the hashes"):
-        environments.lease(Wanted(packages, {"alpha": frozenset({"0" * 64})}))
+        environments.get_lease(Wanted(packages, {"alpha": frozenset({"0" * 64})}))
     good = hashlib.sha256(path.read_bytes()).hexdigest()
-    environments.lease(Wanted(packages, {"alpha": frozenset({good})})).close()
+    environments.get_lease(Wanted(packages, {"alpha": frozenset({good})})).close()
     with pytest.raises(EnvironmentUnavailable, match="none of the hashes"):
-        environments.lease(Wanted(packages, {"alpha": frozenset({"0" * 64})}))
+        environments.get_lease(Wanted(packages, {"alpha": frozenset({"0" * 64})}))
 
 
 def test_sql_takes_no_packages(sandbox: Sandbox) -> None:
@@ -328,9 +328,9 @@ def test_leases_of_one_image_do_not_wait_for_each_other(wheels: Wheels, director
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     environments = Environments(run_in_build_sandbox)
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
-    first = environments.lease(wanted)
+    first = environments.get_lease(wanted)
     found = []
-    thread = threading.Thread(target=lambda: found.append(environments.lease(wanted)))
+    thread = threading.Thread(target=lambda: found.append(environments.get_lease(wanted)))
     thread.start()
     thread.join(30)
     assert found
@@ -344,7 +344,7 @@ def test_a_directory_carried_here_is_used_though_it_cannot_be_written(
 ) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
-    Environments(run_in_build_sandbox).lease(wanted).close()
+    Environments(run_in_build_sandbox).get_lease(wanted).close()
     for use in directory.glob("images/*.use"):
         use.unlink()
     carried = tmp_path / "carried"
@@ -354,7 +354,8 @@ def test_a_directory_carried_here_is_used_though_it_cannot_be_written(
 from pathlib import Path
 from spanproof.sandbox import Ecosystem, PackageSet
 from spanproof.sandbox.environments import Environments, Store
-lease = Environments(None, Store(Path({str(carried)!r}))).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+environments = Environments(None, Store(Path({str(carried)!r})))
+lease = environments.get_lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 print((lease.path / "site" / "alpha" / "__init__.py").read_text())
 """
     command = [

@@ -38,12 +38,12 @@ _POLICY = parse_policy(
 def test_the_later_of_the_overrides_that_match_counts(
     subject: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
-    assert _POLICY.for_subject(subject).hosts == hosts
+    assert _POLICY.with_subject(subject).hosts == hosts
 
 
 def test_every_part_of_an_override_must_match() -> None:
     def verbs(**subject: str) -> frozenset[str]:
-        return _POLICY.for_subject(subject).sql_verbs
+        return _POLICY.with_subject(subject).sql_verbs
 
     assert verbs(tool="query_sales", project="acme") == {"select", "insert"}
     assert (

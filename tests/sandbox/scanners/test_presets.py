@@ -137,10 +137,10 @@ class TestCombining:
             {"hosts": ["a.example"], "overrides": [{"when": {"agent": "ops-*"}, "extends": "devops"}]}, "t"
         )
         assert (
-            policy.for_subject({"agent": "ops-1"}).allowed_commands == load_policy("devops").allowed_commands
+            policy.with_subject({"agent": "ops-1"}).allowed_commands == load_policy("devops").allowed_commands
         )
-        assert policy.for_subject({"agent": "ops-1"}).hosts == load_policy("devops").hosts
-        assert policy.for_subject({"agent": "other"}).hosts == ("a.example",)
+        assert policy.with_subject({"agent": "ops-1"}).hosts == load_policy("devops").hosts
+        assert policy.with_subject({"agent": "other"}).hosts == ("a.example",)
 
     def test_an_override_adds_to_the_files_own_policy(self) -> None:
         policy = parse_policy(
@@ -150,7 +150,7 @@ class TestCombining:
             },
             "t",
         )
-        assert policy.for_subject({"agent": "b"}).hosts == ("a.example", "b.example")
+        assert policy.with_subject({"agent": "b"}).hosts == ("a.example", "b.example")
 
     @pytest.mark.parametrize(
         ("document", "words"),

@@ -27,7 +27,7 @@ class Alone(Descendants):
     def _find_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
         return []
 
-    def signal_all(self, number: int, *, but: int) -> None:
+    def send_signal(self, number: int, *, but: int) -> None:
         """To no process."""
 
 

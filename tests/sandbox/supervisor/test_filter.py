@@ -146,9 +146,9 @@ def test_an_observed_guest_shows_its_chance_its_forks_and_its_steps(arch: Arch) 
     PROGRAMS["observed"] = build_filter(arch, UID, observed=True)
     observed = Arch("observed", arch.audit, arch.numbers)
     for name in ("getrandom", *(FORKS & arch.numbers.keys())):
-        assert verdict(arch, arch.number(name)) == RET_ALLOW, name
-        assert verdict(observed, arch.number(name)) == RET_NOTIFY, name
+        assert verdict(arch, arch.get_number(name)) == RET_ALLOW, name
+        assert verdict(observed, arch.get_number(name)) == RET_NOTIFY, name
     for name in ("read", "write"):
-        assert verdict(observed, arch.number(name), 900) == RET_ALLOW
-        assert verdict(observed, arch.number(name), STEPS_FD) == RET_NOTIFY
-        assert verdict(arch, arch.number(name), STEPS_FD) == RET_ALLOW
+        assert verdict(observed, arch.get_number(name), 900) == RET_ALLOW
+        assert verdict(observed, arch.get_number(name), STEPS_FD) == RET_NOTIFY
+        assert verdict(arch, arch.get_number(name), STEPS_FD) == RET_ALLOW

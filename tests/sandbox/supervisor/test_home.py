@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spanproof.sandbox.supervisor.reduced.home import make_home
+from spanproof.sandbox.supervisor.reduced.home import build_home
 
 MAKES = """
 import sys
 from pathlib import Path
-from spanproof.sandbox.supervisor.reduced.home import make_home
-made = [make_home(Path(sys.argv[1])) for _ in range(25)]
+from spanproof.sandbox.supervisor.reduced.home import build_home
+made = [build_home(Path(sys.argv[1])) for _ in range(25)]
 assert all(home.exists() for home in made)
 """
 
@@ -21,9 +21,9 @@ def test_homes_of_the_dead_are_removed_with_all_that_lies_in_them(tmp_path: Path
     left = tmp_path / "spanproof-jail-left"
     (left / "1" / "closed").mkdir(parents=True)
     (left / "1" / "closed").chmod(0)
-    first = make_home(tmp_path)
+    first = build_home(tmp_path)
     assert not left.exists()
-    assert {first, make_home(tmp_path)} == {*tmp_path.iterdir()}
+    assert {first, build_home(tmp_path)} == {*tmp_path.iterdir()}
     assert first.stat().st_mode & 0o777 == 0o711
 
 

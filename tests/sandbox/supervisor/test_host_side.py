@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode_frame
 from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.supervisor.namespaces.process_tree import Namespace
 from spanproof.sandbox.supervisor.namespaces.root import read_regular_files
@@ -72,7 +72,7 @@ def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
         return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"), Namespace())
     tree = Alone(own_user=False)
     box = Directory(str(tmp_path), tree)
-    box.fresh(1 << 20)
+    box.start_empty(1 << 20)
     boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
     return lambda: GuardedWatcher(ARCH, boundary, tree, box, DnsStub())
 
@@ -90,7 +90,7 @@ def test_what_a_process_does_that_may_not_be_looked_at_is_refused_and_the_record
             patch.setattr(module, function, refuse)
         assert ARCH is not None
         call = Notification(1, os.getpid(), ARCH.numbers[name], ARCH.audit, (3, 1 << 20, 16, 0, 0, 0))
-        answer = watcher._judge(call)
+        answer = watcher._handle_call(call)
     assert answer.error == errno.EPERM
     assert watcher.record.unjudged == 1
 
@@ -139,12 +139,12 @@ def test_any_held_call_gets_an_answer(
     assert ARCH is not None
     watcher = new_watcher()
     watcher.memory_bytes = memory
-    answer = watcher._judge(Notification(1, os.getpid(), ARCH.numbers[name], ARCH.audit, tuple(args)))
+    answer = watcher._handle_call(Notification(1, os.getpid(), ARCH.numbers[name], ARCH.audit, tuple(args)))
     if answer.descriptor is not None:
         os.close(answer.descriptor)
     assert 0 <= answer.error < 4096
     assert watcher.record.unjudged == 0 or name == "sendmmsg", "a handler failed"
-    for kind, target, allowed, count in watcher.record.rows():
+    for kind, target, allowed, count in watcher.record.list_rows():
         assert kind in ("network", "file", "process", "privilege")
         assert isinstance(target, str)
         assert target.encode(errors="surrogateescape") is not None
@@ -177,7 +177,7 @@ def test_any_call_on_a_datagram_s_socket_gets_an_answer(
     boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
     watcher = GuardedWatcher(ARCH, boundary, tree, Directory(str(tmp_path), tree), DnsStub())
     made = Notification(1, os.getpid(), ARCH.numbers["socket"], ARCH.audit, (2, 2, 0, 0, 0, 0))
-    given_fd = watcher._judge(made).descriptor
+    given_fd = watcher._handle_call(made).descriptor
     assert given_fd is not None
     text = b""
     for one in content:
@@ -192,10 +192,10 @@ def test_any_call_on_a_datagram_s_socket_gets_an_answer(
         if waiting:
             os.write(given_fd, waiting)
         call = Notification(2, os.getpid(), ARCH.numbers[name], ARCH.audit, tuple(args))
-        assert 0 <= watcher._judge(call).error < 4096
+        assert 0 <= watcher._handle_call(call).error < 4096
     finally:
         os.close(given_fd)
-        watcher.watch(-1)
+        watcher.start_run(-1)
 
 
 def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
@@ -207,7 +207,7 @@ def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
     watcher = GuardedWatcher(ARCH, boundary, tree, Directory(str(tmp_path), tree), DnsStub())
     args = (0, 0, page[0] + mmap.PAGESIZE - 8, 0, 0, 0)
     call = Notification(1, os.getpid(), ARCH.numbers["utimensat"], ARCH.audit, args)
-    assert watcher._judge(call).error == errno.EFAULT
+    assert watcher._handle_call(call).error == errno.EFAULT
 
 
 def test_a_message_that_begins_at_the_end_of_memory_is_a_bad_pointer(page: tuple[int, mmap.mmap]) -> None:
@@ -215,7 +215,7 @@ def test_a_message_that_begins_at_the_end_of_memory_is_a_bad_pointer(page: tuple
     watcher = Watcher(ARCH, Boundary(("/usr",), "/usr/bin"), Namespace())
     args = (3, page[0] + mmap.PAGESIZE - 8, 0, 0, 0, 0)
     call = Notification(1, os.getpid(), ARCH.numbers["sendmsg"], ARCH.audit, args)
-    assert watcher._judge(call).error == errno.EFAULT
+    assert watcher._handle_call(call).error == errno.EFAULT
 
 
 anything = st.recursive(
@@ -249,7 +249,7 @@ def test_anything_may_be_said_and_no_test_passes_for_it(messages: list[dict[str,
 
 
 @calm
-@given(st.lists(st.binary(max_size=100) | message_header.map(encode), max_size=6), st.data())
+@given(st.lists(st.binary(max_size=100) | message_header.map(encode_frame), max_size=6), st.data())
 def test_a_control_channel_of_anything_ends_in_messages_or_a_refusal(
     pieces: list[bytes], data: st.DataObject
 ) -> None:
@@ -257,9 +257,9 @@ def test_a_control_channel_of_anything_ends_in_messages_or_a_refusal(
     try:
         while stream:
             cut = data.draw(st.integers(1, len(stream)))
-            decoder.feed(stream[:cut])
+            decoder.add_bytes(stream[:cut])
             stream = stream[cut:]
-            while (frame := decoder.next()) is not None:
+            while (frame := decoder.find_frame()) is not None:
                 heard.handle(frame.header)
     except BadFrame:
         return
@@ -284,11 +284,11 @@ def test_a_session_may_be_sent_anything_and_no_step_ends_for_it(
     session: SessionRun, messages: list[dict[str, object]], begun: bool
 ) -> None:
     if begun:
-        session._take(Frame({"kind": "step"}, (b"1",)))
+        session._handle_frame(Frame({"kind": "step"}, (b"1",)))
     running = session._in_step
     for message in messages:
         session._handle(message)
-    session._clock.resume()
+    session._clock.close_pause()
     assert session._in_step is running  # the secret name of the step was never shown
 
 

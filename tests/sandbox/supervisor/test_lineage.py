@@ -10,7 +10,7 @@ import pytest
 from spanproof.sandbox.supervisor.run import lineage
 from spanproof.sandbox.supervisor.run.lineage import Lineage
 from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, NONE_YET, Notification
-from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import get_arch
 
 from .begun import Alone
 
@@ -63,9 +63,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 @pytest.fixture
 def session(machine: Machine) -> Lineage:
-    session = Lineage(Alone(own_user=False), MAIN, require_arch())
-    session.begin()
-    assert session.fork(call_of(MAIN)) is GO_ON
+    session = Lineage(Alone(own_user=False), MAIN, get_arch())
+    session.start_step()
+    assert session.handle_fork(call_of(MAIN)) is GO_ON
     return session
 
 
@@ -101,7 +101,7 @@ def test_a_task_that_was_stopped_may_act_until_it_has_gone_on(
     monkeypatch.setattr(os, "kill", lambda _pid, _signal: None)
     session._stopped.append(MAIN)
     assert session.has_acting(0.4, 0.0)
-    session.thaw()
+    session.run_thaw()
     assert not session.has_acting(0.4, 0.0)
 
 
@@ -112,7 +112,7 @@ def test_a_task_that_was_stopped_may_act_until_it_has_gone_on(
 def test_a_task_that_waits_in_its_fork_has_not_made_its_child_yet(
     session: Lineage, machine: Machine, call: tuple[str, int], acts: bool
 ) -> None:
-    assert session.fork(call_of(FIRST)) is GO_ON
+    assert session.handle_fork(call_of(FIRST)) is GO_ON
     machine.states[FIRST] = "D"
     machine.calls[FIRST] = call
     assert session.has_acting(0.4, 0.0) == acts
@@ -133,22 +133,22 @@ def test_threads_are_listed_again_where_one_of_them_has_ended(
 
 
 def test_deferred_forks_of_two_steps_go_one_after_the_other(session: Lineage, machine: Machine) -> None:
-    session._retire()  # both are of the first step
-    session.begin()
+    session._remove_retired()  # both are of the first step
+    session.start_step()
     machine.tasks.append(LATER)
-    assert session.fork(call_of(FIRST)) is GO_ON
+    assert session.handle_fork(call_of(FIRST)) is GO_ON
     machine.calls[FIRST] = CLONE, 0
-    assert session.fork(call_of(MAIN)) is NONE_YET
-    assert list(session.release()) == []
+    assert session.handle_fork(call_of(MAIN)) is NONE_YET
+    assert list(session.iter_released()) == []
     del machine.calls[FIRST]
-    assert [call.pid for call in session.release()] == [MAIN]
+    assert [call.pid for call in session.iter_released()] == [MAIN]
 
 
 def test_a_fork_ends_that_of_the_step_before_which_was_not_seen_to_end(
     session: Lineage, machine: Machine
 ) -> None:
     machine.states[MAIN] = "R"  # about to wait for the next step, without a processor
-    session.begin()
+    session.start_step()
     machine.states[MAIN] = "D"
     machine.calls[MAIN] = CLONE, 0
-    assert session.fork(call_of(MAIN)) is GO_ON
+    assert session.handle_fork(call_of(MAIN)) is GO_ON

@@ -23,7 +23,7 @@ from spanproof.sandbox import (
     ToolAnswer,
 )
 from spanproof.sandbox.guest.outcome import build_execution
-from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, encode
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, encode_frame
 from spanproof.sandbox.places import PROBED, WRITABLE, is_sensitive
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.fixtures.machine import PROCESSORS, build_texts
@@ -123,7 +123,7 @@ def test_a_look_is_a_note_where_nothing_lies_and_an_attempt_where_something_may(
 def test_a_look_before_a_write_at_the_same_path_is_part_of_the_attempt() -> None:
     record = Record()
     record.record_look("/data/x")
-    record.note("file", "/data/x", allowed=False)
+    record.add_attempt("file", "/data/x", allowed=False)
     record.record_look("/data/x")
     header = record.to_header()
     assert (header["attempts"], header["looks"]) == ([["file", "/data/x", False, 3]], [])
@@ -136,8 +136,8 @@ def test_names_that_take_twelve_bytes_a_character_fit_a_frame_with_all_that_is_r
         record.record_look(name)
         for kind in ("file", "process", "network", "privilege"):
             for allowed in (True, False):
-                record.note(kind, f"{name}{allowed}", allowed=allowed, missing=not allowed)
-    assert len(encode(record.to_header())) < FROM_SUPERVISOR.header
+                record.add_attempt(kind, f"{name}{allowed}", allowed=allowed, missing=not allowed)
+    assert len(encode_frame(record.to_header())) < FROM_SUPERVISOR.header
 
 
 def test_a_thousand_long_names_lose_no_attempt(jail: Sandbox) -> None:

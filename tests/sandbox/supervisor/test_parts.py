@@ -22,8 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
-from spanproof.sandbox.guest.prepared import PreparedTests, prepare_message, prepare_tests
-from spanproof.sandbox.guest.raising import make_exception
+from spanproof.sandbox.guest.prepared import PreparedTests, build_tests, load_message
+from spanproof.sandbox.guest.raising import build_exception
 from spanproof.sandbox.guest.values import to_json_form
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 from spanproof.sandbox.supervisor.forkserver.warm import list_import_folders
@@ -47,12 +47,12 @@ def test_output_within_its_bound_is_kept_whole_and_more_is_marked(pieces: list[b
     whole = b"".join(pieces)
     assert stream.seen == len(whole)
     if len(whole) <= keep:
-        assert stream.kept() == whole
+        assert stream.get_kept_bytes() == whole
     else:
         assert stream.cut
-        assert stream.kept().startswith(whole[: keep - keep // 4])
-        assert stream.kept().endswith(whole[len(whole) - keep // 4 :])
-        assert len(stream.kept()) <= keep + 60
+        assert stream.get_kept_bytes().startswith(whole[: keep - keep // 4])
+        assert stream.get_kept_bytes().endswith(whole[len(whole) - keep // 4 :])
+        assert len(stream.get_kept_bytes()) <= keep + 60
 
 
 def test_a_look_at_processes_is_left_when_its_time_is_over_or_a_step_would_pass_it(
@@ -61,13 +61,13 @@ def test_a_look_at_processes_is_left_when_its_time_is_over_or_a_step_would_pass_
     tree, clock = Namespace(), iter([0.0, 0.0, 0.1, 0.2, 3.0, 3.1, 3.1])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     tree.look_until = 10.0
-    looked_at = tree.until_left("abcd")
+    looked_at = tree.iter_until_left("abcd")
     assert [next(looked_at) for _ in range(3)] == ["a", "b", "c"]
     with pytest.raises(LookLeft):  # the third took 2.8 s
         next(looked_at)
     tree.look_until = 3.1
     with pytest.raises(LookLeft):
-        list(tree.until_left("a"))
+        list(tree.iter_until_left("a"))
 
 
 def ipv4(host: str, port: int) -> bytes:
@@ -161,13 +161,13 @@ def test_a_path_is_judged_by_where_it_leads(
 
 def test_prepared_tests_reach_their_process_as_they_are() -> None:
     text = "import math\ndef test_a(): assert type(f(1)) is int\nassert f(2) == math.inf\n"
-    message = marshal.loads(marshal.dumps(prepare_message(text.encode(), "f")))
-    assert PreparedTests.from_message(message) == prepare_tests(text, "f")
+    message = marshal.loads(marshal.dumps(load_message(text.encode(), "f")))
+    assert PreparedTests.from_message(message) == build_tests(text, "f")
 
 
 @pytest.mark.parametrize("tests", [b"def (", b"x = '\xff'", b"assert f()\n" * 10_000])
 def test_tests_that_do_not_compile_or_are_long_are_left_to_their_process(tests: bytes) -> None:
-    assert prepare_message(tests, None) is None
+    assert load_message(tests, None) is None
 
 
 def test_what_an_editable_installation_maps_is_no_look_of_the_program(
@@ -218,16 +218,16 @@ from spanproof.sandbox.supervisor.reduced.arming import Passed
 from spanproof.sandbox.guest.descriptors import Descriptors
 
 class Dying(Passed):
-    def arm(self, control):
+    def start_confinement(self, control):
         os.kill(os.getpid(), signal.SIGKILL)
 
 ours, theirs = socket.socketpair()
 ours.settimeout(60)
 given = Descriptors(theirs.detach(), *(os.open(os.devnull, os.O_RDWR) for _ in range(3)))
 origin = Forked(Dying(b""), Dying(b""), "/")
-origin.request(given, observed=False)
+origin.send_request(given, observed=False)
 try:
-    origin.receive(ours)
+    origin.wait_for_guest(ours)
 except RuntimeError as failure:
     print(failure)
 os.kill(origin.zygote, signal.SIGKILL)
@@ -331,7 +331,7 @@ def test_a_look_at_what_the_machine_gives_leaves_nothing_open() -> None:
 import os
 from spanproof.sandbox.backends.jail import probe
 for _ in range(2):
-    probe.probe_availability()
+    probe.get_availability()
     print(len(os.listdir("/proc/self/fd")))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -426,16 +426,16 @@ def test_a_value_that_holds_itself_does_not_cross() -> None:
     ],
 )
 def test_a_tool_s_error_has_the_name_it_was_given_and_is_of_its_class(name: str, kind: type) -> None:
-    error = make_exception(name, "why")
+    error = build_exception(name, "why")
     assert type(error).__name__ == name.rpartition(".")[2]
     assert isinstance(error, kind)
     assert str(error) in ("why", "'why'")
 
 
 def test_the_guest_s_rehearsal_ends_well() -> None:
-    from spanproof.sandbox.guest.rehearsal import rehearse
+    from spanproof.sandbox.guest.rehearsal import run_rehearsal
 
-    rehearse()
+    run_rehearsal()
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_a_deadline_is_for_what_still_runs_when_the_supervisor_looks(
             over = select.poll()  # select() knows no descriptor beyond 1023
             over.register(place.origin, select.POLLIN)
             over.poll()
-        run._turn()
+        run._handle_next()
     finally:
         guest.kill()
         guest.wait()

@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.guest.outcome import build_execution
-from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, encode
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, encode_frame
 from spanproof.sandbox.model import Attempt, AttemptKind, FailureClass, Limits
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.supervisor.record import MERGED, Record
@@ -32,7 +32,7 @@ def jail() -> Iterator[Sandbox]:
 def test_equal_attempts_are_one_with_a_count_and_a_refusal_outweighs() -> None:
     record = Record()
     for allowed in (True, False, True):
-        record.note("network", "a:1", allowed=allowed)
+        record.add_attempt("network", "a:1", allowed=allowed)
     assert record.to_header()["attempts"] == [["network", "a:1", False, 3]]
     assert not record.to_header()["merged"]
 
@@ -40,10 +40,10 @@ def test_equal_attempts_are_one_with_a_count_and_a_refusal_outweighs() -> None:
 def test_a_flood_of_one_kind_displaces_no_other_and_is_counted() -> None:
     record = Record()
     for number in range(5000):
-        record.note("network", f"127.0.0.1:{number}", allowed=True)
-        record.note("file", f"/nowhere/{number}", allowed=False)
-    record.note("privilege", "mount", allowed=False)
-    rows = record.rows()
+        record.add_attempt("network", f"127.0.0.1:{number}", allowed=True)
+        record.add_attempt("file", f"/nowhere/{number}", allowed=False)
+    record.add_attempt("privilege", "mount", allowed=False)
+    rows = record.list_rows()
     assert ["privilege", "mount", False, 1] in rows
     assert ["network", MERGED, True, 4000] in rows
     assert ["file", MERGED, False, 4000] in rows
@@ -57,10 +57,10 @@ def test_targets_of_any_bytes_fit_a_frame() -> None:
     for number in range(2000):
         for kind in ("file", "process", "network"):
             for allowed in (True, False):
-                record.note(
+                record.add_attempt(
                     kind, f"/{number}{allowed}" + "\udcff" * 4090, allowed=allowed, missing=not allowed
                 )
-    assert len(encode(record.to_header())) < FROM_SUPERVISOR.header
+    assert len(encode_frame(record.to_header())) < FROM_SUPERVISOR.header
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,14 @@ def test_the_filter_without_namespaces_allows_nothing_the_other_refuses(number: 
         reduced = run_program(PROGRAMS[arch.machine], arch, number, *args)
         if full != RET_ALLOW and reduced == RET_ALLOW:
             # The supervisor is no process 1 here; and aiming at oneself is no attempt.
-            assert arch.name(number) in {"kill", "tkill", "tgkill", "prlimit64", "setpriority", "ioprio_set"}
+            assert arch.get_name(number) in {
+                "kill",
+                "tkill",
+                "tgkill",
+                "prlimit64",
+                "setpriority",
+                "ioprio_set",
+            }
 
 
 def test_descendants_are_found_and_ended_wherever_they_went() -> None:
@@ -116,8 +123,8 @@ child = subprocess.Popen([sys.executable, "-c", {source!r}], stdout=subprocess.P
 orphan = int(child.stdout.readline())
 os.kill(child.pid, signal.SIGKILL); os.waitpid(child.pid, 0)
 print(tree.holds(orphan), tree.holds(os.getppid()), tree.holds(os.getpid()), tree.holds_group(orphan))
-tree.kill_all()
-print(tree.pids(), os.path.exists(f"/proc/{{orphan}}"))
+tree.remove_all_processes()
+print(tree.list_pids(), os.path.exists(f"/proc/{{orphan}}"))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["True False False True", "[] False"]
@@ -144,10 +151,10 @@ def as_another_user(program: str) -> list[str]:
 def test_the_processes_of_a_user_are_counted_wherever_they_are() -> None:
     program = """
 counter = Counter()
-before = counter.now()
+before = counter.count_tasks()
 for number in range(40):
     threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
-print(counter.counts(), counter.now() - before, Counter().now() - before, flush=True)
+print(counter.counts(), counter.count_tasks() - before, Counter().count_tasks() - before, flush=True)
 os._exit(0)
 """
     assert as_another_user(program) == ["True 40 40"]
@@ -177,13 +184,13 @@ if guest == 0:  # asks for more until it is refused, and again
         try:
             while True: sleeper(); born += 1
         except BlockingIOError: os.write(tell, b"%d" % born)
-tree.bound_processes(guest, 10)
+tree.update_process_limit(guest, 10)
 for _ in range(2):
     os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
-    tree.keep_bound()
+    tree.run_bound_check()
 os.kill(others.pop(), 9)
 os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
-tree.kill_all()
+tree.remove_all_processes()
 for pid in others: os.kill(pid, 9)
 os._exit(0)
 """
@@ -248,7 +255,7 @@ import os
 from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.reduced import landlock
 kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-landlock.restrict_self(landlock.Walls(("/usr",), ({str(tmp_path / "box")!r},), ("/dev/null",)))
+landlock.add_walls(landlock.Walls(("/usr",), ({str(tmp_path / "box")!r},), ("/dev/null",)))
 open({str(tmp_path / "box/own")!r}, "w").write("x")
 open("/dev/null", "w").write("x")
 for path, mode in (({str(tmp_path / "outside")!r}, "r"), ("/usr/new", "w"), ("/etc/shadow", "r")):
@@ -302,9 +309,7 @@ def test_what_an_older_landlock_lacks_is_named() -> None:
 def test_a_refused_namespace_has_a_reason_and_a_remedy(
     error: int, as_root: bool, filtered: bool, sysctls: reasons.Sysctls, reason: str, remedy: str
 ) -> None:
-    detail, help_ = reasons.describe_refused_namespace(
-        error, as_root=as_root, filtered=filtered, sysctls=sysctls
-    )
+    detail, help_ = reasons.get_refusal_reason(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
     assert reason in detail
     assert remedy in help_
 

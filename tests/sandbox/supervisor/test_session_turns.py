@@ -12,7 +12,7 @@ import pytest
 
 from spanproof.sandbox import SessionSpec, ToolAnswer
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.guest.wire import Frame, Header, encode
+from spanproof.sandbox.guest.wire import Frame, Header, encode_frame
 from spanproof.sandbox.supervisor.run import steps
 from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession
 from spanproof.sandbox.supervisor.run.steps import SessionRun
@@ -37,11 +37,11 @@ def test_a_step_that_ended_while_its_supervisor_was_kept_from_looking_is_not_lat
     fresh_session: tuple[SessionRun, socket.socket], ended: bool
 ) -> None:
     session, guest = fresh_session
-    session._take(STEP)
+    session._handle_frame(STEP)
     if ended:
-        guest.sendall(encode(end_of(session._step)))
+        guest.sendall(encode_frame(end_of(session._step)))
     session._clock.deadline = 0.0  # it is long past
-    session._turn()
+    session._handle_next()
     assert (session._in_step, session._stopped) == ((False, None) if ended else (True, "timeout"))
 
 
@@ -49,13 +49,13 @@ def test_a_step_begins_after_what_the_one_before_it_requested_is_answered(
     fresh_session: tuple[SessionRun, socket.socket],
 ) -> None:
     session, _guest = fresh_session
-    session._take(STEP)
+    session._handle_frame(STEP)
     first = session._step
     session._handle({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
     session._handle(end_of(first))  # a thread of it had called, and the step did not wait for the answer
     assert not session._in_step
-    session._take(Frame({"kind": "answer", "call": 1}, ()))
-    session._take(STEP)
+    session._handle_frame(Frame({"kind": "answer", "call": 1}, ()))
+    session._handle_frame(STEP)
     assert session._in_step
     assert session._step != first
 
@@ -67,7 +67,7 @@ def test_a_supervisor_whose_host_is_long_in_reading_looks_after_its_guest_meanwh
     session._channel, host = socket.socketpair()
     session._way_out = session._channel.fileno()
     looks = iter([None, None, "memory"])
-    session._usage_limits.look = lambda: next(looks)  # type: ignore[method-assign]
+    session._usage_limits.find_exceeded = lambda: next(looks)  # type: ignore[method-assign]
     sent = os.urandom(1 << 20)
     session._to_host(sent)
     assert session._stopped == "memory"
@@ -84,19 +84,19 @@ def test_time_in_which_what_is_left_has_no_processor_is_given_back(monkeypatch: 
     now = 100.0
     monkeypatch.setattr(steps.time, "monotonic", lambda: now)
     settling = steps._Settling(0.4)
-    settling.give_back({7: 5.0})  # of before
+    settling.add_delays({7: 5.0})  # of before
     for _ in range(20):
         now += 0.01
-        left_s = settling.count_down()
+        left_s = settling.compute_remaining_s()
     assert left_s == pytest.approx(0.2)
-    settling.give_back({7: 5.15})
-    assert settling.count_down() == pytest.approx(0.35)
-    settling.give_back({8: 0.02})  # one has ended, and one has begun
-    assert settling.count_down() == pytest.approx(0.37)
-    settling.give_back({8: 9.0})  # no more than was counted
-    assert settling.count_down() == pytest.approx(0.4)
+    settling.add_delays({7: 5.15})
+    assert settling.compute_remaining_s() == pytest.approx(0.35)
+    settling.add_delays({8: 0.02})  # one has ended, and one has begun
+    assert settling.compute_remaining_s() == pytest.approx(0.37)
+    settling.add_delays({8: 9.0})  # no more than was counted
+    assert settling.compute_remaining_s() == pytest.approx(0.4)
     now += 60
-    assert settling.count_down() == 0.0
+    assert settling.compute_remaining_s() == 0.0
 
 
 def test_a_session_whose_supervisor_does_not_report_its_end_has_no_whole_record() -> None:
@@ -123,7 +123,7 @@ class _SilentAtEnd:
         """Take it."""
         self._kind = str(header["kind"])
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Report what was sent last."""
         if self._kind == "end":
             raise SandboxBroken("no answer")

@@ -86,7 +86,7 @@ def test_a_starter_out_of_descriptors_leaves_nothing_either(spare: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         channel.close(); given.close()
         print(found()[0] == before[0], found()[2])
-        starter._factory.end_all()
+        starter._factory.close_all()
         print(found() == before)
         if groups is not None:
             groups.remove_itself()

@@ -23,10 +23,10 @@ from spanproof.sandbox.supervisor.tape.http1 import (
     RequestReader,
     encode_answer,
 )
-from spanproof.sandbox.supervisor.tape.recording import Recording, pack, unpack
+from spanproof.sandbox.supervisor.tape.recording import Recording, decode_recording, encode_recording
 from spanproof.sandbox.supervisor.tape.sealed_files import SealedText
-from spanproof.sandbox.supervisor.tape.tape import assign_addresses
-from spanproof.sandbox.supervisor.tape.trust import issue_identity
+from spanproof.sandbox.supervisor.tape.tape import build_addresses
+from spanproof.sandbox.supervisor.tape.trust import build_identity
 from spanproof.sandbox.supervisor.tape.urls import read_url
 
 
@@ -61,7 +61,7 @@ def test_any_text_is_a_url_or_refused_and_spelled_once(text: str) -> None:
 def test_calls_are_given_once_in_order_and_by_body() -> None:
     url = "http://a.example/"
     tape = [Exchange("POST", url, 200 + n, (), b"", body) for n, body in enumerate([None, b"x", None])]
-    recording = Recording(unpack(pack(tape, {}))[0])
+    recording = Recording(decode_recording(encode_recording(tape, {}))[0])
     found = [recording.find_exchange("POST", read_url(url), body) for body in (b"x", b"x", b"y", b"x")]
     assert [one.status if one else None for one in found] == [200, 201, 202, None]
     assert recording.find_exchange("GET", read_url(url), b"") is None
@@ -69,7 +69,7 @@ def test_calls_are_given_once_in_order_and_by_body() -> None:
 
 def test_what_is_packed_is_unpacked() -> None:
     tape = [Exchange("GET", "http://a/", 201, (("A", "é"),), b"\x00", b""), Exchange("PUT", "https://b/")]
-    assert unpack(pack(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
+    assert decode_recording(encode_recording(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
 
 
 def query(name: bytes, kind: int = 1) -> bytes:
@@ -79,9 +79,9 @@ def query(name: bytes, kind: int = 1) -> bytes:
 
 def test_names_are_looked_up_over_a_pair_where_there_is_no_network() -> None:
     network = NoNetwork()
-    assert tuple(network.lead({"api.example.com": "11.0.0.1"}, {80})) == ()
+    assert tuple(network.add_names({"api.example.com": "11.0.0.1"}, {80})) == ()
     theirs, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    network.resolver.listen(ours)
+    network.resolver.add_connection(ours)
     with theirs:
         for question in (
             query(b"API.example.com"),
@@ -90,13 +90,13 @@ def test_names_are_looked_up_over_a_pair_where_there_is_no_network() -> None:
             query(b"other"),
         ):
             theirs.send(question)
-        assert network.resolver.serve() == ["(no name)", "other"]
+        assert network.resolver.handle_queries() == ["(no name)", "other"]
         answers = [theirs.recv(512) for _ in range(3)]
         assert [one[3] & 0xF for one in answers] == [0, 0, 3]  # found, none of that kind, no such name
         assert answers[0].endswith(socket.inet_aton("11.0.0.1"))
         theirs.send(query(b"last"))
-    assert network.resolver.serve() == ["last"]  # looked up by a client that has hung up meanwhile
-    network.renew()
+    assert network.resolver.handle_queries() == ["last"]  # looked up by a client that has hung up meanwhile
+    network.remove_names()
     assert network.resolver.names == {}
 
 
@@ -104,26 +104,26 @@ def test_who_holds_many_links_to_the_resolver_or_does_not_read_holds_up_no_other
     network = NoNetwork()
     held = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(70)]
     for _theirs, ours in held:
-        network.resolver.listen(ours)
+        network.resolver.add_connection(ours)
     deaf = held[0][0]
     deaf.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while True:
             deaf.send(query(b"x"))
     for _ in range(100):
-        network.resolver.serve()
+        network.resolver.handle_queries()
     held[1][0].send(query(b"y"))
-    assert "y" in network.resolver.serve()
+    assert "y" in network.resolver.handle_queries()
     assert held[-1][0].recv(1) == b""
-    network.renew()
+    network.remove_names()
 
 
 def test_a_sealed_text_is_read_anew_each_time_and_written_by_no_program() -> None:
     text = SealedText("hosts", "127.0.0.1 localhost\n")
     for _ in range(2):
-        with open(text.opened()) as file:  # noqa: PTH123
+        with open(text.open_descriptor()) as file:  # noqa: PTH123
             assert file.read() == "127.0.0.1 localhost\n"
-    given = text.opened()
+    given = text.open_descriptor()
     again = os.open(f"/proc/self/fd/{given}", os.O_RDWR)
     for change in (lambda: os.write(again, b"evil"), lambda: os.ftruncate(again, 0)):
         with pytest.raises(PermissionError):
@@ -143,7 +143,7 @@ def test_two_ends_of_a_connection_are_one_another_s_whatever_else_connects() -> 
 
 def test_each_run_has_keys_of_its_own() -> None:
     hosts = frozenset(("a.example",))
-    first, second = issue_identity(hosts), issue_identity(hosts)
+    first, second = build_identity(hosts), build_identity(hosts)
     assert "PRIVATE KEY" in first["server"]
     assert "PRIVATE KEY" not in first["authority"]
     assert set(first.values()).isdisjoint(second.values())
@@ -165,8 +165,8 @@ def test_requests_are_read_in_whatever_pieces_they_come(cuts: list[int]) -> None
     data, reader, found = CHUNKED + PLAIN + SIZED, RequestReader(), []
     edges = [0, *sorted(cuts), len(data)]
     for start, end in pairwise(edges):
-        reader.feed(data[start:end])
-        while (request := reader.next()) is not None:
+        reader.add_bytes(data[start:end])
+        while (request := reader.find_request()) is not None:
             found.append(request)
     assert found == REQUESTS
     assert reader.held == 0
@@ -181,8 +181,8 @@ def test_any_bytes_are_requests_or_refused(pieces: list[bytes]) -> None:
     reader = RequestReader()
     try:
         for piece in pieces:
-            reader.feed(piece)
-            while reader.next() is not None:
+            reader.add_bytes(piece)
+            while reader.find_request() is not None:
                 continue
     except BadRequest:
         return
@@ -208,18 +208,18 @@ def test_any_bytes_are_requests_or_refused(pieces: list[bytes]) -> None:
 )
 def test_what_is_no_request_is_refused_at_once(data: bytes) -> None:
     reader = RequestReader()
-    reader.feed(data)
+    reader.add_bytes(data)
     with pytest.raises(BadRequest):
-        reader.next()
+        reader.find_request()
 
 
 def test_a_client_that_waits_is_ordered_to_go_on_once() -> None:
     reader = RequestReader()
-    reader.feed(b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
-    assert reader.next() is None
+    reader.add_bytes(b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+    assert reader.find_request() is None
     assert [reader.waits_for_leave() for _ in range(2)] == [True, False]
-    reader.feed(b"x")
-    assert reader.next() == Request("PUT", "/", "", b"x", keeps=True)
+    reader.add_bytes(b"x")
+    assert reader.find_request() == Request("PUT", "/", "", b"x", keeps=True)
 
 
 def test_answers_have_a_length_of_their_own() -> None:
@@ -257,4 +257,4 @@ def test_each_host_has_an_address_of_its_own() -> None:
     urls = [
         read_url(url) for url in ("http://a/", "http://b/", "https://a/", "http://10.0.0.9/", "http://[::7]/")
     ]
-    assert assign_addresses(urls) == {"a": "11.0.0.1", "b": "11.0.0.2", "10.0.0.9": "10.0.0.9", "::7": "::7"}
+    assert build_addresses(urls) == {"a": "11.0.0.1", "b": "11.0.0.2", "10.0.0.9": "10.0.0.9", "::7": "::7"}

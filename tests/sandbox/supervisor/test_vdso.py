@@ -43,7 +43,7 @@ def _here() -> Stubs:
 
 def test_the_code_gives_the_time_by_its_three_numbers(run_here) -> None:
     stubs, start_ns = _here(), 1_500_000_000 * NANO
-    code = stubs.clock_from(time.time_ns(), start_ns, 0.0)
+    code = stubs.encode_clock(time.time_ns(), start_ns, 0.0)
     spec = _Timespec()
     clock_gettime = run_here(code, stubs.labels["clock_gettime"], ctypes.c_int, ctypes.c_void_p)
     for clock in (time.CLOCK_REALTIME, 5, time.CLOCK_TAI):
@@ -61,7 +61,7 @@ def test_the_code_gives_the_time_by_its_three_numbers(run_here) -> None:
 
 def test_other_clocks_and_errors_are_the_kernel_s(run_here) -> None:
     stubs = _here()
-    code = stubs.clock_from(time.time_ns(), 0, 0.0)
+    code = stubs.encode_clock(time.time_ns(), 0, 0.0)
     clock_gettime = run_here(code, 0, ctypes.c_int, ctypes.c_void_p)
     spec = _Timespec()
     before = time.monotonic_ns()
@@ -80,7 +80,7 @@ def test_the_clock_runs_at_its_rate(start_ns: int, ago_ns: int, rate: float) -> 
     stubs = _here()
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     before = time.time_ns()
-    page.write(stubs.clock_from(before - ago_ns, start_ns, rate))
+    page.write(stubs.encode_clock(before - ago_ns, start_ns, rate))
     spec = _Timespec()
     function = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_int, ctypes.c_void_p)
     assert function(ctypes.addressof(ctypes.c_char.from_buffer(page)))(0, ctypes.addressof(spec)) == 0
@@ -123,11 +123,11 @@ def test_where_the_function_is_too_small_the_code_lies_behind_the_image(stubs: S
 
 
 def test_jumps_reach_their_target() -> None:
-    code, distance = X86_64.jump(0x123), 0x123
+    code, distance = X86_64.encode_jump(0x123), 0x123
     assert code[:1] == b"\xe9"
     assert struct.unpack("<i", code[1:])[0] + len(code) == distance
     for distance in (0x400, -0x400):
-        landing, branch = struct.unpack("<II", AARCH64.jump(distance))
+        landing, branch = struct.unpack("<II", AARCH64.encode_jump(distance))
         assert landing == 0xD503245F  # bti c
         assert branch >> 26 == 0b000101
         offset = branch & 0x3FFFFFF

@@ -54,7 +54,7 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each.")
 def list_images(as_json: bool) -> int:
     """List the images, the one used last first."""
-    _write_images(Store().images(), as_json=as_json)
+    _write_images(Store().list_images(), as_json=as_json)
     return EXIT_PASS
 
 
@@ -78,9 +78,9 @@ def list_images(as_json: bool) -> int:
 def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> int:
     """Remove unused images; one that is in use stays."""
     store = Store()
-    removed = store.prune(unused_s=unused_days * _DAY_S, max_bytes=keep_bytes)
+    removed = store.run_prune(unused_s=unused_days * _DAY_S, max_bytes=keep_bytes)
     if locks:
-        store.forget_locks()
+        store.remove_locks()
     _write_images(removed, as_json=as_json)
     return EXIT_PASS
 
@@ -94,7 +94,7 @@ def build_image(wanted: Wanted, sandbox: Sandbox) -> Lease:
     """
     if sandbox.environments is None:
         raise UsageProblem(f"the {sandbox.name} backend cannot give package sets", "use --backend jail")
-    return sandbox.environments.lease(wanted)
+    return sandbox.environments.get_lease(wanted)
 
 
 def _write_images(images: list[Image], *, as_json: bool) -> None:

@@ -26,7 +26,7 @@ from spanproof.benchmarks.model import (
     build_unjudged_grade,
 )
 from spanproof.sandbox import Database, Execution, FailureClass, Fixtures, Limits, Program
-from spanproof.sandbox.untrusted_files import UnsafeFileError, resolve_beneath
+from spanproof.sandbox.untrusted_files import UnsafeFileError, get_path_beneath
 
 _DATABASE = "database.sqlite"
 _ROOM = 64 * 1024 * 1024
@@ -43,7 +43,7 @@ def iter_text_to_sql(source: Source) -> Iterator[Problem]:
         name = get_text(location, row, "db_id")
         folder = source.get_databases()
         try:
-            file = resolve_beneath(folder, f"{name}/{name}.sqlite")
+            file = get_path_beneath(folder, f"{name}/{name}.sqlite")
         except UnsafeFileError as problem:
             raise BenchmarkError(f"{location}: {problem}") from problem
         if not file.is_file():

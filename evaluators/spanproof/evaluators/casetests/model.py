@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, model_validator
 
 from spanproof.evaluators.casetests.inputs import Shape
-from spanproof.sandbox.guest.testing import plan_tests
+from spanproof.sandbox.guest.testing import build_test_plan
 
 
 class TestsError(ValueError):
@@ -24,7 +24,7 @@ class TestsError(ValueError):
 
 def _parse_python(text: str) -> str:
     try:
-        plan_tests(text, None, "_")
+        build_test_plan(text, None, "_")
     except SyntaxError as problem:
         raise ValueError(f"it is no Python: line {problem.lineno}: {problem.msg}") from problem
     return text

@@ -33,7 +33,7 @@ from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.replay.plan import build_plan
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Program, Sandbox, SessionSpec
-from spanproof.sandbox.guest.testing import plan_tests
+from spanproof.sandbox.guest.testing import build_test_plan
 from spanproof.sandbox.guest.uncollected import HOW_TO_WRITE_TESTS, list_uncollected
 from spanproof.trace import Run
 
@@ -317,7 +317,7 @@ def _read_unit_tests(unit: str, entry_point: str | None) -> TestText:
     """
     where = f"`unit` of {TESTS_FILE}"
     try:
-        plan = plan_tests(unit, entry_point, "_")
+        plan = build_test_plan(unit, entry_point, "_")
     except (SyntaxError, ValueError) as problem:
         raise CannotRun(UnrunCause.NOT_COLLECTED, f"{where} is no Python: {problem}") from problem
     if plan.lacks_entry_point:

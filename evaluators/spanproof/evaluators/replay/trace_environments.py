@@ -103,7 +103,7 @@ class TraceEnvironments:
             return build
 
     def _add_environment(self, wanted: PackageSet) -> None:
-        self._environments.lease(wanted).close()
+        self._environments.get_lease(wanted).close()
 
 
 def find_allowed_packages(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:

@@ -24,8 +24,8 @@ from spanproof.sandbox.backends.remote.service import (
     Host,
     Service,
     Stream,
-    probe_package,
-    probe_variable,
+    build_package_feature,
+    build_variable_feature,
 )
 from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
@@ -63,7 +63,7 @@ class Marked:
         self._held = b""
         self._stream = _STDOUT
 
-    def feed(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
+    def iter_decoded(self, data: bytes) -> Iterator[tuple[str | None, str | None]]:
         """Yield what came, as text of stdout or of stderr."""
         data = self._held + data
         at = 0
@@ -108,7 +108,7 @@ class CommandStream:
                 opcode, data = self._socket.recv_data()
                 if opcode == self._closes:
                     return
-                for out, err in marked.feed(data):
+                for out, err in marked.iter_decoded(data):
                     yield out, err, None
         except WebSocketConnectionClosedException:
             return
@@ -141,43 +141,43 @@ class DaytonaService(Service):
         name = settings.snapshot
         super().__init__(settings, f"snapshot {name!r}" if name else "snapshot of the service")
 
-    def probe_requirements(self) -> tuple[Feature, ...]:
-        """See `Service.probe_requirements`."""
+    def list_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.list_requirements`."""
         missing = "the package websocket-client is not installed"
         return (
-            probe_package("WebSocket client", "websocket", missing, "daytona"),
-            probe_variable("key", _KEY),
+            build_package_feature("WebSocket client", "websocket", missing, "daytona"),
+            build_variable_feature("key", _KEY),
         )
 
-    def probe_service(self) -> tuple[Feature, ...]:
-        """See `Service.probe_service`; lists one sandbox."""
-        self.request("GET", "/sandbox", params={"limit": 1})
+    def list_service_features(self) -> tuple[Feature, ...]:
+        """See `Service.list_service_features`; lists one sandbox."""
+        self.send_request("GET", "/sandbox", params={"limit": 1})
         return (Feature("service", present=True, required=True, detail=self.settings.api_url),)
 
-    def create(self, lifetime_s: int) -> Host:
-        """See `Service.create`; waits until the sandbox runs."""
+    def start_host(self, lifetime_s: int) -> Host:
+        """See `Service.start_host`; waits until the sandbox runs."""
         wanted = {
             "user": self.settings.user,
             "public": False,
             "networkBlockAll": True,
             "autoStopInterval": 0,  # it would count our silence, and a program may take long
             "autoDeleteInterval": 0,
-            "ttlMinutes": _round_up_to_minutes(lifetime_s),
+            "ttlMinutes": _compute_minutes(lifetime_s),
             "labels": {"made-by": "spanproof"},
             "snapshot": self.settings.snapshot,
             "target": self.settings.target,
         }
         request = {name: value for name, value in wanted.items() if value is not None}
-        made = self.request("POST", "/sandbox", json=request).json()
+        made = self.send_request("POST", "/sandbox", json=request).json()
         host = SandboxHost(self, str(made["id"]))
         try:
             host.wait_until_started(self.settings.start_s)
         except BaseException:
-            host.end()
+            host.close()
             raise
         return host
 
-    def request(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def send_request(self, method: str, path: str, **more: Any) -> httpx.Response:
         """Send a request to the API, or to a full address, and return its answer.
 
         Raises:
@@ -232,7 +232,7 @@ class SandboxHost:
         deadline = time.monotonic() + within_s
         state = "unknown"
         while time.monotonic() < deadline:
-            found = self._service.request("GET", f"/sandbox/{self.id}").json()
+            found = self._service.send_request("GET", f"/sandbox/{self.id}").json()
             state = str(found.get("state", "unknown"))
             if state == "started":
                 self._toolbox = f"{self._fetch_proxy_url(found)}/{self.id}"
@@ -249,12 +249,12 @@ class SandboxHost:
     def _fetch_proxy_url(self, found: dict[str, Any]) -> str:
         url = found.get("toolboxProxyUrl")
         if not url:
-            url = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
+            url = self._service.send_request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
         return str(url).rstrip("/")
 
     def write(self, path: str, data: bytes) -> None:
         """See `Host.write`."""
-        self._service.request(
+        self._service.send_request(
             "POST",
             f"{self._toolbox}/files/bulk-upload",
             data={"files[0].path": path},
@@ -267,14 +267,14 @@ class SandboxHost:
 
         session = f"spanproof-{secrets.token_hex(8)}"
         base = f"{self._toolbox}/process/session"
-        self._service.request("POST", base, json={"sessionId": session})
+        self._service.send_request("POST", base, json={"sessionId": session})
         wanted = {
             # The session's shell must not become the command.
             "command": shlex.join(["/bin/sh", "-c", command]) + ("" if talks else " </dev/null"),
             "runAsync": True,
             "suppressInputEcho": True,
         }
-        made = self._service.request("POST", f"{base}/{session}/exec", json=wanted).json()
+        made = self._service.send_request("POST", f"{base}/{session}/exec", json=wanted).json()
         running = f"{base}/{session}/command/{made['cmdId']}"
         logs = f"ws{running.removeprefix('http')}/logs?follow=true"
         socket = create_connection(logs, header=self._service.headers)
@@ -285,23 +285,23 @@ class SandboxHost:
         )
 
     def _send(self, running: str, line: str) -> None:
-        self._service.request("POST", f"{running}/input", json={"data": line})
+        self._service.send_request("POST", f"{running}/input", json={"data": line})
 
-    def prolong(self, seconds: int) -> None:
-        """See `Host.prolong`: the service counts from the sandbox's creation."""
-        minutes = _round_up_to_minutes(time.monotonic() - self._made_at + seconds)
-        self._service.request("POST", f"/sandbox/{self.id}/ttl/{minutes}")
+    def update_lifetime(self, seconds: int) -> None:
+        """See `Host.update_lifetime`: the service counts from the sandbox's creation."""
+        minutes = _compute_minutes(time.monotonic() - self._made_at + seconds)
+        self._service.send_request("POST", f"/sandbox/{self.id}/ttl/{minutes}")
 
-    def end(self) -> None:
-        """See `Host.end`; one that is gone already has ended."""
+    def close(self) -> None:
+        """See `Host.close`; one that is gone already has ended."""
         try:
-            self._service.request("DELETE", f"/sandbox/{self.id}")
+            self._service.send_request("DELETE", f"/sandbox/{self.id}")
         except httpx.HTTPStatusError as problem:
             if problem.response.status_code != _GONE:
                 raise
 
 
-def _round_up_to_minutes(seconds: float) -> int:
+def _compute_minutes(seconds: float) -> int:
     return int(seconds // 60) + 1
 
 

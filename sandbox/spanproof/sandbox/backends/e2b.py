@@ -18,8 +18,8 @@ from spanproof.sandbox.backends.remote.service import (
     Host,
     Service,
     Stream,
-    probe_package,
-    probe_variable,
+    build_package_feature,
+    build_variable_feature,
 )
 from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 
@@ -71,15 +71,15 @@ class E2BService(Service):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, f"template {settings.template!r}")
 
-    def probe_requirements(self) -> tuple[Feature, ...]:
-        """See `Service.probe_requirements`."""
+    def list_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.list_requirements`."""
         return (
-            probe_package("e2b SDK", "e2b", "the e2b SDK is not installed", "e2b"),
-            probe_variable("key", "E2B_API_KEY"),
+            build_package_feature("e2b SDK", "e2b", "the e2b SDK is not installed", "e2b"),
+            build_variable_feature("key", "E2B_API_KEY"),
         )
 
-    def probe_service(self) -> tuple[Feature, ...]:
-        """See `Service.probe_service`; looks the template up."""
+    def list_service_features(self) -> tuple[Feature, ...]:
+        """See `Service.list_service_features`; looks the template up."""
         from e2b import Sandbox as Remote
         from e2b import Template
 
@@ -95,11 +95,11 @@ class E2BService(Service):
         return (
             Feature("service", present=True, required=True),
             Feature("template", exists, required=True, detail=detail, remedy=remedy),
-            _probe_pinned_template(name),
+            _build_template_feature(name),
         )
 
-    def create(self, lifetime_s: int) -> Host:
-        """See `Service.create`."""
+    def start_host(self, lifetime_s: int) -> Host:
+        """See `Service.start_host`."""
         from e2b import Sandbox as Remote
 
         remote = Remote.create(
@@ -160,16 +160,16 @@ class E2BHost:
             ),
         )
 
-    def prolong(self, seconds: int) -> None:
-        """See `Host.prolong`."""
+    def update_lifetime(self, seconds: int) -> None:
+        """See `Host.update_lifetime`."""
         self._remote.set_timeout(seconds)
 
-    def end(self) -> None:
-        """See `Host.end`."""
+    def close(self) -> None:
+        """See `Host.close`."""
         self._remote.kill(request_timeout=self._settings.request_timeout_s)
 
 
-def _probe_pinned_template(template: str) -> Feature:
+def _build_template_feature(template: str) -> Feature:
     """Check for an ID or a build's tag: a name means another machine once its template is built anew."""
     tag = template.partition(":")[2]
     pinned = bool(_AN_ID.fullmatch(template)) or tag not in ("", "default", "latest")

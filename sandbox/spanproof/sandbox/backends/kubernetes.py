@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, Self
 
 from spanproof.sandbox.backend import Evidence, Feature
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
-from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
+from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, build_package_feature
 from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.backends.remote.write import write_by_command
 from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
@@ -180,18 +180,21 @@ class KubernetesService(Service):
         super().__init__(settings, f"image {settings.image!r}")
         self._has_policy = settings.network == "own"
 
-    def probe_requirements(self) -> tuple[Feature, ...]:
-        """See `Service.probe_requirements`."""
+    def list_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.list_requirements`."""
         missing = "Kubernetes' Python client is not installed"
-        return (probe_package("kubernetes client", "kubernetes", missing, "kubernetes"),)
+        return (build_package_feature("kubernetes client", "kubernetes", missing, "kubernetes"),)
 
-    def probe_service(self) -> tuple[Feature, ...]:
-        """See `Service.probe_service`; lists Jobs."""
+    def list_service_features(self) -> tuple[Feature, ...]:
+        """See `Service.list_service_features`; lists Jobs."""
         self._batch.list_namespaced_job(self.settings.namespace, limit=1, _request_timeout=_REQUEST_S)
         detail = f"namespace {self.settings.namespace!r}"
-        return (Feature(self.noun, present=True, required=True, detail=detail), self._probe_isolation())
+        return (
+            Feature(self.noun, present=True, required=True, detail=detail),
+            self._build_isolation_feature(),
+        )
 
-    def _probe_isolation(self) -> Feature:
+    def _build_isolation_feature(self) -> Feature:
         runtime = self.settings.runtime_class
         return Feature(
             "a wall beside the container's",
@@ -201,8 +204,8 @@ class KubernetesService(Service):
             remedy="" if runtime else "set `runtime_class` to one of gVisor's or Kata's",
         )
 
-    def create(self, lifetime_s: int) -> Host:
-        """See `Service.create`; waits until the Job's pod runs."""
+    def start_host(self, lifetime_s: int) -> Host:
+        """See `Service.start_host`; waits until the Job's pod runs."""
         name = f"spanproof-{secrets.token_hex(8)}"
         self._close_network()
         manifest = build_job(name, self.settings, lifetime_s)
@@ -211,7 +214,7 @@ class KubernetesService(Service):
         try:
             host.wait_until_running(self.settings.start_s)
         except BaseException:
-            host.end()
+            host.close()
             raise
         return host
 
@@ -335,7 +338,7 @@ class JobHost:
                 if pod.status.phase == "Running":
                     self._pod = pod.metadata.name
                     return
-                reason, is_hopeless = _explain_pod(pod)
+                reason, is_hopeless = _read_pod_problem(pod)
                 if is_hopeless:
                     raise SandboxUnavailable(f"kubernetes: the pod of Job {self.id} does not run: {reason}")
             time.sleep(_TICK_S)
@@ -352,15 +355,15 @@ class JobHost:
         """See `Host.start`."""
         return ExecStream(self._open_exec(self._pod, command, talks))
 
-    def prolong(self, seconds: int) -> None:
-        """See `Host.prolong`: a deadline counts from the Job's start."""
+    def update_lifetime(self, seconds: int) -> None:
+        """See `Host.update_lifetime`: a deadline counts from the Job's start."""
         job = self._batch.read_namespaced_job(self.id, self._namespace, _request_timeout=_REQUEST_S)
         lived = time.time() - job.status.start_time.timestamp() if job.status.start_time else 0.0
         patch = {"spec": {"activeDeadlineSeconds": int(lived) + seconds}}
         self._batch.patch_namespaced_job(self.id, self._namespace, patch, _request_timeout=_REQUEST_S)
 
-    def end(self) -> None:
-        """See `Host.end`; one that is gone already has ended."""
+    def close(self) -> None:
+        """See `Host.close`; one that is gone already has ended."""
         from kubernetes.client import ApiException
 
         try:
@@ -395,7 +398,7 @@ class ExecStream:
         return out, err, None
 
 
-def _explain_pod(pod: Any) -> tuple[str, bool]:
+def _read_pod_problem(pod: Any) -> tuple[str, bool]:
     """Return why a pod does not run, and whether waiting is of no use."""
     for status in pod.status.container_statuses or ():
         waiting = status.state.waiting if status.state is not None else None

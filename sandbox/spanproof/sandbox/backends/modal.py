@@ -19,7 +19,7 @@ from urllib.request import getproxies
 
 from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
-from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
+from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, build_package_feature
 from spanproof.sandbox.backends.remote.settings import RemoteSettings, build_setting
 from spanproof.sandbox.backends.remote.write import write_by_command
 
@@ -78,9 +78,9 @@ class ModalService(Service):
         self._opened: tuple[Client, App] | None = None
         self._hosts: weakref.WeakSet[ModalHost] = weakref.WeakSet()
 
-    def probe_requirements(self) -> tuple[Feature, ...]:
-        """See `Service.probe_requirements`: the SDK, and where it is there, the token."""
-        sdk = probe_package("modal SDK", "modal", "the modal SDK is not installed", "modal")
+    def list_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.list_requirements`: the SDK, and where it is there, the token."""
+        sdk = build_package_feature("modal SDK", "modal", "the modal SDK is not installed", "modal")
         if not sdk.present:
             return (sdk,)
         from modal.config import config
@@ -90,16 +90,16 @@ class ModalService(Service):
         remedy = f"set {_TOKEN}, or `modal token set`"
         return (sdk, Feature("token", present, required=True, detail=detail, remedy=remedy))
 
-    def probe_service(self) -> tuple[Feature, ...]:
-        """See `Service.probe_service`; looks the app up."""
-        self._connect_app()
+    def list_service_features(self) -> tuple[Feature, ...]:
+        """See `Service.list_service_features`; looks the app up."""
+        self._get_app()
         return (Feature("service", present=True, required=True, detail=f"app {self.settings.app!r}"),)
 
-    def create(self, lifetime_s: int) -> Host:
-        """See `Service.create`."""
+    def start_host(self, lifetime_s: int) -> Host:
+        """See `Service.start_host`."""
         from modal import Sandbox as Remote
 
-        client, app = self._connect_app()
+        client, app = self._get_app()
         settings = self.settings
         choices: dict[str, Any] = {"runtime": settings.runtime, "region": settings.region}
         remote = Remote.create(
@@ -117,13 +117,13 @@ class ModalService(Service):
         self._hosts.add(host)
         return host
 
-    def _connect_app(self) -> tuple[Client, App]:
+    def _get_app(self) -> tuple[Client, App]:
         from modal import App, Client
         from modal.config import config
 
         with self._lock:
             if self._opened is None:
-                _connect_once(config["server_url"])
+                _check_connection(config["server_url"])
                 # One of our own: the SDK's is shared with whatever else this process does at Modal.
                 client = Client.from_credentials(config["token_id"], config["token_secret"])
                 app = App.lookup(
@@ -134,7 +134,7 @@ class ModalService(Service):
                 )
                 self._opened = client, app
                 # The SDK ends its own thread at the interpreter's end; what is registered later runs earlier.
-                atexit.register(_end_all, self._hosts)
+                atexit.register(_close_all, self._hosts)
             return self._opened
 
     def find_fault(self, problem: Exception) -> Fault | None:
@@ -165,12 +165,12 @@ class ModalHost:
         fed = command if talks else f"{{ {command}\n}} </dev/null"
         return CommandStream(self._remote.exec("/bin/sh", "-c", fed, text=False))
 
-    def prolong(self, seconds: int) -> None:
-        """See `Host.prolong`."""
+    def update_lifetime(self, seconds: int) -> None:
+        """See `Host.update_lifetime`."""
         raise NotImplementedError("Modal fixes a sandbox's lifetime when it is made")
 
-    def end(self) -> None:
-        """See `Host.end`; one that is gone already has ended."""
+    def close(self) -> None:
+        """See `Host.close`; one that is gone already has ended."""
         from modal.exception import NotFoundError
 
         with contextlib.suppress(NotFoundError):
@@ -196,7 +196,7 @@ class CommandStream:
             yield None, _decode_text(piece), None
 
 
-def _connect_once(url: str) -> None:
+def _check_connection(url: str) -> None:
     """Fail at once where nothing listens: the SDK tries for a minute.
 
     Raises:
@@ -219,11 +219,11 @@ def _build_image(name: str) -> Image:
     return Image.from_id(name) if name.startswith(_AN_IMAGE_ID) else Image.from_registry(name)
 
 
-def _end_all(hosts: weakref.WeakSet[ModalHost]) -> None:
+def _close_all(hosts: weakref.WeakSet[ModalHost]) -> None:
     for host in list(hosts):
         # Its lifetime ends what cannot be ended here.
         with contextlib.suppress(Exception):
-            host.end()
+            host.close()
 
 
 class ModalSandbox(RemoteSandbox):

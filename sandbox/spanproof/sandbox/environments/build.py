@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from spanproof.sandbox.environments import npm, pip
-from spanproof.sandbox.environments.downloads import make_space_error
+from spanproof.sandbox.environments.downloads import build_space_error
 from spanproof.sandbox.environments.lock import Lock, compute_wish_key
 from spanproof.sandbox.environments.sources import Wanted
 from spanproof.sandbox.environments.store import Lease, Store
@@ -58,7 +58,7 @@ class Environments:
         self.store = store if store is not None else Store()
         self._failed: dict[str, tuple[float, EnvironmentUnavailable]] = {}
 
-    def lease(self, wanted: PackageSet | Wanted) -> Lease:
+    def get_lease(self, wanted: PackageSet | Wanted) -> Lease:
         """Return the image of a package set, built where it is missing, which is logged.
 
         A plain set that could not be built is not tried again for a minute: every run of a cohort
@@ -71,14 +71,14 @@ class Environments:
         key = compute_wish_key(wish.packages)
         try:
             lock = self._find_lock(wish, key)
-            found = self.store.lease(lock) if lock is not None else None
+            found = self.store.find_lease(lock) if lock is not None else None
             if found is not None:
                 return found
             with self.store.building(key) as directory:
                 lock = self._find_lock(wish, key)  # another process may have been faster
-                found = self.store.lease(lock) if lock is not None else None
+                found = self.store.find_lease(lock) if lock is not None else None
                 if found is None and wish is not wanted:
-                    self._refuse_early_retry(key)
+                    self._check_retry(key)
                 return found or self._build(wish, lock, directory)
         except EnvironmentUnavailable as problem:
             if key not in self._failed:
@@ -86,10 +86,10 @@ class Environments:
             raise
         except OSError as problem:
             if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise make_space_error() from problem
+                raise build_space_error() from problem
             raise EnvironmentUnavailable(f"an environment cannot be built: {problem}") from problem
 
-    def _refuse_early_retry(self, key: str) -> None:
+    def _check_retry(self, key: str) -> None:
         tried, problem = self._failed.get(key, (0.0, None))
         if problem is not None and time.monotonic() - tried < RETRY_AFTER_S:
             raise EnvironmentUnavailable(str(problem))
@@ -99,10 +99,10 @@ class Environments:
         """Find the lock to build from, if any: the user's own, which is then kept, or the kept one."""
         if wish.npm_lock is not None:
             lock = npm.parse_package_lock(wish.packages, wish.npm_lock)
-            if self.store.kept_lock(key) != lock:
-                self.store.keep_lock(key, lock)
+            if self.store.find_lock(key) != lock:
+                self.store.write_lock(key, lock)
             return lock
-        kept = self.store.kept_lock(key)
+        kept = self.store.find_lock(key)
         if kept is not None:
             pip.check_hashes(kept, wish.hashes)
         return kept
@@ -118,7 +118,7 @@ class Environments:
             outcome = "environment built"
         finally:
             _logger.info("%s (%.1f s)", outcome, time.monotonic() - started, extra={"done": True})
-        self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
+        self.store.run_prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
         return leased
 
     def _build_image(self, wish: Wanted, earlier: Lock | None, directory: Path) -> Lease:
@@ -128,24 +128,24 @@ class Environments:
         _logger.info("downloading")
         lock = self._fetch(wish, earlier, archives)
         _logger.info("unpacking %d packages in the sandbox", len(lock.packages))
-        self._unpack(lock, archives, image)
+        self._write_image(lock, archives, image)
         leased = self.store.add(image, lock)
-        self.store.keep_lock(compute_wish_key(wish.packages), lock)
+        self.store.write_lock(compute_wish_key(wish.packages), lock)
         return leased
 
     def _fetch(self, wish: Wanted, earlier: Lock | None, archives: Path) -> Lock:
         if wish.packages.ecosystem is Ecosystem.NPM:
-            lock = earlier or npm.lock_by_resolving(wish.packages, archives)
-            npm.fetch_packages(lock, archives)
+            lock = earlier or npm.build_lock(wish.packages, archives)
+            npm.write_packages(lock, archives)
             return lock
         if earlier is not None:
-            pip.fetch_packages(earlier, archives)
-        lock = earlier or pip.lock_by_download(wish.packages, archives)
+            pip.write_packages(earlier, archives)
+        lock = earlier or pip.build_lock(wish.packages, archives)
         pip.check_hashes(lock, wish.hashes)
         pip.write_requirements(lock, archives)
         return lock
 
-    def _unpack(self, lock: Lock, archives: Path, image: Path) -> None:
+    def _write_image(self, lock: Lock, archives: Path, image: Path) -> None:
         for path in archives.iterdir():
             path.chmod(0o644)
         archives.chmod(0o755)
@@ -156,14 +156,14 @@ class Environments:
             words = (execution.stderr or execution.stdout).strip().splitlines()
             last = words[-1] if words else (execution.reason or "")
             if "No space left" in execution.stderr:
-                raise make_space_error()
+                raise build_space_error()
             raise EnvironmentUnavailable(
                 f"the packages could not be unpacked ({execution.failure_class}): {last[:500]}"
             )
-        _settle(image)
+        _update_modes(image)
 
 
-def _settle(image: Path) -> None:
+def _update_modes(image: Path) -> None:
     """Make what a sandbox has written ours: plain files and directories, for all to read, for none to change.
 
     Raises:

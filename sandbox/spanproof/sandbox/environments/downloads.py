@@ -47,14 +47,14 @@ def run_client(command: Sequence[str], directory: Path, extra: Mapping[str, str]
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def raise_machine_error(output: str, client: str) -> None:
+def check_machine(output: str, client: str) -> None:
     """Raise where a client failed for want of a network or of room.
 
     Raises:
         EnvironmentUnavailable: it did.
     """
     if _NO_SPACE.search(output):
-        raise make_space_error()
+        raise build_space_error()
     if _NO_NETWORK.search(output):
         raise EnvironmentUnavailable(
             f"the package index cannot be reached ({_get_last_line(output)});"
@@ -63,7 +63,7 @@ def raise_machine_error(output: str, client: str) -> None:
         )
 
 
-def make_space_error() -> EnvironmentUnavailable:
+def build_space_error() -> EnvironmentUnavailable:
     """Return the error of a full disk."""
     return EnvironmentUnavailable(
         f"{os.strerror(errno.ENOSPC)}: an environment could not be built;"
@@ -71,7 +71,7 @@ def make_space_error() -> EnvironmentUnavailable:
     )
 
 
-def make_client_error(client: str, output: str) -> EnvironmentUnavailable:
+def build_client_error(client: str, output: str) -> EnvironmentUnavailable:
     """Return the error of a client's failure that has no class of its own."""
     return EnvironmentUnavailable(f"{client} could not get the packages: {_get_last_line(output)}")
 

@@ -17,7 +17,7 @@ class Leases:
         self._leases: dict[PackageSet, Lease] = {}
         self._lock = threading.Lock()
 
-    def of(self, packages: PackageSet) -> Lease:
+    def get_lease(self, packages: PackageSet) -> Lease:
         """Return the image of a set, built where it is not there yet.
 
         Raises:
@@ -28,7 +28,7 @@ class Leases:
             return found
         with self._lock:
             if packages not in self._leases:
-                self._leases[packages] = self._environments.lease(packages)
+                self._leases[packages] = self._environments.get_lease(packages)
             return self._leases[packages]
 
     def close(self) -> None:

@@ -76,7 +76,7 @@ class Lock:
         """Names the image: the same for the same content."""
         return _compute_key({"form": _FORM, **asdict(self)})
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """Return the text that is kept of it."""
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
@@ -140,7 +140,7 @@ def _normalise_version(version: str) -> str:
     return re.sub(r"(\.0)+$", "", public) + plus + local.replace("-", ".")
 
 
-def identify_runtime(ecosystem: Ecosystem) -> str:
+def describe_runtime(ecosystem: Ecosystem) -> str:
     """Return the interpreter packages are chosen for; npm's run no install script, so any Node.js does."""
     if ecosystem is Ecosystem.NPM:
         return "node"
@@ -148,7 +148,7 @@ def identify_runtime(ecosystem: Ecosystem) -> str:
 
 
 @cache
-def identify_platform() -> str:
+def describe_platform() -> str:
     """Return the system packages are chosen for."""
     libc = "".join(platform.libc_ver()) or "musl"
     return f"{sys.platform}-{platform.machine()}-{libc}"
@@ -164,8 +164,8 @@ def compute_wish_key(packages: PackageSet) -> str:
         "form": _FORM,
         "ecosystem": packages.ecosystem,
         "pins": sorted(f"{pin.name}{pin.extras}@{pin.version}" for pin in parse_pins(packages)),
-        "runtime": identify_runtime(packages.ecosystem),
-        "platform": identify_platform(),
+        "runtime": describe_runtime(packages.ecosystem),
+        "platform": describe_platform(),
     }
     return _compute_key(requested)
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox.environments.downloads import (
+    build_client_error,
+    check_machine,
     compute_integrity,
-    make_client_error,
-    raise_machine_error,
     run_client,
 )
 from spanproof.sandbox.environments.lock import (
     Lock,
     Locked,
-    identify_platform,
-    identify_runtime,
+    describe_platform,
+    describe_runtime,
     is_exact,
     parse_pins,
 )
@@ -33,10 +33,10 @@ PLAN = "plan.json"
 _QUIET = {"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false"}
 _CPUS = {"x86_64": "x64", "aarch64": "arm64"}
 _AT_ONCE = 50
-_PLACE = re.compile(r"(?:node_modules/(?:@[^/]+/)?[^/]+/?)+")
+_PACKAGE_PATH = re.compile(r"(?:node_modules/(?:@[^/]+/)?[^/]+/?)+")
 
 
-def lock_by_resolving(packages: PackageSet, directory: Path) -> Lock:
+def build_lock(packages: PackageSet, directory: Path) -> Lock:
     """Let npm resolve a set, with what it needs; downloads no package yet.
 
     Raises:
@@ -56,11 +56,11 @@ def parse_package_lock(packages: PackageSet, text: str) -> Lock:
         EnvironmentUnavailable: it holds what is no package of a registry.
     """
     entries = json.loads(text)["packages"]
-    locked = tuple(sorted(_select_packages(entries), key=lambda one: one.place))
-    return Lock(Ecosystem.NPM, identify_runtime(Ecosystem.NPM), identify_platform(), packages.pins, locked)
+    locked = tuple(sorted(_iter_packages(entries), key=lambda one: one.place))
+    return Lock(Ecosystem.NPM, describe_runtime(Ecosystem.NPM), describe_platform(), packages.pins, locked)
 
 
-def fetch_packages(lock: Lock, directory: Path) -> None:
+def write_packages(lock: Lock, directory: Path) -> None:
     """Fetch the tarballs of a lock, and write the plan of where each goes.
 
     Raises:
@@ -83,7 +83,7 @@ def fetch_packages(lock: Lock, directory: Path) -> None:
     (directory / PLAN).write_text(json.dumps(plan), encoding="utf-8")
 
 
-def _select_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
+def _iter_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
     for path, entry in entries.items():
         if not path or entry.get("inBundle"):
             continue
@@ -92,11 +92,11 @@ def _select_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
             if entry.get("optional") or entry.get("devOptional"):
                 continue
             raise EnvironmentUnavailable(
-                f"{name}@{entry.get('version')} is not for this machine ({identify_platform()}); leave it out"
+                f"{name}@{entry.get('version')} is not for this machine ({describe_platform()}); leave it out"
             )
         if entry.get("dev"):
             continue
-        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PLACE.fullmatch(path)
+        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PACKAGE_PATH.fullmatch(path)
         if entry.get("link") or "integrity" not in entry or not ours:
             raise EnvironmentUnavailable(
                 f"{name} is no package of a registry ({entry.get('resolved', path)}); pin one that is"
@@ -123,7 +123,7 @@ def _fits(entry: Mapping[str, Any]) -> bool:
 def _run_npm(arguments: list[str], directory: Path) -> None:
     code, out, errors = run_client([*_list_npm_command(), *arguments], directory, _QUIET)
     if code != 0:
-        raise _explain_failure(out, errors)
+        raise _build_failure(out, errors)
 
 
 @cache
@@ -141,7 +141,7 @@ def _list_npm_command() -> tuple[str, ...]:
     )
 
 
-def _explain_failure(out: str, errors: str) -> EnvironmentUnavailable:
+def _build_failure(out: str, errors: str) -> EnvironmentUnavailable:
     """Return the error for the code that npm gives with `--json`."""
     try:
         error = json.loads(out)["error"]
@@ -159,5 +159,5 @@ def _explain_failure(out: str, errors: str) -> EnvironmentUnavailable:
         return EnvironmentUnavailable(f"the pins do not go together: {first}")
     if code == "EINTEGRITY":
         return EnvironmentUnavailable(f"a tarball is not the one that the registry promised: {first}")
-    raise_machine_error(f"{errors}\n{code} {first}", "npm")
-    return make_client_error("npm", errors if not first else f"{code}: {first}")
+    check_machine(f"{errors}\n{code} {first}", "npm")
+    return build_client_error("npm", errors if not first else f"{code}: {first}")

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spanproof.sandbox.environments.downloads import (
+    build_client_error,
+    check_machine,
     compute_digest,
-    make_client_error,
-    raise_machine_error,
     run_client,
 )
 from spanproof.sandbox.environments.lock import (
     Lock,
     Locked,
     Pin,
-    identify_platform,
-    identify_runtime,
+    describe_platform,
+    describe_runtime,
     is_same_version,
     normalise_name,
     parse_pins,
@@ -32,11 +32,11 @@ from spanproof.sandbox.model import Ecosystem, PackageSet
 REQUIREMENTS = "requirements.txt"
 _QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off"}
 _NOT_FOUND = re.compile(r"No matching distribution found for ([^\s(]+)")
-_KNOWN = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
+_AVAILABLE = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 _SHOWN = 8
 
 
-def lock_by_download(packages: PackageSet, directory: Path) -> Lock:
+def build_lock(packages: PackageSet, directory: Path) -> Lock:
     """Fetch the wheels of a set, with those they need, and lock what came.
 
     Raises:
@@ -44,12 +44,14 @@ def lock_by_download(packages: PackageSet, directory: Path) -> Lock:
     """
     pins = parse_pins(packages)
     _run_download(packages.pins, directory, ())
-    locked = tuple(sorted((_lock_wheel(path) for path in directory.glob("*.whl")), key=lambda one: one.name))
-    _check(pins, locked)
-    return Lock(Ecosystem.PIP, identify_runtime(Ecosystem.PIP), identify_platform(), packages.pins, locked)
+    locked = tuple(
+        sorted((_build_locked(path) for path in directory.glob("*.whl")), key=lambda one: one.name)
+    )
+    _check_locked(pins, locked)
+    return Lock(Ecosystem.PIP, describe_runtime(Ecosystem.PIP), describe_platform(), packages.pins, locked)
 
 
-def fetch_packages(lock: Lock, directory: Path) -> None:
+def write_packages(lock: Lock, directory: Path) -> None:
     """Fetch exactly the wheels of a lock; pip itself refuses other content.
 
     Raises:
@@ -95,18 +97,18 @@ def _run_download(requirements: object, directory: Path, options: tuple[str, ...
     command = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(directory)]
     code, out, errors = run_client([*command, *options, "-r", str(listed)], directory, _QUIET)
     if code != 0:
-        raise _explain_failure(out + errors, directory)
+        raise _build_failure(out + errors, directory)
 
 
-def _explain_failure(errors: str, directory: Path) -> EnvironmentUnavailable:
+def _build_failure(errors: str, directory: Path) -> EnvironmentUnavailable:
     if "No module named pip" in errors:
         return EnvironmentUnavailable(
             f"there is no pip beside {sys.executable}; install it there: {sys.executable} -m ensurepip"
         )
-    raise_machine_error(errors, "pip")
+    check_machine(errors, "pip")
     absent = _NOT_FOUND.search(errors)
     if absent is not None:
-        return _explain_absence(absent[1], directory)
+        return _build_absence(absent[1], directory)
     if "DO NOT MATCH THE HASHES" in errors:
         return EnvironmentUnavailable(
             "a wheel is not the one that was locked: its content has changed at the package index;"
@@ -117,20 +119,20 @@ def _explain_failure(errors: str, directory: Path) -> EnvironmentUnavailable:
             line.strip() for line in errors.splitlines() if " depends on " in line or " requested " in line
         ]
         return EnvironmentUnavailable(f"the pins do not go together: {'; '.join(lines)[:1000]}")
-    return make_client_error("pip", errors)
+    return build_client_error("pip", errors)
 
 
-def _explain_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
+def _build_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
     """Return the error for a package that is missing or has no wheel for this machine; builds nothing."""
     name = re.split(r"[=<>!~\[;]", pin, maxsplit=1)[0]
     version = pin.partition("==")[2]
     command = [sys.executable, "-m", "pip", "index", "versions", name]
     _code, out, _errors = run_client(command, directory, _QUIET)
-    listed = _KNOWN.search(out)
+    listed = _AVAILABLE.search(out)
     versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
     if any(is_same_version(one, version) for one in versions):
         return EnvironmentUnavailable(
-            f"{pin} has no wheel for {identify_runtime(Ecosystem.PIP)} on {identify_platform()},"
+            f"{pin} has no wheel for {describe_runtime(Ecosystem.PIP)} on {describe_platform()},"
             " and a source archive"
             " would run its own code outside of the sandbox; pin a version that has one, or build the wheel"
             " yourself and name its directory: PIP_FIND_LINKS=…"
@@ -139,18 +141,18 @@ def _explain_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
         near = ", ".join(versions[:_SHOWN])
         return EnvironmentUnavailable(f"{pin} does not exist; versions of {name}: {near}, …; pin one of them")
     return EnvironmentUnavailable(
-        f"{pin}: pip finds no such package, or none with a wheel for {identify_runtime(Ecosystem.PIP)} on"
-        f" {identify_platform()}; check its name, the network, and where pip looks: pip config list"
+        f"{pin}: pip finds no such package, or none with a wheel for {describe_runtime(Ecosystem.PIP)} on"
+        f" {describe_platform()}; check its name, the network, and where pip looks: pip config list"
     )
 
 
-def _lock_wheel(path: Path) -> Locked:
+def _build_locked(path: Path) -> Locked:
     name, version = path.name.split("-")[:2]
     digest = compute_digest(path, "sha256").hex()
     return Locked(normalise_name(name, Ecosystem.PIP), version, path.name, f"sha256-{digest}")
 
 
-def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
+def _check_locked(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
     """Check that what came is what was requested."""
     by_name = {one.name: one for one in locked}
     for pin in pins:

@@ -58,7 +58,7 @@ class Lease:
             os.close(descriptor)
 
 
-def choose_default_directory() -> Path:
+def get_default_directory() -> Path:
     """Return `$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
     configured = os.environ.get(DIRECTORY_VARIABLE)
     if configured:
@@ -71,31 +71,31 @@ class Store:
     """One directory of images. Safe for any number of threads and processes."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.directory = directory if directory is not None else choose_default_directory()
+        self.directory = directory if directory is not None else get_default_directory()
 
-    def kept_lock(self, wish: str) -> Lock | None:
+    def find_lock(self, wish: str) -> Lock | None:
         """Return what a package set was locked to before."""
         try:
             return Lock.read((self.directory / "locks" / f"{wish}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
 
-    def keep_lock(self, wish: str, lock: Lock) -> None:
+    def write_lock(self, wish: str, lock: Lock) -> None:
         """Keep it for every later build."""
-        self._write(self._make_directory("locks") / f"{wish}.json", lock.text())
+        self._write(self._build_directory("locks") / f"{wish}.json", lock.to_text())
 
-    def forget_locks(self) -> None:
+    def remove_locks(self) -> None:
         """Let the next build of each package set choose anew."""
         for path in (self.directory / "locks").glob("*.json"):
             path.unlink(missing_ok=True)
 
-    def lease(self, lock: Lock) -> Lease | None:
+    def find_lease(self, lock: Lock) -> Lease | None:
         """Return the image of a lock, if it is there."""
         path = self.directory / "images" / lock.key
         if not path.is_dir():
             return None
         try:
-            descriptor = self._lock_image(lock.key, LOCK_SH)
+            descriptor = self._find_image_lock(lock.key, LOCK_SH)
         except OSError as problem:
             if problem.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise
@@ -115,15 +115,15 @@ class Store:
         Raises:
             EnvironmentUnavailable: the directory cannot be written to.
         """
-        directory = self._make_directory("building") / wish
+        directory = self._build_directory("building") / wish
         with open(directory.with_suffix(".lock"), "w") as file:  # noqa: PTH123
             flock(file, LOCK_EX)
-            _remove(directory)
+            _remove_tree(directory)
             directory.mkdir(mode=0o755)
             try:
                 yield directory
             finally:
-                _remove(directory)
+                _remove_tree(directory)
 
     def add(self, built: Path, lock: Lock) -> Lease:
         """Make a finished directory the image of a lock, at once and whole.
@@ -131,9 +131,9 @@ class Store:
         Raises:
             EnvironmentUnavailable: the directory cannot be written to.
         """
-        images = self._make_directory("images")
-        self._write(built / _LOCK_FILE, lock.text())
-        descriptor = self._lock_image(lock.key, LOCK_SH)
+        images = self._build_directory("images")
+        self._write(built / _LOCK_FILE, lock.to_text())
+        descriptor = self._find_image_lock(lock.key, LOCK_SH)
         assert descriptor is not None
         with suppress(FileExistsError, OSError):
             built.rename(images / lock.key)  # another wish may have led to the same lock
@@ -142,7 +142,7 @@ class Store:
             raise EnvironmentUnavailable(f"the image cannot be kept in {images}")
         return Lease(images / lock.key, lock, descriptor)
 
-    def images(self) -> list[Image]:
+    def list_images(self) -> list[Image]:
         """Return the images there are, the one used last first."""
         found = []
         for path in self._list_image_paths():
@@ -151,32 +151,32 @@ class Store:
             except (OSError, ValueError):
                 continue
             used_at = path.with_suffix(".use").stat().st_mtime if path.with_suffix(".use").exists() else 0.0
-            found.append(Image(path.name, path, lock, measure_size(path), used_at))
+            found.append(Image(path.name, path, lock, count_file_bytes(path), used_at))
         return sorted(found, key=lambda image: image.used_at, reverse=True)
 
-    def prune(self, *, unused_s: float, max_bytes: int) -> list[Image]:
+    def run_prune(self, *, unused_s: float, max_bytes: int) -> list[Image]:
         """Remove images unused for so long, then the longest unused until the rest fits; returns the removed.
 
         One in use stays, whatever its age and size; a lock stays, so that it can be built again.
         """
-        images = self.images()
+        images = self.list_images()
         total = sum(image.size_bytes for image in images)
         removed = []
         for image in reversed(images):
-            if (time.time() - image.used_at > unused_s or total > max_bytes) and self._remove_image(image):
+            if (time.time() - image.used_at > unused_s or total > max_bytes) and self._removes_image(image):
                 total -= image.size_bytes
                 removed.append(image)
         return removed
 
-    def _remove_image(self, image: Image) -> bool:
-        descriptor = self._lock_image(image.key, LOCK_EX | LOCK_NB)
+    def _removes_image(self, image: Image) -> bool:
+        descriptor = self._find_image_lock(image.key, LOCK_EX | LOCK_NB)
         if descriptor is None:
             return False
         try:
-            trash = self._make_directory("building") / f"{image.key}.trash"
-            _remove(trash)  # of a prune that was killed
+            trash = self._build_directory("building") / f"{image.key}.trash"
+            _remove_tree(trash)  # of a prune that was killed
             image.path.rename(trash)
-            _remove(trash)
+            _remove_tree(trash)
         except OSError:
             return False
         finally:
@@ -189,7 +189,7 @@ class Store:
         except OSError:
             return []
 
-    def _lock_image(self, key: str, how: int) -> int | None:
+    def _find_image_lock(self, key: str, how: int) -> int | None:
         """Lock an image, and return the descriptor; None where another holds it and we do not wait."""
         path = self.directory / "images" / f"{key}.use"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -200,7 +200,7 @@ class Store:
             return None
         return descriptor
 
-    def _make_directory(self, name: str) -> Path:
+    def _build_directory(self, name: str) -> Path:
         path = self.directory / name
         try:
             path.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -218,7 +218,7 @@ class Store:
         fresh.replace(path)
 
 
-def measure_size(directory: Path) -> int:
+def count_file_bytes(directory: Path) -> int:
     """Return the bytes of the regular files below a directory; links are not followed."""
     total = 0
     for base, _directories, names in os.walk(directory):
@@ -228,6 +228,6 @@ def measure_size(directory: Path) -> int:
     return total
 
 
-def _remove(path: Path) -> None:
+def _remove_tree(path: Path) -> None:
     if path.exists():
         shutil.rmtree(path)

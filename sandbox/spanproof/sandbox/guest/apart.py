@@ -64,7 +64,7 @@ def find_reason_to_share(nodes: Sequence[ast.AST]) -> str | None:
         nodes: of their text, as `ast.walk` gives them.
     """
     modules = _read_module_names(nodes)
-    return next((reason for node in nodes if (reason := _explain(node, modules))), None)
+    return next((reason for node in nodes if (reason := _find_reason(node, modules))), None)
 
 
 def list_imports(nodes: Sequence[ast.AST]) -> list[str]:
@@ -79,7 +79,7 @@ def list_imports(nodes: Sequence[ast.AST]) -> list[str]:
     return list(found)
 
 
-def find_program_builtins(nodes: Sequence[ast.AST], entry_point: str | None) -> frozenset[str]:
+def select_program_builtins(nodes: Sequence[ast.AST], entry_point: str | None) -> frozenset[str]:
     """Return builtin names that mean the program's: its entry point, or all if tests use no others."""
     if entry_point is not None:
         return frozenset((entry_point,))
@@ -111,11 +111,11 @@ def _read_module_names(nodes: Sequence[ast.AST]) -> dict[str, str]:
     return found
 
 
-def _explain(node: ast.AST, modules: dict[str, str]) -> str | None:
+def _find_reason(node: ast.AST, modules: dict[str, str]) -> str | None:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return _explain_import(node)
+        return _find_import_reason(node)
     if isinstance(node, ast.Attribute):
-        return _explain_attribute(node, modules)
+        return _find_attribute_reason(node, modules)
     if isinstance(node, ast.Name) and node.id in _BUILTINS and isinstance(node.ctx, ast.Load):
         return f"they use {node.id}"
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -125,7 +125,7 @@ def _explain(node: ast.AST, modules: dict[str, str]) -> str | None:
     return None
 
 
-def _explain_import(node: ast.Import | ast.ImportFrom) -> str | None:
+def _find_import_reason(node: ast.Import | ast.ImportFrom) -> str | None:
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     elif node.level:
@@ -140,7 +140,7 @@ def _explain_import(node: ast.Import | ast.ImportFrom) -> str | None:
     return f"they import {shared[0]}" if shared else None
 
 
-def _explain_attribute(node: ast.Attribute, modules: dict[str, str]) -> str | None:
+def _find_attribute_reason(node: ast.Attribute, modules: dict[str, str]) -> str | None:
     if node.attr in _STATEFUL_METHODS:
         return f"they use {node.attr}"
     if node.attr.startswith("__") and node.attr.endswith("__") and node.attr not in _READABLE:

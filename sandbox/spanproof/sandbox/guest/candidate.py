@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.guest.crossing import (
-    decode,
-    encode,
+    decode_form,
     encode_exception,
     encode_exception_class,
+    encode_value,
     to_plain_value,
 )
 
@@ -29,11 +29,11 @@ LONGEST_BYTES = 64 * 1024 * 1024
 _LISTED_ITEMS = 100_000
 
 
-def _import_name(name: str, names: list[str]) -> Any:
+def _load_module(name: str, names: list[str]) -> Any:
     return builtins.__import__(name, {}, {}, names, 0)
 
 
-def _list_items(value: Any) -> list[Any] | None:
+def _find_items(value: Any) -> list[Any] | None:
     """Return what a value yields, where it can yield that again; None of others, and of very many."""
     if not hasattr(type(value), "__iter__") or iter(value) is value:
         return None
@@ -63,10 +63,10 @@ class _Loop:
             import asyncio  # 30 ms, which few programs need
 
             self._runner = asyncio.Runner()
-        return self._runner.run(_wait(awaitable))
+        return self._runner.run(_wait_for(awaitable))
 
 
-async def _wait(awaitable: Any) -> Any:
+async def _wait_for(awaitable: Any) -> Any:
     return await awaitable
 
 
@@ -112,8 +112,8 @@ DEEDS: dict[str, Callable[..., Any]] = {
     },
     "plain": to_plain_value,
     "number": _to_number,
-    "items": _list_items,
-    "import": _import_name,
+    "items": _find_items,
+    "import": _load_module,
     "getattr": getattr,
     "setattr": setattr,
     "delattr": delattr,
@@ -129,26 +129,26 @@ DEEDS: dict[str, Callable[..., Any]] = {
 _dumps, _loads = json.JSONEncoder().encode, json.loads
 
 
-def send(stream: socket.socket, message: Any) -> None:
+def send_message(stream: socket.socket, message: Any) -> None:
     """Send one message."""
     text = _dumps(message).encode("ascii")
     stream.sendall(LENGTH.pack(len(text)) + text)
 
 
-def receive(stream: socket.socket) -> Any:
+def wait_for_message(stream: socket.socket) -> Any:
     """Wait for one message.
 
     Raises:
         EOFError: the other side is gone.
         ValueError: what came is no message, or a longer one than may be.
     """
-    length = LENGTH.unpack(_receive_exactly(stream, LENGTH.size))[0]
+    length = LENGTH.unpack(_wait_for_bytes(stream, LENGTH.size))[0]
     if length > LONGEST_BYTES:
         raise ValueError(f"a message of {length} bytes is over its bound")
-    return _loads(_receive_exactly(stream, length))
+    return _loads(_wait_for_bytes(stream, length))
 
 
-def _receive_exactly(stream: socket.socket, size: int) -> bytes:
+def _wait_for_bytes(stream: socket.socket, size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
         piece = stream.recv(min(size - len(data), 1 << 20))
@@ -178,24 +178,24 @@ class Candidate:
         self._shown: dict[str, Any] = {}
         self._moved: MovedInside | None = None
 
-    def serve(self) -> int:
+    def run_until_done(self) -> int:
         """Answer until the tests are done; returns the exit code they request.
 
         Raises:
             MovedInside: the tests hold an object that the program must have itself.
         """
         while True:
-            question = receive(self._stream)
+            question = wait_for_message(self._stream)
             if question[0] == "done":
                 return int(question[1])
             if question[0] == "inside":
                 raise MovedInside(question[1])
-            answer = self._answer_question(question)
+            answer = self._handle_question(question)
             if self._moved is not None:
                 raise self._moved
-            send(self._stream, answer)
+            send_message(self._stream, answer)
 
-    def _answer_question(self, question: list[Any]) -> list[Any]:
+    def _handle_question(self, question: list[Any]) -> list[Any]:
         args: list[Any] = []
         try:
             if question[0] == "name":
@@ -205,24 +205,24 @@ class Candidate:
                 origin = _find_origin(value)
                 if origin is not None:
                     self._shown[question[1]] = value
-                return ["value", encode(value, self._keep), origin]
-            args += [decode(form, self._resolve_handle) for form in question[2]]
+                return ["value", encode_value(value, self._add_kept), origin]
+            args += [decode_form(form, self._get_value) for form in question[2]]
             value = DEEDS[question[1]](*args)
             return [
                 "value",
-                encode(value, self._keep),
+                encode_value(value, self._add_kept),
                 self._encode_arguments(question[1], args),
-                self._take_rebound_names(),
+                self._list_rebound_names(),
             ]
         except BaseException as exception:  # noqa: BLE001 - reported to the tests, whatever it is
             return [
                 "raised",
-                encode_exception(exception, self._keep),
+                encode_exception(exception, self._add_kept),
                 self._encode_arguments(question[1], args),
-                self._take_rebound_names(),
+                self._list_rebound_names(),
             ]
 
-    def _take_rebound_names(self) -> list[str]:
+    def _list_rebound_names(self) -> list[str]:
         """Return names of functions, classes and modules that the tests have seen and the program rebound."""
         names = [name for name, value in self._shown.items() if self._namespace.get(name) is not value]
         for name in names:
@@ -233,9 +233,9 @@ class Candidate:
         """Return what a call left of its arguments, by position and then by name: part of what it did."""
         if deed != "call" or not args:
             return []
-        return [encode(arg, self._keep) for arg in (*args[1], *args[2].values())]
+        return [encode_value(arg, self._add_kept) for arg in (*args[1], *args[2].values())]
 
-    def _keep(self, value: Any) -> list[Any]:
+    def _add_kept(self, value: Any) -> list[Any]:
         number = self._numbers.setdefault(id(value), len(self._kept))
         if number == len(self._kept):
             self._kept.append(value)
@@ -244,30 +244,33 @@ class Candidate:
             return ["error", encode_exception_class(value)]
         return [kind, number]
 
-    def _resolve_handle(self, tag: str, number: Any) -> Any:
+    def _get_value(self, tag: str, number: Any) -> Any:
         if tag == "back":
-            return lambda *args, **kwargs: self._call_test_function(number, args, kwargs)
+            return lambda *args, **kwargs: self._run_test_function(number, args, kwargs)
         if tag == "error":
-            return self._find_exception_class(number)
+            return self._get_exception_class(number)
         return self._kept[number]
 
-    def _find_exception_class(self, name: str) -> type[BaseException]:
+    def _get_exception_class(self, name: str) -> type[BaseException]:
         own = self._namespace.get(name, getattr(builtins, name, Exception))
         return own if isinstance(own, type) and issubclass(own, BaseException) else Exception
 
-    def _call_test_function(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_test_function(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the tests, which waits for our answer meanwhile."""
-        send(self._stream, ["back", number, encode(args, self._keep), encode(kwargs, self._keep)])
+        send_message(
+            self._stream,
+            ["back", number, encode_value(args, self._add_kept), encode_value(kwargs, self._add_kept)],
+        )
         while True:
-            message = receive(self._stream)
+            message = wait_for_message(self._stream)
             if message[0] == "value":
-                return decode(message[1], self._resolve_handle)
+                return decode_form(message[1], self._get_value)
             if message[0] == "raised":
-                raise self._find_exception_class(message[1])(message[2])
+                raise self._get_exception_class(message[1])(message[2])
             if message[0] == "inside":
                 self._moved = MovedInside(message[1])
                 raise self._moved
-            send(self._stream, self._answer_question(message))
+            send_message(self._stream, self._handle_question(message))
 
 
 def _find_origin(value: Any) -> list[str] | None:

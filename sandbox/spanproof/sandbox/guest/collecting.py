@@ -102,7 +102,7 @@ def run_tests(
     module = ModuleType(MODULE_NAME)
     module.__dict__.update({name: value for name, value in namespace.items() if name != "__builtins__"})
     numbering = _Numbering(plan)
-    run_doctests = _collect_doctests(tests, namespace, numbering)
+    run_doctests = _build_doctest_runner(tests, namespace, numbering)
     if "pytest" in collectors:
         _run_by_pytest(module, numbering, tally, count_questions, run_doctests)
     else:
@@ -152,9 +152,9 @@ def _run_by_pytest(
                 questions = count_questions()
                 if evaluate_skip_marks(item) is not None and count_questions() == questions:
                     skipped.append(number)
-            tally.report_plan(numbering.names, "pytest")
+            tally.send_plan(numbering.names, "pytest")
             for number in skipped:
-                tally.skip(number)
+                tally.record_skip(number)
             session.items = [item for item in session.items if self.numbers[item.nodeid] not in skipped]
             session.testscollected = len(session.items)
             return True
@@ -177,9 +177,9 @@ def _run_by_pytest(
         def pytest_runtest_logreport(self, report: Any) -> None:
             number = self.numbers[report.nodeid]
             if report.skipped and hasattr(report, "wasxfail"):
-                tally.skip(number)
+                tally.record_skip(number)
             elif report.failed or report.skipped:
-                tally.fail(number, self.failures.get(report.nodeid))
+                tally.record_failure(number, self.failures.get(report.nodeid))
             elif report.when == "call":
                 tally.record(number, True)  # noqa: FBT003 - as generated code does
 
@@ -221,15 +221,15 @@ def _run_by_unittest(
     import unittest
 
     cases = [*_iter_cases(unittest.defaultTestLoader.loadTestsFromModule(module))]
-    numbers = {case.id(): numbering.add(_name_case(case)) for case in cases}
+    numbers = {case.id(): numbering.add(_format_case_name(case)) for case in cases}
     functions = [name for name in numbering.by_name if callable(vars(module).get(name))]
-    tally.report_plan(numbering.names, "unittest")
+    tally.send_plan(numbering.names, "unittest")
     for name in functions:
         number = numbering.by_name[name]
         try:
             vars(module)[name]()
         except BaseException as failure:  # noqa: BLE001 - a failing test is a result
-            tally.fail(number, failure)
+            tally.record_failure(number, failure)
         else:
             tally.record(number, True)  # noqa: FBT003
 
@@ -250,7 +250,7 @@ def _run_by_unittest(
             self._note_failure(test, None)
 
         def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
-            tally.skip(numbers[test.id()])
+            tally.record_skip(numbers[test.id()])
 
         def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
             method = getattr(test, getattr(test, "_testMethodName", ""), None)
@@ -258,7 +258,7 @@ def _run_by_unittest(
                 method, "__unittest_skip__", False
             )
             if is_written:
-                tally.skip(numbers[test.id()])
+                tally.record_skip(numbers[test.id()])
             else:
                 self._note_failure(test, None)
 
@@ -267,7 +267,7 @@ def _run_by_unittest(
             number = numbers.get(test.id())
             # Of a class or the module: all of them.
             for failing in [number] if number is not None else of_class:
-                tally.fail(failing, failure)
+                tally.record_failure(failing, failure)
 
     unittest.defaultTestLoader.suiteClass(cases).run(Result())
     run_doctests(tally)
@@ -281,11 +281,11 @@ def _iter_cases(suite: Any) -> Iterator[Any]:
             yield from _iter_cases(case)
 
 
-def _name_case(case: Any) -> str:
+def _format_case_name(case: Any) -> str:
     return f"{type(case).__qualname__}::{case._testMethodName}"  # noqa: SLF001 - what its id is made of
 
 
-def _collect_doctests(
+def _build_doctest_runner(
     tests: str, namespace: dict[str, Any], numbering: _Numbering
 ) -> Callable[[Tally], None]:
     """Number the docstrings of tests that hold examples; returns what runs them."""
@@ -308,6 +308,8 @@ def _run_doctests(found: Mapping[int, str], namespace: dict[str, Any], tally: Ta
         runner = doctest.DocTestRunner(verbose=False)
         failed = runner.run(test, out=lambda _text: None, clear_globs=False).failed
         if failed:
-            tally.fail(number, AssertionError(f"{failed} of the examples do not print what they say"))
+            tally.record_failure(
+                number, AssertionError(f"{failed} of the examples do not print what they say")
+            )
         else:
             tally.record(number, True)  # noqa: FBT003

@@ -51,7 +51,7 @@ class NoPlainForm(TypeError):  # noqa: N818 - says what the value lacks
     """A value that stays where it is."""
 
 
-def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) -> Any:
+def encode_value(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) -> Any:
     """Return a value as JSON.
 
     Args:
@@ -66,7 +66,7 @@ def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) 
         return value
     if kind not in _SAME_AS_PLAIN and issubclass(kind, _EXTENDED) and not hasattr(kind, "_fields"):
         if kind.__module__ == "numpy" and hasattr(kind, "item"):
-            return encode(value.item(), handle, depth)
+            return encode_value(value.item(), handle, depth)
         return handle(value)
     if issubclass(kind, int):
         return ["i", int.__format__(value, "x")]
@@ -82,16 +82,23 @@ def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) 
 def _encode_compound(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
     if issubclass(kind, tuple) and kind is not tuple:
         fields = [str(name) for name in getattr(kind, "_fields", ())]
-        return ["n", [kind.__name__, fields], [encode(item, handle, depth) for item in tuple.__iter__(value)]]
+        return [
+            "n",
+            [kind.__name__, fields],
+            [encode_value(item, handle, depth) for item in tuple.__iter__(value)],
+        ]
     kinds: tuple[tuple[Any, str], ...] = ((list, "l"), (tuple, "t"), (set, "s"), (frozenset, "f"))
     for plain, tag in kinds:
         if issubclass(kind, plain):
-            return [tag, [encode(item, handle, depth) for item in plain.__iter__(value)]]
+            return [tag, [encode_value(item, handle, depth) for item in plain.__iter__(value)]]
     if issubclass(kind, dict):
         pairs = dict.items(value)
-        return ["d", [[encode(key, handle, depth), encode(item, handle, depth)] for key, item in pairs]]
+        return [
+            "d",
+            [[encode_value(key, handle, depth), encode_value(item, handle, depth)] for key, item in pairs],
+        ]
     if kind is collections.deque:
-        return ["q", [encode(item, handle, depth) for item in value], value.maxlen]
+        return ["q", [encode_value(item, handle, depth) for item in value], value.maxlen]
     if isinstance(value, type) and _PLAIN_TYPES.get(value.__name__) is value:
         return ["type", value.__name__]
     return _encode_scalar(value, kind, handle, depth)
@@ -105,7 +112,7 @@ def _encode_scalar(value: Any, kind: type, handle: Callable[[Any], list[Any]], d
     if kind is decimal.Decimal:
         return ["D", str(value)]
     if kind is fractions.Fraction:
-        return ["F", encode(value.numerator, handle), encode(value.denominator, handle)]
+        return ["F", encode_value(value.numerator, handle), encode_value(value.denominator, handle)]
     if kind in _ISO.values():
         return ["iso", kind.__name__, value.isoformat()]
     if kind is datetime.timedelta:
@@ -122,12 +129,12 @@ def _encode_array(value: Any, kind: type, handle: Callable[[Any], list[Any]], de
     numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
     if numpy is not None and kind.__module__ == "numpy":
         if getattr(value, "ndim", 1) == 0 and hasattr(kind, "item") and kind is not numpy.ndarray:
-            return encode(value.item(), handle, depth)
+            return encode_value(value.item(), handle, depth)
         if kind is numpy.ndarray:
             if _ARRAY_TYPE.fullmatch(value.dtype.str):
                 return ["array", value.dtype.str, [*value.shape], value.tobytes().hex()]
             if value.dtype.str == "|O":
-                items = [encode(item, handle, depth) for item in value.ravel()]
+                items = [encode_value(item, handle, depth) for item in value.ravel()]
                 return ["objects", [*value.shape], items]
     if pandas is not None and kind in (pandas.Series, pandas.DataFrame, pandas.Index, pandas.RangeIndex):
         return _encode_table(value, kind, handle, depth)
@@ -138,12 +145,17 @@ def _encode_array(value: Any, kind: type, handle: Callable[[Any], list[Any]], de
 
 def _encode_table(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
     if kind.__name__ == "DataFrame":
-        columns = [encode(value.iloc[:, number], handle, depth) for number in range(value.shape[1])]
-        return ["frame", encode(value.columns, handle, depth), encode(value.index, handle, depth), columns]
-    items = [None if _is_missing(item) else encode(item, handle, depth) for item in value.tolist()]
-    name = encode(value.name, handle, depth)
+        columns = [encode_value(value.iloc[:, number], handle, depth) for number in range(value.shape[1])]
+        return [
+            "frame",
+            encode_value(value.columns, handle, depth),
+            encode_value(value.index, handle, depth),
+            columns,
+        ]
+    items = [None if _is_missing(item) else encode_value(item, handle, depth) for item in value.tolist()]
+    name = encode_value(value.name, handle, depth)
     if kind.__name__ == "Series":
-        return ["series", str(value.dtype), name, items, encode(value.index, handle, depth)]
+        return ["series", str(value.dtype), name, items, encode_value(value.index, handle, depth)]
     return ["index", str(value.dtype), name, items]
 
 
@@ -151,7 +163,7 @@ def _is_missing(item: Any) -> bool:
     return item is None or type(item).__name__ in ("NAType", "NaTType")
 
 
-def decode(form: Any, resolve: Callable[[str, Any], Any]) -> Any:
+def decode_form(form: Any, resolve: Callable[[str, Any], Any]) -> Any:
     """Return the value of a form.
 
     Args:
@@ -171,10 +183,10 @@ def decode(form: Any, resolve: Callable[[str, Any], Any]) -> Any:
     if tag == "b":
         return bytes.fromhex(body)
     if tag in ("l", "t", "s", "f"):
-        items = [decode(item, resolve) for item in body]
+        items = [decode_form(item, resolve) for item in body]
         return {"l": list, "t": tuple, "s": set, "f": frozenset}[tag](items)
     if tag == "d":
-        return {decode(key, resolve): decode(item, resolve) for key, item in body}
+        return {decode_form(key, resolve): decode_form(item, resolve) for key, item in body}
     read = _RARE.get(tag)
     return resolve(tag, body) if read is None else read(form, resolve)
 
@@ -182,11 +194,11 @@ def decode(form: Any, resolve: Callable[[str, Any], Any]) -> Any:
 def _decode_named_tuple(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     name, fields = form[1]
     made = collections.namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
-    return made(*(decode(item, resolve) for item in form[2]))
+    return made(*(decode_form(item, resolve) for item in form[2]))
 
 
 def _decode_items(items: list[Any], resolve: Callable[[str, Any], Any]) -> list[Any]:
-    return [decode(item, resolve) for item in items]
+    return [decode_form(item, resolve) for item in items]
 
 
 def _decode_array(form: list[Any], _resolve: Callable[[str, Any], Any]) -> Any:
@@ -202,7 +214,7 @@ def _decode_objects(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
 
     made = numpy.empty(len(form[2]), dtype=object)
     for number, item in enumerate(form[2]):
-        made[number] = decode(item, resolve)
+        made[number] = decode_form(item, resolve)
     return made.reshape(form[1])
 
 
@@ -212,9 +224,9 @@ def _decode_series(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     _, dtype, name, items, index = form
     return pandas.Series(
         _decode_items(items, resolve),
-        index=decode(index, resolve),
-        name=decode(name, resolve),
-        dtype=_select_dtype(dtype),
+        index=decode_form(index, resolve),
+        name=decode_form(name, resolve),
+        dtype=_get_dtype(dtype),
     )
 
 
@@ -222,10 +234,12 @@ def _decode_index(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
     _, dtype, name, items = form
-    return pandas.Index(_decode_items(items, resolve), name=decode(name, resolve), dtype=_select_dtype(dtype))
+    return pandas.Index(
+        _decode_items(items, resolve), name=decode_form(name, resolve), dtype=_get_dtype(dtype)
+    )
 
 
-def _select_dtype(name: str) -> str:
+def _get_dtype(name: str) -> str:
     if not re.fullmatch(r"[\w\[\], +:/-]{1,64}", name):
         raise ValueError("no type of a column")
     return name
@@ -234,7 +248,7 @@ def _select_dtype(name: str) -> str:
 def _decode_frame(form: list[Any], resolve: Callable[[str, Any], Any]) -> Any:
     import pandas
 
-    labels, index = decode(form[1], resolve), decode(form[2], resolve)
+    labels, index = decode_form(form[1], resolve), decode_form(form[2], resolve)
     columns = dict(enumerate(_decode_items(form[3], resolve)))
     frame = pandas.DataFrame(columns, index=index)
     frame.columns = labels
@@ -254,7 +268,9 @@ _RARE: dict[str, Callable[[list[Any], Callable[[str, Any], Any]], Any]] = {
     "R": lambda form, _resolve: range(form[1], form[2], form[3]),
     "I": lambda form, resolve: iter(_decode_items(form[1], resolve)),
     "D": lambda form, _resolve: decimal.Decimal(form[1]),
-    "F": lambda form, resolve: fractions.Fraction(decode(form[1], resolve), decode(form[2], resolve)),
+    "F": lambda form, resolve: fractions.Fraction(
+        decode_form(form[1], resolve), decode_form(form[2], resolve)
+    ),
     "iso": lambda form, _resolve: _ISO[form[1]].fromisoformat(form[2]),
     "delta": lambda form, _resolve: datetime.timedelta(form[1], form[2], form[3]),
     "path": lambda form, _resolve: _PATHS[form[1]](form[2]),
@@ -276,13 +292,13 @@ def is_plain(value: Any) -> bool:
         raise NoPlainForm
 
     try:
-        encode(value, refuse)
+        encode_value(value, refuse)
     except (NoPlainForm, RecursionError):
         return False
     return True
 
 
-def list_items(value: Any) -> list[Any] | None:
+def find_items(value: Any) -> list[Any] | None:
     """Return what an iterator or a view of the tests yields; None of what has more to it than its items."""
     if isinstance(value, io.IOBase):
         return None
@@ -297,7 +313,7 @@ def to_plain_value(value: Any) -> Any:
 
 def encode_exception(exception: BaseException, handle: Callable[[Any], list[Any]]) -> list[Any]:
     """Return an exception's class and its arguments."""
-    return [encode_exception_class(type(exception)), encode(exception.args, handle)]
+    return [encode_exception_class(type(exception)), encode_value(exception.args, handle)]
 
 
 def encode_exception_class(kind: type, depth: int = _CLASS_DEPTH) -> list[Any]:
@@ -311,7 +327,7 @@ def encode_exception_class(kind: type, depth: int = _CLASS_DEPTH) -> list[Any]:
     return [str(kind.__name__), str(kind.__module__), bases]
 
 
-def resolve_exception_class(form: Any, made: dict[str, type[BaseException]]) -> type[BaseException]:
+def get_exception_class(form: Any, made: dict[str, type[BaseException]]) -> type[BaseException]:
     """Return the class of an exception: the builtin one, that of a loaded library, or one made once a name.
 
     Classes that make a runner of tests skip or stop are never the program's to raise.
@@ -326,12 +342,12 @@ def resolve_exception_class(form: Any, made: dict[str, type[BaseException]]) -> 
     if isinstance(found_class, type) and issubclass(found_class, Exception):
         return found_class
     if name not in made:
-        parents = tuple({resolve_exception_class(base, made): None for base in bases})
-        made[name] = _make_class(name, parents)
+        parents = tuple({get_exception_class(base, made): None for base in bases})
+        made[name] = _build_class(name, parents)
     return made[name]
 
 
-def _make_class(name: str, parents: tuple[type[BaseException], ...]) -> type[BaseException]:
+def _build_class(name: str, parents: tuple[type[BaseException], ...]) -> type[BaseException]:
     try:
         return type(name, parents, {"__module__": "__main__"})
     except TypeError:  # bases that do not go together over here

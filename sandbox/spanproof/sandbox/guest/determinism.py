@@ -10,7 +10,7 @@ import sys
 _SEED_BYTES = 32
 
 
-def reseed_generators() -> None:
+def update_generators() -> None:
     """Draw new seeds from the kernel."""
     random.seed(int.from_bytes(os.urandom(_SEED_BYTES)))
     numpy_random = sys.modules.get("numpy.random")
@@ -18,7 +18,7 @@ def reseed_generators() -> None:
         numpy_random.seed(None)
 
 
-def seed_generators(seed: int) -> None:
+def start_generators(seed: int) -> None:
     """Seed the generators to repeat; what draws from the kernel does so by the supervisor's doing."""
     random.seed(seed)
     numpy_random = sys.modules.get("numpy.random")

@@ -36,11 +36,11 @@ _finalize = ctypes.pythonapi.Py_Exit
 _modules = sys.modules
 _IS_TRACKED = 1 << 14  # Py_TPFLAGS_HAVE_GC, of a class whose instances the collector tracks
 _LAST = "last_of_all"  # A name of `sys`; one with an underscore would be cleared before others
-# Those that no program has loaded, by name; none are known before `keep_modules`.
+# Those that no program has loaded, by name; none are known before `record_modules`.
 _kept: dict[str, ModuleType] = {}
 
 
-def keep_modules() -> None:
+def record_modules() -> None:
     """Keep all that is loaded now from the teardown.
 
     Called before any program runs; by what guests are forked from too, so that they need not write to each
@@ -51,7 +51,7 @@ def keep_modules() -> None:
     gc.freeze()
 
 
-def print_exception(exception: BaseException) -> None:
+def write_exception(exception: BaseException) -> None:
     """Print the traceback on stderr, without the runner's frames; a hook the program set is honoured."""
     trace = exception.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("spanproof."):
@@ -66,7 +66,7 @@ def print_exception(exception: BaseException) -> None:
         return
 
 
-def resolve_exit_code(exception: SystemExit) -> int:
+def get_exit_code(exception: SystemExit) -> int:
     """Return what the interpreter would exit with."""
     code = exception.code
     if code is None:
@@ -80,7 +80,7 @@ def resolve_exit_code(exception: SystemExit) -> int:
     return 1
 
 
-def shut_down(code: int, *, waits: bool) -> NoReturn:
+def run_shutdown(code: int, *, waits: bool) -> NoReturn:
     """Do what the interpreter does at its end, and end the process.
 
     Args:
@@ -95,9 +95,9 @@ def shut_down(code: int, *, waits: bool) -> NoReturn:
             step()
         except BaseException as failure:  # noqa: BLE001 - an exit function may raise anything
             if isinstance(failure, SystemExit):
-                code = resolve_exit_code(failure)
+                code = get_exit_code(failure)
     if _needs_teardown():
-        _finish_interpreter(code)
+        _close_interpreter(code)
     _exit(code)
 
 
@@ -123,18 +123,18 @@ def _ends_visibly(kind: type) -> bool:
     return hasattr(kind, "__del__")
 
 
-def _finish_interpreter(code: int) -> None:
+def _close_interpreter(code: int) -> None:
     """Let CPython tear down what the program made and loaded; returns only where it cannot."""
     loaded = {name: module for name, module in _modules.items() if _kept.get(name) is not module}
     _modules.clear()
     _modules.update({"sys": sys, "builtins": builtins}, **loaded)
     del loaded  # a module that something holds is emptied, and not deleted
     # `sys` is torn down after all modules, and its last name last: then the process ends.
-    vars(sys)[_LAST] = _make_last(code)
+    vars(sys)[_LAST] = _build_last(code)
     _finalize(code)
 
 
-def _make_last(code: int) -> object:
+def _build_last(code: int) -> object:
     """Return an object whose own end is the process's.
 
     All that it uses is bound to it: the interpreter's modules are empty by then.

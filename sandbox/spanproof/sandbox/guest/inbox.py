@@ -32,11 +32,11 @@ class Inbox:
         self._buffer = bytearray()
         self._read, self._load = os.read, marshal.loads  # a program may replace them
 
-    def feed(self, data: bytes) -> None:
+    def add_bytes(self, data: bytes) -> None:
         """Take bytes as if they had come from the supervisor."""
         self._buffer += data
 
-    def next(self, kind: str) -> tuple[Header, tuple[bytes, ...]]:
+    def wait_for_message(self, kind: str) -> tuple[Header, tuple[bytes, ...]]:
         """Wait for the next message of this kind, and give its header and its parts; others are dropped.
 
         Raises:

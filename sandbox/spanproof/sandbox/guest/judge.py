@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest import candidate
 from spanproof.sandbox.guest.collecting import run_tests
-from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
+from spanproof.sandbox.guest.ending import get_exit_code, write_exception
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.prepared import RECORDER, PreparedTests, prepare_tests
+from spanproof.sandbox.guest.prepared import RECORDER, PreparedTests, build_tests
 from spanproof.sandbox.guest.remote import Names, Program
-from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter, describe
+from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter, encode_exception
 from spanproof.sandbox.guest.testing import TESTS_FILENAME, Tally
 from spanproof.sandbox.guest.trusted import TrustedImports
 
@@ -30,7 +30,7 @@ from spanproof.sandbox.guest.trusted import TrustedImports
 _HANDED_OVER = 0
 
 
-def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, collectors: list[str]) -> None:
+def run_judge(stream: socket.socket, inbox: Inbox, initial: Reporter, collectors: list[str]) -> None:
     """Judge the program at the other end; in a process of its own, before the program has run.
 
     Args:
@@ -41,23 +41,23 @@ def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, collector
     """
     reporter = initial
     try:
-        is_hidden = _hide()
+        is_hidden = _hides_memory()
         trusted = TrustedImports()
-        trusted.warm_up(collectors)
+        trusted.add_likely_modules(collectors)
         initial.send("judge", hidden=is_hidden)
-        header, parts = inbox.next("tests")
+        header, parts = inbox.wait_for_message("tests")
         reporter = Reporter(CONTROL_FD, header["token"])
         tests, source = (part.decode("utf-8", "surrogatepass") for part in parts)
         subject = _Subject(source, tests, header["entry_point"], header["modules"])
         code = _Judge(subject, stream, reporter, trusted).judge(header["prepared"])
-        candidate.send(stream, ["done", code])
+        candidate.send_message(stream, ["done", code])
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the program's process
-        reporter.send("raised", raised=describe(failure, TESTS_FILENAME))
+        reporter.send("raised", raised=encode_exception(failure, TESTS_FILENAME))
     finally:
         os._exit(0)
 
 
-def _hide() -> bool:
+def _hides_memory() -> bool:
     """Close our memory to every process of our user; the caller decides what a refusal means."""
     try:
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -100,38 +100,40 @@ class _Judge:
             message: them, prepared; None where the supervisor has not done so.
         """
         try:
-            prepared = self._prepare(message)
+            prepared = self._build_tests(message)
         except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-            self._reporter.send("syntax", raised=describe(problem, TESTS_FILENAME))
-            print_exception(problem.with_traceback(None))
+            self._reporter.send("syntax", raised=encode_exception(problem, TESTS_FILENAME))
+            write_exception(problem.with_traceback(None))
             return 1
         tally = Tally(self._reporter)
-        tally.report_plan(prepared.expected, "")
+        tally.send_plan(prepared.expected, "")
         if prepared.reason_to_share is not None:
-            self._move_inside()
-        self._trusted.load((*prepared.imports, *prepared.collectors), self._subject.modules)
-        self._hand_on_program(tests=None)
+            self._run_inside()
+        self._trusted.add_test_imports((*prepared.imports, *prepared.collectors), self._subject.modules)
+        self._start_program(tests=None)
         try:
-            ready = candidate.receive(self._stream)
+            ready = candidate.wait_for_message(self._stream)
         except EOFError:
             os._exit(_HANDED_OVER)  # the program ended before its tests, and has reported how itself
         if ready != ["ready"]:
             return 1
         return self._run(prepared, tally)
 
-    def _prepare(self, message: list[Any] | None) -> PreparedTests:
+    def _build_tests(self, message: list[Any] | None) -> PreparedTests:
         if message is None:
-            return prepare_tests(self._subject.tests, self._subject.entry_point)
+            return build_tests(self._subject.tests, self._subject.entry_point)
         return PreparedTests.from_message(message)
 
-    def _hand_on_program(self, *, tests: str | None) -> None:
+    def _start_program(self, *, tests: str | None) -> None:
         """Let the program run, with these tests inside where there are any."""
         self._program_is_handed_on = True
-        candidate.send(self._stream, ["program", self._subject.source, self._subject.entry_point, tests])
+        candidate.send_message(
+            self._stream, ["program", self._subject.source, self._subject.entry_point, tests]
+        )
 
     def _run(self, prepared: PreparedTests, tally: Tally) -> int:
         trusted = self._trusted
-        program = Program(self._stream, trusted, note_word=self._report_word, move_inside=self._move_inside)
+        program = Program(self._stream, trusted, note_word=self._send_word, move_inside=self._run_inside)
         names = Names(program, trusted, prepared.program_builtins)
         try:
             run_tests(
@@ -145,37 +147,37 @@ class _Judge:
                 count_questions=lambda: program.questions,
             )
         except BaseException as exception:  # noqa: BLE001 - whatever test code raises ends the tests
-            return self._report_end(exception)
+            return self._handle_end(exception)
         if tally.first_failure is not None:
-            return self._report_end(tally.first_failure)
-        _flush()
+            return self._handle_end(tally.first_failure)
+        _write_streams()
         return 0
 
-    def _report_word(self) -> None:
+    def _send_word(self) -> None:
         """Report once that the program's own methods decided a comparison."""
         if not self._word_is_noted:
             self._word_is_noted = True
             self._reporter.send("word")
 
-    def _move_inside(self) -> NoReturn:
+    def _run_inside(self) -> NoReturn:
         """Hand the tests to the program's process, which runs them from their beginning."""
-        _flush()
+        _write_streams()
         self._reporter.send("inside")
         if self._program_is_handed_on:
-            candidate.send(self._stream, ["inside", self._subject.tests])
+            candidate.send_message(self._stream, ["inside", self._subject.tests])
         else:
-            self._hand_on_program(tests=self._subject.tests)
+            self._start_program(tests=self._subject.tests)
         os._exit(_HANDED_OVER)
 
-    def _report_end(self, exception: BaseException) -> int:
+    def _handle_end(self, exception: BaseException) -> int:
         if isinstance(exception, SystemExit):
-            return resolve_exit_code(exception)
-        self._reporter.send("raised", raised=describe(exception, "<snippet>"))
-        print_exception(exception)
-        _flush()
+            return get_exit_code(exception)
+        self._reporter.send("raised", raised=encode_exception(exception, "<snippet>"))
+        write_exception(exception)
+        _write_streams()
         return 1
 
 
-def _flush() -> None:
+def _write_streams() -> None:
     sys.stdout.flush()
     sys.stderr.flush()

@@ -19,11 +19,11 @@ from typing import NoReturn
 
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.ending import keep_modules, shut_down
+from spanproof.sandbox.guest.ending import record_modules, run_shutdown
 from spanproof.sandbox.guest.inbox import Inbox, encode_message
 from spanproof.sandbox.guest.python import run_program, run_tested
 from spanproof.sandbox.guest.reporter import CONTROL_FD, STEPS_FD, Reporter
-from spanproof.sandbox.guest.session import serve_session
+from spanproof.sandbox.guest.session import run_session
 from spanproof.sandbox.guest.sql import run_sql
 
 _SETUP_FAILED = 125
@@ -45,16 +45,16 @@ def run_guest(begin: Callable[[], None]) -> NoReturn:
     try:
         begin()
         failure_fd = _STDERR  # from here on the supervisor receives reports only
-        keep_modules()
+        record_modules()
         code, waits = run_job(_inbox, CONTROL_FD)
-        shut_down(code, waits=waits)
+        run_shutdown(code, waits=waits)
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
-        _report_failure(failure, failure_fd)
+        _write_failure(failure, failure_fd)
     finally:
         _exit(code)
 
 
-def begin_alone(
+def start_alone(
     descriptors: Descriptors, work: str, arm: Callable[[int], None], *, observed: bool = False
 ) -> None:
     """Begin as the fork of a process that has prepared nothing.
@@ -71,14 +71,14 @@ def begin_alone(
     fcntl.fcntl(descriptors.control, fcntl.F_DUPFD_CLOEXEC, CONTROL_FD)
     os.closerange(3, CONTROL_FD)
     os.closerange(CONTROL_FD + 1, 65536)
-    settle()
+    start_process()
     arm(CONTROL_FD)
     os.chdir(work)
     if not observed:
-        determinism.reseed_generators()
+        determinism.update_generators()
 
 
-def settle() -> None:
+def start_process() -> None:
     """Set this process up as a program expects its interpreter to be."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -90,12 +90,12 @@ def encode_rehearsal(source: str) -> bytes:
     return encode_message(job, [source.encode()])
 
 
-def go_through(job: bytes, inbox: Inbox) -> int:
+def run_rehearsed_job(job: bytes, inbox: Inbox) -> int:
     """Run all that a run does, but speak to no one; returns the exit code.
 
     Before any fork, for the interpreter's specialised code and caches.
     """
-    inbox.feed(job)
+    inbox.add_bytes(job)
     return run_job(inbox, -1)[0]
 
 
@@ -106,21 +106,21 @@ def run_job(inbox: Inbox, control: int) -> tuple[int, bool]:
         inbox: where it comes from.
         control: descriptor that reports go to.
     """
-    job, parts = inbox.next("job")
+    job, parts = inbox.wait_for_message("job")
     reporter = Reporter(control, job.pop("token"))
     language = job["language"]
     if "environment" in job:
         os.environ.update(job["environment"])
     if job["seed"] is not None:
-        determinism.seed_generators(job["seed"])
+        determinism.start_generators(job["seed"])
     if language == "session":
         if job["seed"] is None:
-            determinism.reseed_generators()  # now that the supervisor lets the kernel answer
+            determinism.update_generators()  # now that the supervisor lets the kernel answer
         if job.get("held"):
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
-        return serve_session(job, inbox, reporter)
+        return run_session(job, inbox, reporter)
     if job.get("argv"):
-        return _become(job["argv"], reporter, language, job.get("waits")), False
+        return _run_interpreter(job["argv"], reporter, language, job.get("waits")), False
     source = parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
         return run_sql(source, job["database"], reporter), True
@@ -129,7 +129,7 @@ def run_job(inbox: Inbox, control: int) -> tuple[int, bool]:
     return run_program(source, reporter), True
 
 
-def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
+def _run_interpreter(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
     """Become the interpreter of another language: the script lies in a file.
 
     Args:
@@ -161,7 +161,7 @@ def _parses(argv: list[str]) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _report_failure(failure: BaseException, failure_fd: int) -> None:
+def _write_failure(failure: BaseException, failure_fd: int) -> None:
     text = f"the guest failed: {type(failure).__name__}: {failure}\n"
     try:
         os.write(failure_fd, text.encode(errors="replace")[:4000])

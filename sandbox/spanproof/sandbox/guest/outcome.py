@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spanproof.sandbox.guest.uncollected import explain_unrun_tests
+from spanproof.sandbox.guest.uncollected import find_unrun_reason
 from spanproof.sandbox.model import (
     Attempt,
     AttemptKind,
@@ -74,11 +74,11 @@ class Facts:
     language: str
 
 
-def classify(facts: Facts, limits: Limits) -> FailureClass:
+def classify_failure(facts: Facts, limits: Limits) -> FailureClass:
     """Return the failure class; the order of the questions is the order of their weight."""
     if _has_unsafe_attempt(facts):
         return FailureClass.UNSAFE_OPERATION
-    stopped = _classify_stop(facts, limits)
+    stopped = _find_stop_class(facts, limits)
     if stopped is not None:
         return stopped
     if _is_out_of_memory(facts, limits):
@@ -90,7 +90,7 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
         return _classify_tests(facts)
     if facts.outcome == "syntax":
         return FailureClass.SYNTAX_ERROR
-    boundary = _classify_refusal(facts)
+    boundary = _find_refusal_class(facts)
     if boundary is not None:
         return boundary
     if facts.raised is None and facts.language != "python":
@@ -116,7 +116,7 @@ def _is_unsafe(attempts: Sequence[Attempt]) -> bool:
     )
 
 
-def _classify_stop(facts: Facts, limits: Limits) -> FailureClass | None:
+def _find_stop_class(facts: Facts, limits: Limits) -> FailureClass | None:
     if facts.stopped == "timeout":
         return FailureClass.TIMEOUT
     if facts.stopped == "memory":
@@ -141,7 +141,7 @@ def _is_out_of_memory(facts: Facts, limits: Limits) -> bool:
     return facts.memory_refused > 0 or facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes
 
 
-def _classify_refusal(facts: Facts) -> FailureClass | None:
+def _find_refusal_class(facts: Facts) -> FailureClass | None:
     """Return PERMISSION_DENIED where the failure is that of a refused attempt, else None.
 
     The refusal is the kernel's word, or that of an engine in which no code of the program runs; the guest's
@@ -215,11 +215,11 @@ def build_execution(
     facts = read_facts(header, language=language, may_exist=may_exist)
     stdout, stderr = (*parts, b"", b"")[:2]
     text, characters = _read_result_text(header)
-    failure_class, reason = classify(facts, limits), None
+    failure_class, reason = classify_failure(facts, limits), None
     if tests is not None and failure_class is FailureClass.OK:
         total = (facts.tests_total or 0) - facts.tests_skipped
-        reason = explain_unrun_tests(
-            tests, total, _read_text(header.get("tests_collector")) or "", facts.tests_skipped
+        reason = find_unrun_reason(
+            tests, total, _find_text(header.get("tests_collector")) or "", facts.tests_skipped
         )
         failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
@@ -283,7 +283,7 @@ def add_attempts(
 
 def _read_result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
     """Return the text of a step's value, marked where it is cut, and how long it was then."""
-    text, characters = header.get("text"), _read_count(header.get("characters"))
+    text, characters = header.get("text"), _find_count(header.get("characters"))
     if not isinstance(text, str):
         return None, None
     if characters is None or characters <= len(text):
@@ -297,11 +297,11 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
     message_header = raised if isinstance(raised, dict) else {}
     flags = {str(key): value for key, value in message_header.items() if isinstance(value, bool)}
     code, number = _split_status(header.get("status"))
-    total = _read_count(header.get("tests_total"))
-    passed = None if total is None else min(_read_count(header.get("tests_passed")) or 0, total)
+    total = _find_count(header.get("tests_total"))
+    passed = None if total is None else min(_find_count(header.get("tests_passed")) or 0, total)
     attempts, notes = _read_record(header, may_exist)
     return Facts(
-        stopped=_read_text(header.get("stopped")),
+        stopped=_find_text(header.get("stopped")),
         code=code,
         number=number,
         oom_killed=header.get("oom_killed") is True,
@@ -312,9 +312,9 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
         attempts=attempts,
         notes=notes,
         nowhere=_read_missing_paths(header.get("missing"), may_exist),
-        outcome=_read_text(header.get("outcome")),
+        outcome=_find_text(header.get("outcome")),
         flags=flags,
-        path=_read_text(message_header.get("path")),
+        path=_find_text(message_header.get("path")),
         raised=_read_raised(message_header) if message_header else None,
         tests_passed=passed,
         tests_total=total,
@@ -323,7 +323,7 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
     )
 
 
-def _read_text(value: object) -> str | None:
+def _find_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -341,12 +341,12 @@ def _read_test_numbers(value: object, total: int | None) -> tuple[int, ...]:
     return tuple(number for number in numbers if 0 <= number < (total or 0))
 
 
-def _read_count(value: object) -> int | None:
+def _find_count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
 def _read_count_or_zero(value: object) -> int:
-    return _read_count(value) or 0
+    return _find_count(value) or 0
 
 
 def _read_seconds(value: object) -> float:
@@ -359,7 +359,7 @@ def _read_attempts(value: object) -> tuple[Attempt, ...]:
         if isinstance(row, list) and len(row) in (3, 4) and isinstance(row[1], str):
             kind, target, allowed, *count = row
             if isinstance(kind, str) and kind in AttemptKind._value2member_map_:
-                times = _read_count(count[0]) if count else 1
+                times = _find_count(count[0]) if count else 1
                 found.append(Attempt(AttemptKind(kind), target, allowed is True, times or 1))
     return tuple(found)
 
@@ -386,7 +386,7 @@ def _read_record(
 def _read_counted(value: object) -> list[tuple[str, int]]:
     """Return rows of a name and a count; what has another form is dropped."""
     pairs = [row for row in map(_read_list, _read_list(value)) if len(row) == 2]
-    return [(name, _read_count(count) or 1) for name, count in pairs if isinstance(name, str)]
+    return [(name, _find_count(count) or 1) for name, count in pairs if isinstance(name, str)]
 
 
 def _read_missing_paths(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:
@@ -408,4 +408,4 @@ def _read_raised(message_header: Mapping[str, Any]) -> Raised:
 def _read_files(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
         return {}
-    return {str(name): size for name, size in value.items() if _read_count(size) is not None}
+    return {str(name): size for name, size in value.items() if _find_count(size) is not None}

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from spanproof.sandbox.guest.apart import find_program_builtins, find_reason_to_share, list_imports
+from spanproof.sandbox.guest.apart import find_reason_to_share, list_imports, select_program_builtins
 from spanproof.sandbox.guest.collecting import list_collectors, list_expected_names
-from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, plan_tests
+from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, build_test_plan
 
 RECORDER = "_record_test"
 """The global name under which tests find their recorder."""
@@ -54,13 +54,13 @@ class PreparedTests:
         return cls(Plan(*message[0]), *message[1:])
 
 
-def prepare_tests(text: str, entry_point: str | None) -> PreparedTests:
+def build_tests(text: str, entry_point: str | None) -> PreparedTests:
     """Read tests.
 
     Raises:
         SyntaxError, ValueError, OverflowError, MemoryError, RecursionError: they do not compile.
     """
-    plan = plan_tests(text, entry_point, RECORDER, TYPE_OF)
+    plan = build_test_plan(text, entry_point, RECORDER, TYPE_OF)
     nodes = [*ast.walk(ast.parse(text, TESTS_FILENAME))]
     collectors = list_collectors(text)
     return PreparedTests(
@@ -69,16 +69,16 @@ def prepare_tests(text: str, entry_point: str | None) -> PreparedTests:
         find_reason_to_share(nodes),
         list_imports(nodes),
         collectors,
-        find_program_builtins(nodes, entry_point),
+        select_program_builtins(nodes, entry_point),
     )
 
 
 @lru_cache(maxsize=32)
-def prepare_message(tests: bytes, entry_point: str | None) -> list[Any] | None:
+def load_message(tests: bytes, entry_point: str | None) -> list[Any] | None:
     """Return prepared tests for a message; None of those that are long, or do not compile."""
     if len(tests) > _MOST_BYTES:
         return None
     try:
-        return prepare_tests(tests.decode("utf-8", "surrogatepass"), entry_point).to_message()
+        return build_tests(tests.decode("utf-8", "surrogatepass"), entry_point).to_message()
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
         return None

@@ -18,11 +18,11 @@ from typing import Any
 
 from spanproof.sandbox.guest import candidate
 from spanproof.sandbox.guest.collecting import list_collectors, run_tests
-from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
+from spanproof.sandbox.guest.ending import get_exit_code, write_exception
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.judge import judge_main
-from spanproof.sandbox.guest.reporter import Reporter, describe
-from spanproof.sandbox.guest.testing import Tally, plan_tests
+from spanproof.sandbox.guest.judge import run_judge
+from spanproof.sandbox.guest.reporter import Reporter, encode_exception
+from spanproof.sandbox.guest.testing import Tally, build_test_plan
 
 FILENAME = "<snippet>"
 _FORKS = 20
@@ -36,13 +36,13 @@ _exec = builtins.exec
 def run_program(source: str, reporter: Reporter) -> int:
     """Run a program; returns the exit code."""
     try:
-        code = compile_source(source)
+        code = build_code(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-        return _report_syntax_error(problem, reporter)
+        return _handle_syntax_error(problem, reporter)
     try:
-        _exec(code, make_main_module().__dict__)
+        _exec(code, build_main_module().__dict__)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
-        return report_end(exception, reporter)
+        return handle_end(exception, reporter)
     reporter.send("finished")
     return 0
 
@@ -57,30 +57,30 @@ def run_tested(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> int:
     """
     ours = _start_judge(inbox, reporter, collectors)
     try:
-        word = candidate.receive(ours)
+        word = candidate.wait_for_message(ours)
         if word[0] == "done":
             return int(word[1])
         source, entry_point, tests = word[1:]
-        code = compile_source(source)
+        code = build_code(source)
     except EOFError:
         return 1
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-        return _report_syntax_error(problem, reporter)
-    namespace = make_main_module().__dict__
+        return _handle_syntax_error(problem, reporter)
+    namespace = build_main_module().__dict__
     try:
         _exec(code, namespace)
         if tests is not None:
             return _run_tests_inside(tests, namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
-        return report_end(exception, reporter)
+        return handle_end(exception, reporter)
     try:
-        return _answer_tests(namespace, ours)
+        return _run_candidate(namespace, ours)
     except candidate.MovedInside as moved:
         tests = moved.tests
     try:
         return _run_tests_inside(tests, namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
-        return report_end(exception, reporter)
+        return handle_end(exception, reporter)
 
 
 def _start_judge(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> socket.socket:
@@ -89,12 +89,12 @@ def _start_judge(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> soc
     It is no child of ours: a program that waits for all its children would wait for it.
     """
     ours, theirs = socket.socketpair()
-    parent = _fork()
+    parent = _run_fork()
     if parent == 0:
         try:
             ours.close()
-            if _fork() == 0:
-                judge_main(theirs, inbox, reporter, collectors)
+            if _run_fork() == 0:
+                run_judge(theirs, inbox, reporter, collectors)
         finally:
             os._exit(0)
     theirs.close()
@@ -102,7 +102,7 @@ def _start_judge(inbox: Inbox, reporter: Reporter, collectors: list[str]) -> soc
     return ours
 
 
-def _fork() -> int:
+def _run_fork() -> int:
     """Fork as `os.fork`; tried again where the user's other processes have taken its room for a moment.
 
     Raises:
@@ -116,30 +116,30 @@ def _fork() -> int:
     return os.fork()
 
 
-def _answer_tests(namespace: dict[str, Any], stream: socket.socket) -> int:
+def _run_candidate(namespace: dict[str, Any], stream: socket.socket) -> int:
     try:
-        candidate.send(stream, ["ready"])
-        return candidate.Candidate(namespace, stream).serve()
+        candidate.send_message(stream, ["ready"])
+        return candidate.Candidate(namespace, stream).run_until_done()
     except (EOFError, OSError, ValueError):
         return 1
 
 
-def compile_source(source: str) -> CodeType:
+def build_code(source: str) -> CodeType:
     """Compile, and let tracebacks and `inspect` see the source.
 
     Raises:
         SyntaxError, ValueError: it is not Python; NUL bytes and lone surrogates are among the reasons.
     """
-    show_source(source)
+    record_source(source)
     return _compile(source, FILENAME, "exec", 0, True)  # noqa: FBT003 - it inherits no future of ours
 
 
-def show_source(source: str) -> None:
+def record_source(source: str) -> None:
     """Let tracebacks and `inspect` see it."""
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
 
 
-def make_main_module() -> ModuleType:
+def build_main_module() -> ModuleType:
     """Return a new `__main__`, as a plain interpreter has it."""
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
@@ -148,21 +148,21 @@ def make_main_module() -> ModuleType:
     return module
 
 
-def report_end(exception: BaseException, reporter: Reporter) -> int:
+def handle_end(exception: BaseException, reporter: Reporter) -> int:
     """Report what ended the program, and print it as Python does; returns the exit code."""
     if isinstance(exception, SystemExit):
         reporter.send("finished")
-        return resolve_exit_code(exception)
-    reporter.send("raised", raised=describe(exception, FILENAME))
-    print_exception(exception)
+        return get_exit_code(exception)
+    reporter.send("raised", raised=encode_exception(exception, FILENAME))
+    write_exception(exception)
     # As the interpreter does: what lives in the frames of the program ends after its exit functions.
     sys.last_type, sys.last_value, sys.last_traceback = type(exception), exception, exception.__traceback__
     return 1
 
 
-def _report_syntax_error(problem: BaseException, reporter: Reporter) -> int:
-    reporter.send("syntax", raised=describe(problem, FILENAME))
-    print_exception(problem.with_traceback(None))
+def _handle_syntax_error(problem: BaseException, reporter: Reporter) -> int:
+    reporter.send("syntax", raised=encode_exception(problem, FILENAME))
+    write_exception(problem.with_traceback(None))
     return 1
 
 
@@ -172,9 +172,9 @@ def _run_tests_inside(
     """Run tests that share the program's interpreter, because their text says that they must."""
     recorder = f"_record_{os.urandom(8).hex()}"
     tally = Tally(reporter)
-    plan = plan_tests(tests, entry_point, recorder)
+    plan = build_test_plan(tests, entry_point, recorder)
     run_tests(tests, plan, list_collectors(tests), namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:
-        return report_end(tally.first_failure, reporter)
+        return handle_end(tally.first_failure, reporter)
     reporter.send("finished")
     return 0

@@ -17,13 +17,13 @@ from typing import Any
 _made: dict[str, type[BaseException]] = {}
 
 
-def make_exception(name: str, message: str) -> BaseException:
+def build_exception(name: str, message: str) -> BaseException:
     """Return the exception to raise."""
     module, _, short = name.rpartition(".")
     kind = (_find_in_module(module, short) if module else None) or _find_in_session(short)
     if kind is None:
         kind = _made.setdefault(name, type(short, (Exception,), {"__module__": "__main__"}))
-    return _instantiate(kind, message)
+    return _build_instance(kind, message)
 
 
 def _find_in_module(module: str, name: str) -> type[BaseException] | None:
@@ -46,11 +46,11 @@ def _find_in_session(name: str) -> type[BaseException] | None:
     if exception_class is not None:
         return exception_class
     modules = [value for value in list(main.values()) if isinstance(value, ModuleType)]
-    found = _collect_distinct(_as_exception_class(module.__dict__.get(name)) for module in modules)
+    found = _list_distinct(_as_exception_class(module.__dict__.get(name)) for module in modules)
     return found[0] if len(found) == 1 else None
 
 
-def _collect_distinct(kinds: Iterable[type[BaseException] | None]) -> list[type[BaseException]]:
+def _list_distinct(kinds: Iterable[type[BaseException] | None]) -> list[type[BaseException]]:
     return list(dict.fromkeys(kind for kind in kinds if kind is not None))
 
 
@@ -58,7 +58,7 @@ def _as_exception_class(value: object) -> type[BaseException] | None:
     return value if isinstance(value, type) and issubclass(value, BaseException) else None
 
 
-def _instantiate(kind: type[BaseException], message: str) -> BaseException:
+def _build_instance(kind: type[BaseException], message: str) -> BaseException:
     """Return one with this message, whatever else its class is made with (as `UnicodeDecodeError`)."""
     try:
         plain = kind(message)

@@ -13,7 +13,7 @@ import sys
 
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.main import encode_rehearsal, go_through
+from spanproof.sandbox.guest.main import encode_rehearsal, run_rehearsed_job
 
 _TIMES = 20  # Enough for the interpreter to specialise what it runs often
 _PLAIN = """
@@ -46,23 +46,23 @@ pd.to_datetime(["2024-01-01"]), pd.date_range("2024-01-01", periods=3), d.a.valu
 }
 
 
-def rehearse() -> None:
+def run_rehearsal() -> None:
     """Rehearse what programs do; leaves nothing but warmth."""
     ours, arguments = sys.modules["__main__"], sys.argv
     for name, text in _OF_PACKAGES.items():
         if name in sys.modules:
-            _repeat(text, 2)
-    _repeat(_PLAIN, _TIMES)
-    determinism.reseed_generators()
+            _run_repeatedly(text, 2)
+    _run_repeatedly(_PLAIN, _TIMES)
+    determinism.update_generators()
     sys.modules["__main__"], sys.argv = ours, arguments
     linecache.clearcache()
 
 
-def _repeat(text: str, times: int) -> None:
+def _run_repeatedly(text: str, times: int) -> None:
     """Run a program of ours; another version of its package may lack what it calls, which is not reported."""
     job, inbox = encode_rehearsal(text), Inbox(-1)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):  # noqa: PTH123
         for _ in range(times):
-            exit_code = go_through(job, inbox)
+            exit_code = run_rehearsed_job(job, inbox)
             if exit_code != 0:
                 return

@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 from spanproof.sandbox.guest import candidate
 from spanproof.sandbox.guest.crossing import (
     NoPlainForm,
-    decode,
-    encode,
+    decode_form,
+    encode_value,
+    find_items,
+    get_exception_class,
     is_plain,
-    list_items,
-    resolve_exception_class,
 )
 from spanproof.sandbox.guest.prepared import TYPE_OF
 from spanproof.sandbox.guest.trusted import TrustedImports
@@ -92,7 +92,7 @@ class Program:
         self._lock = threading.RLock()
         self.questions = 0
 
-    def name(self, name: str) -> Any:
+    def get_global(self, name: str) -> Any:
         """Return a global name of the program.
 
         Raises:
@@ -100,17 +100,17 @@ class Program:
         """
         if name in self._bound:
             return self._bound[name]
-        answer = self._query_program(["name", name])
+        answer = self._fetch_reply(["name", name])
         if answer[0] == "missing":
             raise KeyError(name)
         origin = answer[2] if len(answer) > 2 else None
-        own = self._find_own(name, origin)
+        own = self._get_own(name, origin)
         value = self._decode_value(answer[1]) if own is None else own
         if origin is not None:
             self._bound[name] = value
         return value
 
-    def _find_own(self, name: str, origin: Any) -> Any:
+    def _get_own(self, name: str, origin: Any) -> Any:
         """Return our own of a library's module or function, where its name leaves the program no choice."""
         if not isinstance(origin, list) or len(origin) != 2:
             return None
@@ -118,63 +118,63 @@ class Program:
         is_usual = name in (module, function) or _USUAL_NAMES.get(name) == module
         if not is_usual or module.partition(".")[0] not in _LENDABLE_MODULES:
             return None
-        return self._trusted.find(module, function)
+        return self._trusted.get_object(module, function)
 
-    def import_module(self, name: str, names: tuple[str, ...]) -> Any:
+    def load_module(self, name: str, names: tuple[str, ...]) -> Any:
         """Import one of the program's own modules over there, as `__import__` does."""
-        return self.do("import", name, list(names))
+        return self.run_deed("import", name, list(names))
 
-    def do(self, deed: str, *args: Any) -> Any:
+    def run_deed(self, deed: str, *args: Any) -> Any:
         """Run a deed in the program's process, with its values or ours."""
         with self._lock:
             try:
-                forms = [encode(arg, self._lend) for arg in args]
+                forms = [encode_value(arg, self._add_lent) for arg in args]
             except NoPlainForm:
                 self._move_inside()
-            answer = self._query_program(["do", deed, forms])
+            answer = self._fetch_reply(["do", deed, forms])
             try:
                 outcome, value, changed, rebound = answer
                 self._bound = {name: handle for name, handle in self._bound.items() if name not in rebound}
             except (TypeError, ValueError) as problem:
-                self._abandon_tests(problem)
+                self._close_tests(problem)
             if deed == "call" and changed:
                 for argument, after in zip((*args[1], *args[2].values()), changed, strict=True):
-                    _bring_up_to_date(argument, self._decode_value(after))
+                    _update_argument(argument, self._decode_value(after))
             if outcome == "raised":
                 kind, arguments = value
-                raise _make_exception(self._resolve_class(kind), self._decode_value(arguments))
+                raise _build_exception(self._get_class(kind), self._decode_value(arguments))
             return self._decode_value(value)
 
-    def take_word(self) -> None:
+    def record_word(self) -> None:
         """Note that the program's own methods decide."""
         self._note_word()
 
-    def share(self) -> NoReturn:
+    def run_inside(self) -> NoReturn:
         """Move the tests into the program's interpreter; does not return."""
         self._move_inside()
 
-    def _query_program(self, question: list[Any]) -> list[Any]:
+    def _fetch_reply(self, question: list[Any]) -> list[Any]:
         self.questions += 1
         try:
-            candidate.send(self._stream, question)
-            while (answer := candidate.receive(self._stream))[0] == "back":
-                candidate.send(self._stream, self._answer_callback(answer))
+            candidate.send_message(self._stream, question)
+            while (answer := candidate.wait_for_message(self._stream))[0] == "back":
+                candidate.send_message(self._stream, self._handle_callback(answer))
         except (EOFError, OSError, ValueError, TypeError, KeyError, IndexError, RecursionError) as problem:
-            self._abandon_tests(problem)
+            self._close_tests(problem)
         return list(answer)
 
     @staticmethod
-    def _abandon_tests(problem: Exception) -> NoReturn:
+    def _close_tests(problem: Exception) -> NoReturn:
         """Abandon the tests: the program's process ended, or does not speak, so none left can pass."""
         print(f"the program ended before its tests: {type(problem).__name__}", file=sys.stderr, flush=True)
         os._exit(0)
 
-    def _answer_callback(self, message: list[Any]) -> list[Any]:
+    def _handle_callback(self, message: list[Any]) -> list[Any]:
         self._bound.clear()
         function = self._lent[message[1]]
         args, kwargs = self._decode_value(message[2]), self._decode_value(message[3])
         try:
-            return ["value", encode(function(*args, **kwargs), self._lend), []]
+            return ["value", encode_value(function(*args, **kwargs), self._add_lent), []]
         except NoPlainForm:
             self._move_inside()
         except Exception as problem:  # noqa: BLE001 - the program sees it as its callback's failure
@@ -182,31 +182,31 @@ class Program:
 
     def _decode_value(self, form: Any) -> Any:
         try:
-            return decode(form, self._resolve_handle)
+            return decode_form(form, self._get_value)
         except Exception as problem:  # noqa: BLE001 - libraries refuse malformed data in their own ways
-            self._abandon_tests(problem)
+            self._close_tests(problem)
 
-    def _resolve_class(self, form: Any) -> type[BaseException]:
+    def _get_class(self, form: Any) -> type[BaseException]:
         try:
-            return resolve_exception_class(form, self._made)
+            return get_exception_class(form, self._made)
         except Exception as problem:  # noqa: BLE001 - it is of any form
-            self._abandon_tests(problem)
+            self._close_tests(problem)
 
-    def _resolve_handle(self, tag: str, body: Any) -> Any:
+    def _get_value(self, tag: str, body: Any) -> Any:
         if tag == "error":
-            return resolve_exception_class(body, self._made)
+            return get_exception_class(body, self._made)
         if tag in ("object", "kind"):
             return self._remotes.setdefault(int(body), Remote(self, tag, int(body)))
         if tag == "back":
             return self._lent[body]
         raise ValueError("no form of a value")
 
-    def _lend(self, value: Any) -> list[Any]:
+    def _add_lent(self, value: Any) -> list[Any]:
         if type(value) is Remote:
             return [value._tag, value._number]  # noqa: SLF001
-        items = list_items(value)
+        items = find_items(value)
         if items is not None:
-            return ["I", [encode(item, self._lend) for item in items]]
+            return ["I", [encode_value(item, self._add_lent) for item in items]]
         is_function = type(value).__name__ in ("function", "method", "builtin_function_or_method", "partial")
         if not is_function and not isinstance(value, type):
             raise NoPlainForm(f"a {type(value).__name__} cannot be handed to the program")
@@ -227,27 +227,27 @@ class Remote:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it over there."""
-        return self._program.do("call", self, list(args), kwargs)
+        return self._program.run_deed("call", self, list(args), kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return self._program.do("getattr", self, name)
+        return self._program.run_deed("getattr", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._program.do("setattr", self, name, value)
+        self._program.run_deed("setattr", self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._program.do("delattr", self, name)
+        self._program.run_deed("delattr", self, name)
 
     def __eq__(self, other: object) -> Any:
         if other is self:
             return True
         if isinstance(other, _RemoteType):
-            return self._ask_equality(other)
-        plain = self._program.do("plain", self)
+            return self._is_equal(other)
+        plain = self._program.run_deed("plain", self)
         if plain is not None:
             return plain == other
         if _must_compare_over_there(other):
-            self._program.share()
+            self._program.run_inside()
         # An object's own claim to equal plain data does not count: the question would hold the answer.
         # What the tests compare with may have a method of its own for it.
         return NotImplemented
@@ -256,21 +256,21 @@ class Remote:
         same = self.__eq__(other)
         return same if same is NotImplemented else not same
 
-    def _ask_equality(self, other: Remote) -> bool:
-        one, two = self._program.do("plain", self), self._program.do("plain", other)
+    def _is_equal(self, other: Remote) -> bool:
+        one, two = self._program.run_deed("plain", self), self._program.run_deed("plain", other)
         if one is not None and two is not None:
             return bool(one == two)
-        if self._program.do("eq", self, other) is not True:
+        if self._program.run_deed("eq", self, other) is not True:
             return False
-        self._program.take_word()
+        self._program.record_word()
         # What equals a new random text equals everything.
-        return self._program.do("eq", self, secrets.token_hex(16)) is not True
+        return self._program.run_deed("eq", self, secrets.token_hex(16)) is not True
 
     def __hash__(self) -> int:
         return hash(self._number)
 
     def __iter__(self) -> Iterator[Any]:
-        over_there = self._program.do("iter", self)
+        over_there = self._program.run_deed("iter", self)
         if type(over_there) is not Remote:
             yield from over_there
             return
@@ -281,44 +281,44 @@ class Remote:
                 return
 
     def __next__(self) -> Any:
-        return self._program.do("next", self)
+        return self._program.run_deed("next", self)
 
     def __contains__(self, item: object) -> bool:
-        items = self._program.do("items", self)
+        items = self._program.run_deed("items", self)
         if items is not None:
             return item in items
-        found = self._program.do("contains", self, item)
-        self._program.take_word()
-        return bool(found) and not self._program.do("contains", self, secrets.token_hex(16))
+        found = self._program.run_deed("contains", self, item)
+        self._program.record_word()
+        return bool(found) and not self._program.run_deed("contains", self, secrets.token_hex(16))
 
     def __await__(self) -> Any:
-        return self._program.do("await", self)
+        return self._program.run_deed("await", self)
         yield  # a coroutine of ours may wait for it
 
     async def __aenter__(self) -> Any:
-        return self._program.do("aenter", self)
+        return self._program.run_deed("aenter", self)
 
     async def __aexit__(self, kind: object, value: object, trace: object) -> Any:
-        return self._program.do("aexit", self, kind, None, None)
+        return self._program.run_deed("aexit", self, kind, None, None)
 
     def __aiter__(self) -> Any:
-        return self._program.do("aiter", self)
+        return self._program.run_deed("aiter", self)
 
     async def __anext__(self) -> Any:
-        return self._program.do("anext", self)
+        return self._program.run_deed("anext", self)
 
     def __enter__(self) -> Any:
-        return self._program.do("enter", self)
+        return self._program.run_deed("enter", self)
 
     def __exit__(self, kind: object, value: object, trace: object) -> Any:
-        return self._program.do("exit", self, kind, None, None)
+        return self._program.run_deed("exit", self, kind, None, None)
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
-        self._program.share()  # a class of the tests' that derives from one of the program's
+        self._program.run_inside()  # a class of the tests' that derives from one of the program's
         return bases
 
     def __instancecheck__(self, value: object) -> bool:
-        return type(value) is Remote and self._program.do("isinstance", value, self) is True
+        return type(value) is Remote and self._program.run_deed("isinstance", value, self) is True
 
 
 _RemoteType = Remote
@@ -330,22 +330,22 @@ def _must_compare_over_there(value: object) -> bool:
     return module not in _COMPARED_HERE and module not in sys.stdlib_module_names
 
 
-def _forward(deed: str) -> Any:
+def _build_method(deed: str) -> Any:
     def method(self: Remote, *args: Any) -> Any:
-        return self._program.do(deed, self, *args)
+        return self._program.run_deed(deed, self, *args)
 
     return method
 
 
-def _make_operator(deed: str, *, swapped: bool) -> Any:
+def _build_operator(deed: str, *, swapped: bool) -> Any:
     """Return an operator; the program's word, where it makes plain data of ours."""
 
     def method(self: Remote, other: Any) -> Any:
-        ask = self._program.do
+        ask = self._program.run_deed
         result = ask(deed, other, self) if swapped else ask(deed, self, other)
         if type(result) is Remote or type(other) is Remote or ask("plain", self) is not None:
             return result
-        self._program.take_word()
+        self._program.record_word()
         if isinstance(other, int | float):
             # An operator that does not look at its operand has not computed with it.
             decoy = other + 1 + secrets.randbelow(1_000_000)
@@ -357,25 +357,25 @@ def _make_operator(deed: str, *, swapped: bool) -> Any:
     return method
 
 
-def _make_comparison(deed: str) -> Any:
+def _build_comparison(deed: str) -> Any:
     def method(self: Remote, other: Any) -> Any:
         if type(other) is not Remote:
-            plain = self._program.do("plain", self)
+            plain = self._program.run_deed("plain", self)
             if plain is None:
-                plain = self._program.do("number", self)
+                plain = self._program.run_deed("number", self)
             if plain is not None:
                 return getattr(operator, deed)(plain, other)
-        self._program.take_word()
-        return self._program.do(deed, self, other)
+        self._program.record_word()
+        return self._program.run_deed(deed, self, other)
 
     return method
 
 
 for _name in _OPERATORS:
-    setattr(Remote, f"__{_name.strip('_')}__", _make_operator(_name, swapped=False))
-    setattr(Remote, f"__r{_name.strip('_')}__", _make_operator(_name, swapped=True))
+    setattr(Remote, f"__{_name.strip('_')}__", _build_operator(_name, swapped=False))
+    setattr(Remote, f"__r{_name.strip('_')}__", _build_operator(_name, swapped=True))
 for _name in ("lt", "le", "gt", "ge"):
-    setattr(Remote, f"__{_name}__", _make_comparison(_name))
+    setattr(Remote, f"__{_name}__", _build_comparison(_name))
 for _name in [
     "neg",
     "pos",
@@ -395,7 +395,7 @@ for _name in [
     "complex",
     "bytes",
 ]:
-    setattr(Remote, f"__{_name}__", _forward(_name))
+    setattr(Remote, f"__{_name}__", _build_method(_name))
 
 
 class Names(dict[str, Any]):
@@ -411,21 +411,21 @@ class Names(dict[str, Any]):
         own = self["__builtins__"]
         if name in own and name not in self._first:
             return own[name]
-        return self._program.name(name)
+        return self._program.get_global(name)
 
 
 def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
     """Return the builtins of tests: those that look at a value see what it is over there."""
 
     def find_type(value: Any, *rest: Any) -> Any:
-        return program.do("type", value) if type(value) is Remote and not rest else type(value, *rest)
+        return program.run_deed("type", value) if type(value) is Remote and not rest else type(value, *rest)
 
     def is_callable(value: Any) -> bool:
-        return bool(program.do("callable", value)) if type(value) is Remote else callable(value)
+        return bool(program.run_deed("callable", value)) if type(value) is Remote else callable(value)
 
     def is_subclass(kind: Any, parents: Any) -> bool:
         if type(kind) is Remote or type(parents) is Remote:
-            return bool(program.do("issubclass", kind, parents))
+            return bool(program.run_deed("issubclass", kind, parents))
         return issubclass(kind, parents)
 
     def is_instance(value: Any, kinds: Any) -> bool:
@@ -435,7 +435,7 @@ def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
             return False
         alternatives = kinds if isinstance(kinds, tuple) else (kinds,)
         builtin_kinds = [kind for kind in alternatives if getattr(builtins, kind.__name__, None) is kind]
-        return bool(builtin_kinds) and program.do("isinstance", value, tuple(builtin_kinds)) is True
+        return bool(builtin_kinds) and program.run_deed("isinstance", value, tuple(builtin_kinds)) is True
 
     def import_name(
         name: str,
@@ -447,8 +447,8 @@ def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
         if level == 0 and trusted.has(name):
             return __import__(name, {}, {}, fromlist, 0)
         if level:
-            program.share()
-        return program.import_module(name, tuple(fromlist or ()))
+            program.run_inside()
+        return program.load_module(name, tuple(fromlist or ()))
 
     return {
         **vars(builtins),
@@ -460,7 +460,7 @@ def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
     }
 
 
-def _make_exception(kind: type[BaseException], details: Any) -> BaseException:
+def _build_exception(kind: type[BaseException], details: Any) -> BaseException:
     try:
         return kind(*details)
     except Exception:  # noqa: BLE001 - some take other arguments than they show
@@ -469,7 +469,7 @@ def _make_exception(kind: type[BaseException], details: Any) -> BaseException:
         return made
 
 
-def _bring_up_to_date(argument: Any, after: Any) -> None:
+def _update_argument(argument: Any, after: Any) -> None:
     """Give an argument of the tests' what a call left of it."""
     if type(argument) is not type(after) or isinstance(argument, Remote):
         return

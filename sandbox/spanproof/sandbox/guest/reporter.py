@@ -58,20 +58,20 @@ class Reporter:
             return
 
 
-def describe(exception: BaseException, filename: str) -> dict[str, Any]:
+def encode_exception(exception: BaseException, filename: str) -> dict[str, Any]:
     """Return an exception in bounded JSON: what it is, what is behind it, where in the program it arose.
 
     One whose own attributes raise is an exception of no known kind.
     """
     try:
-        return _describe(exception, filename)
+        return _encode_exception(exception, filename)
     except BaseException as failure:  # noqa: BLE001 - a program's properties may do anything
         text = f"<it cannot be described: {type(failure).__name__}>"
         return {"type": "BaseException", "message": text, "chain": [], "line": None}
 
 
-def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
-    causes = _collect_causes(exception)
+def _encode_exception(exception: BaseException, filename: str) -> dict[str, Any]:
+    causes = _list_causes(exception)
     reply = (exception, *causes)
     is_missing = isinstance(exception, ImportError) and not _format_message(exception).startswith(_NO_NAME)
 
@@ -95,7 +95,7 @@ def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
     }
 
 
-def _collect_causes(exception: BaseException) -> list[BaseException]:
+def _list_causes(exception: BaseException) -> list[BaseException]:
     found: list[BaseException] = []
     seen = {id(exception)}
     waiting = [exception]

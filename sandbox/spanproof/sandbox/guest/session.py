@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
+from spanproof.sandbox.guest.ending import get_exit_code, write_exception
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.python import FILENAME, compile_source, make_main_module, show_source
-from spanproof.sandbox.guest.reporter import Reporter, describe
+from spanproof.sandbox.guest.python import FILENAME, build_code, build_main_module, record_source
+from spanproof.sandbox.guest.reporter import Reporter, encode_exception
 from spanproof.sandbox.guest.tools import Toolbox
-from spanproof.sandbox.guest.values import to_json_form, to_text, truncate_text
+from spanproof.sandbox.guest.values import format_truncated, to_json_form, to_text
 
 # Of a result's JSON form, and of its text, as JSON: both have room in one frame.
 _RESULT_BYTES = 384 * 1024
@@ -33,19 +33,19 @@ _eval, _exec, _getpid, _partial = eval, exec, os.getpid, functools.partial
 _Run = Callable[[dict[str, Any]], tuple[Any, bool]]
 
 
-def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tuple[int, bool]:
+def run_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tuple[int, bool]:
     """Run steps until the host closes the session; returns as `run_job`.
 
     No one waits for a thread then: the supervisor ends what the steps have left running.
     """
     sys.stdout = sys.__stdout__ = _open_output()  # type: ignore[misc, assignment]
-    module = make_main_module()
+    module = build_main_module()
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
-        module.__dict__[name] = toolbox.stub(name, parameters)
+        module.__dict__[name] = toolbox.build_stub(name, parameters)
     getpid, own = _getpid, _getpid()
     # Bound here: a step can put others in their places in the modules.
-    next_message, send, run_step, flush = inbox.next, reporter.send, _run_step, _flush
+    next_message, send, run_step, flush = inbox.wait_for_message, reporter.send, _run_step, _write_streams
     send("ready")
     while True:
         try:
@@ -74,37 +74,37 @@ def _open_output() -> TextIO:
 def _run_step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
     """Run one; what is reported about how it went."""
     try:
-        run = _prepare_step(source)
+        run = _build_step(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-        print_exception(problem.with_traceback(None))
-        return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
+        write_exception(problem.with_traceback(None))
+        return {"outcome": "syntax", "raised": encode_exception(problem, FILENAME)}
     try:
-        value, is_expression = _call_deeper(_LEVELS, run, namespace)
+        value, is_expression = _run_deeper(_LEVELS, run, namespace)
         return {"outcome": "ok", **(_encode_result(value) if is_expression else {})}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
-        if isinstance(exception, SystemExit) and resolve_exit_code(exception) == 0:
+        if isinstance(exception, SystemExit) and get_exit_code(exception) == 0:
             return {"outcome": "ok"}
-        print_exception(exception)
-        return {"outcome": "raised", "raised": describe(exception, FILENAME)}
+        write_exception(exception)
+        return {"outcome": "raised", "raised": encode_exception(exception, FILENAME)}
 
 
-def _call_deeper(levels: int, run: _Run, namespace: dict[str, Any]) -> tuple[Any, bool]:
+def _run_deeper(levels: int, run: _Run, namespace: dict[str, Any]) -> tuple[Any, bool]:
     """Run a step, with that many calls from C to Python on the stack below the loop."""
-    return _partial(_call_deeper, levels - 1, run, namespace)() if levels else run(namespace)
+    return _partial(_run_deeper, levels - 1, run, namespace)() if levels else run(namespace)
 
 
-def _prepare_step(source: str) -> _Run:
+def _build_step(source: str) -> _Run:
     """Return the step as a function of its namespace; the value of a last expression is what it gives."""
-    show_source(source)
+    record_source(source)
     try:
-        return _compile_step(ast.parse(source, FILENAME))
+        return _build_step_run(ast.parse(source, FILENAME))
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as found:
         problem = found.with_traceback(None)
-    compile_source(source)  # for a problem that is reported as a plain interpreter does
+    build_code(source)  # for a problem that is reported as a plain interpreter does
     raise problem
 
 
-def _compile_step(tree: ast.Module) -> _Run:
+def _build_step_run(tree: ast.Module) -> _Run:
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         whole = compile(tree, FILENAME, "exec", dont_inherit=True)
         return lambda namespace: (_exec(whole, namespace), False)
@@ -123,12 +123,12 @@ def _compile_step(tree: ast.Module) -> _Run:
 def _encode_result(value: Any) -> dict[str, Any]:
     form, _has_one = to_json_form(value, _RESULT_BYTES)
     text = to_text(value)
-    head = truncate_text(text, _RESULT_BYTES)
+    head = format_truncated(text, _RESULT_BYTES)
     cut = {"characters": len(text)} if len(head) < len(text) else {}
     return {"result": form, "text": head, **cut}
 
 
-def _flush() -> None:
+def _write_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from spanproof.sandbox.guest.reporter import Reporter, describe
+from spanproof.sandbox.guest.reporter import Reporter, encode_exception
 
 _ENGINES = {"sqlite": "sqlite", "duckdb": "duck"}
 # Of the last rows: a frame of the guest holds a megabyte, and a character may take twelve bytes in it.
@@ -91,27 +91,27 @@ def run_sql(source: str, database: dict[str, Any], reporter: Reporter) -> int:
     engine: Any = import_module(f"spanproof.sandbox.guest.sql_{name}")
     writable = database["file"] is None or database["writable"]
     try:
-        path = _prepare_database(engine, database)
+        path = _load_database(engine, database)
         connection = engine.open_database(path, writable=writable, memory_bytes=database["memory_bytes"])
     except Problem as problem:
-        reporter.send("fixture", raised=_describe_problem(problem))
+        reporter.send("fixture", raised=_encode_problem(problem))
         return 1
     last: _Result | None = None
     try:
         for answer in engine.run(connection, source, writable=writable):
-            last = _print_rows(answer)
+            last = _handle_rows(answer)
         connection.close()
     except Problem as problem:
         print(f"{type(problem.__cause__).__name__}: {problem.__cause__}", file=sys.stderr)
         kind = "syntax" if problem.trouble is Trouble.SYNTAX else "raised"
-        reporter.send(kind, raised=_describe_problem(problem))
+        reporter.send(kind, raised=_encode_problem(problem))
         return 1
     rows = {"columns": last.columns, "rows": last.rows, "cut": last.cut} if last is not None else None
     reporter.send("finished", result=rows)
     return 0
 
 
-def _prepare_database(engine: Engine, database: dict[str, Any]) -> str | None:
+def _load_database(engine: Engine, database: dict[str, Any]) -> str | None:
     """Return the database file: the program's own, or one its script makes, out of the work directory."""
     file = database["file"]
     if file is None or not file.lower().endswith(".sql"):
@@ -130,7 +130,7 @@ def _prepare_database(engine: Engine, database: dict[str, Any]) -> str | None:
     return prepared
 
 
-def _print_rows(answer: Answer) -> _Result:
+def _handle_rows(answer: Answer) -> _Result:
     """Print the rows as they come, and keep what may leave."""
     result = _Result(list(answer.columns))
     for row in answer.rows:
@@ -151,9 +151,9 @@ def _encode_cell(value: Any) -> Any:
     return str(value)
 
 
-def _describe_problem(problem: Problem) -> dict[str, Any]:
+def _encode_problem(problem: Problem) -> dict[str, Any]:
     cause = problem.__cause__
     assert cause is not None
-    described = describe(cause, "<sql>")
+    described = encode_exception(cause, "<sql>")
     described |= {"line": problem.line, "denied": problem.trouble is Trouble.DENIED}
     return described | {"memory": problem.trouble is Trouble.MEMORY}

@@ -38,7 +38,7 @@ class Guarded(sqlite3.Connection):
 
     denied = False
 
-    def authorize(
+    def handle_authorization(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
         """Return whether the engine may prepare a part of a statement, as it calls this before each."""
@@ -68,14 +68,14 @@ def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Gua
             connection.execute(f"pragma {switch}")
     for limit, value in _LIMITS:
         connection.setlimit(limit, value)
-    connection.set_authorizer(connection.authorize)
+    connection.set_authorizer(connection.handle_authorization)
     return connection
 
 
 def run(connection: Guarded, script: str, *, writable: bool) -> Iterator[Answer]:  # noqa: ARG001
     """Run a script, statement by statement; a read-only file is sqlite's own to guard."""
     with _convert_errors(connection, None):
-        statements = list(_split_statements(script))
+        statements = list(_iter_statements(script))
     for statement, line in statements:
         with _convert_errors(connection, line):
             cursor = connection.execute(statement)
@@ -103,21 +103,21 @@ def _build_uri(path: str | None, *, writable: bool) -> str:
     return f"file:{quote(str(Path(path).absolute()))}?" + ("mode=rwc" if writable else "mode=ro&immutable=1")
 
 
-def _split_statements(script: str) -> Iterator[tuple[str, int]]:
+def _iter_statements(script: str) -> Iterator[tuple[str, int]]:
     """Split where sqlite says a statement is complete: not at semicolons inside strings or triggers."""
     statement, line = "", 1
     for piece in script.split(";"):
         statement += piece + ";"
         if sqlite3.complete_statement(statement):
             if statement.strip(" \t\r\n;"):
-                yield statement, _find_first_line(statement, line)
+                yield statement, _compute_first_line(statement, line)
             line += statement.count("\n")
             statement = ""
     if statement.strip(" \t\r\n;"):
-        yield statement.removesuffix(";"), _find_first_line(statement, line)
+        yield statement.removesuffix(";"), _compute_first_line(statement, line)
 
 
-def _find_first_line(statement: str, line: int) -> int:
+def _compute_first_line(statement: str, line: int) -> int:
     return line + statement[: len(statement) - len(statement.lstrip())].count("\n")
 
 

@@ -111,7 +111,7 @@ class _TypeCalls(ast.NodeTransformer):
         return node
 
 
-def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str | None = None) -> Plan:
+def build_test_plan(text: str, entry_point: str | None, recorder: str, type_name: str | None = None) -> Plan:
     """Read tests.
 
     Args:
@@ -142,7 +142,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
             statement.body = [inside.visit(inner) for inner in statement.body]
             check_tests += tuple(range(number, inside.next))
             number = inside.next
-            names += _name_asserts("check, line", inside.lines)
+            names += _list_assert_names("check, line", inside.lines)
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
             if not has_required_parameters(statement) or is_property_test(statement):
                 functions.append((statement.name, number))
@@ -152,7 +152,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
             outside = _TopLevel(recorder, number)
             statement = outside.visit(statement)
             number = outside.next
-            names += _name_asserts("line", outside.lines)
+            names += _list_assert_names("line", outside.lines)
         body.append(statement)
     tree.body = body
     ast.fix_missing_locations(tree)
@@ -170,7 +170,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str
     )
 
 
-def _name_asserts(prefix: str, lines: list[int]) -> list[str]:
+def _list_assert_names(prefix: str, lines: list[int]) -> list[str]:
     return [f"{prefix} {line}" for line in lines]
 
 
@@ -209,7 +209,7 @@ class Tally:
         self._reporter = reporter
         self._results: dict[int, bool] = {}
         self.first_failure: BaseException | None = None
-        self._current = _read_current_exception
+        self._current = _find_current_exception
 
     def record(self, number: int, passed: bool, /) -> None:
         """Note one execution of a test; one failure outweighs any number of passes."""
@@ -222,12 +222,12 @@ class Tally:
             self._results[number] = passed
             self._reporter.send("test", number=number, passed=passed)
 
-    def report_plan(self, names: list[str], collector: str) -> None:
+    def send_plan(self, names: list[str], collector: str) -> None:
         """Report how many tests there are, by their names, and what collected them."""
         shown = [name[:_NAME_CHARACTERS] for name in names[:_MAX_NAMES]]
         self._reporter.send("planned", total=len(names), names=shown, collector=collector)
 
-    def fail(self, number: int, failure: BaseException | None) -> None:
+    def record_failure(self, number: int, failure: BaseException | None) -> None:
         """Record that a test failed by an exception, where there is one."""
         if self._results.get(number) is not False:
             self._results[number] = False
@@ -235,18 +235,18 @@ class Tally:
         if self.first_failure is None:
             self.first_failure = failure or AssertionError()
 
-    def skip(self, number: int) -> None:
+    def record_skip(self, number: int) -> None:
         """Record that a test is skipped, as its author wrote."""
         self._reporter.send("skipped", number=number)
 
-    def carried_out(self, numbers: tuple[int, ...]) -> None:
+    def record_carried_out(self, numbers: tuple[int, ...]) -> None:
         """Record asserts on a branch not taken: they hold when their function came to its end."""
         for number in numbers:
             if number not in self._results:
                 self.record(number, True)  # noqa: FBT003 - as generated code does
 
 
-def _read_current_exception() -> BaseException | None:
+def _find_current_exception() -> BaseException | None:
     import sys
 
     return sys.exc_info()[1]
@@ -275,11 +275,11 @@ def run_check(plan: Plan, namespace: dict[str, Any], entry_point: str | None, ta
     """
     if plan.check:
         assert entry_point is not None
-        namespace["check"](_find_candidate(namespace, entry_point))
-    tally.carried_out(plan.check_tests)
+        namespace["check"](_get_candidate(namespace, entry_point))
+    tally.record_carried_out(plan.check_tests)
 
 
-def _find_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
+def _get_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
     try:
         return namespace[entry_point]
     except KeyError:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.raising import make_exception
+from spanproof.sandbox.guest.raising import build_exception
 from spanproof.sandbox.guest.reporter import Reporter
 from spanproof.sandbox.guest.values import to_json_form
 
@@ -29,17 +29,17 @@ class Toolbox:
         self._lock = threading.RLock()
         self._calls = 0
 
-    def stub(self, name: str, parameters: list[str] | None) -> Callable[..., Any]:
+    def build_stub(self, name: str, parameters: list[str] | None) -> Callable[..., Any]:
         """Return a function that calls the host; with parameters known it takes what the real one would."""
 
         def tool(*args: Any, **kwargs: Any) -> Any:
-            return self._call(name, *_bind_arguments(name, parameters, args, kwargs))
+            return self._send_call(name, *_build_arguments(name, parameters, args, kwargs))
 
         tool.__name__ = tool.__qualname__ = name
         tool.__module__ = "__main__"
         return tool
 
-    def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _send_call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         sent, fits = to_json_form([args, kwargs], _ARGUMENT_BYTES, texts=True)
         if not fits:
             raise ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
@@ -48,15 +48,15 @@ class Toolbox:
             call = self._calls
             self._reporter.send("call", call=call, tool=name, args=sent[0], kwargs=sent[1])
             while True:
-                answer, _parts = self._inbox.next("answer")
+                answer, _parts = self._inbox.wait_for_message("answer")
                 if answer.get("call") == call:
                     break
         if answer.get("error_type") is not None:
-            raise make_exception(answer["error_type"], answer.get("error_message", ""))
+            raise build_exception(answer["error_type"], answer.get("error_message", ""))
         return answer.get("result")
 
 
-def _bind_arguments(
+def _build_arguments(
     name: str, parameters: list[str] | None, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     if parameters is None:

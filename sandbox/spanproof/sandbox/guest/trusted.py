@@ -52,13 +52,13 @@ class TrustedImports:
         self._own: frozenset[str] = frozenset()
         self._found: set[str] = set()
 
-    def warm_up(self, names: Iterable[str]) -> None:
+    def add_likely_modules(self, names: Iterable[str]) -> None:
         """Load modules that tests may need, before there are any tests."""
         for name in names:
-            self._load(name)
+            self._add_module(name)
         self._found.clear()
 
-    def load(self, names: Iterable[str], own: Iterable[str]) -> None:
+    def add_test_imports(self, names: Iterable[str], own: Iterable[str]) -> None:
         """Load modules that tests import, before the program runs.
 
         Args:
@@ -67,10 +67,10 @@ class TrustedImports:
         """
         self._own = frozenset(own)
         for name in names:
-            self._load(name)
+            self._add_module(name)
         self._finder.folders = self._read_only
 
-    def _load(self, name: str) -> None:
+    def _add_module(self, name: str) -> None:
         if name.partition(".")[0] in self._own:
             return
         try:
@@ -79,7 +79,7 @@ class TrustedImports:
             return
         self._found.add(name)
         for later in _LATER.get(name, ()):
-            self._load(later)
+            self._add_module(later)
 
     def has(self, name: str) -> bool:
         """Whether a module is a library of this process."""
@@ -88,7 +88,7 @@ class TrustedImports:
             return False
         return name in self._found or top in self._found or top in sys.stdlib_module_names
 
-    def find(self, module: str, name: str) -> Any:
+    def get_object(self, module: str, name: str) -> Any:
         """Return a module, or a function of it where a name is given; None where there is none."""
         try:
             found = import_module(module)

@@ -1,7 +1,7 @@
 """Tests that pytest, unittest or doctest collect and the runner's own plan does not.
 
-In: the text of tests. Out: what `testing.plan_tests` leaves out, and what collects it. It is found in the
-syntax tree alone, before anything runs: a test that is left out silently counts as passed.
+In: the text of tests. Out: what `testing.build_test_plan` leaves out, and what collects it. It is found in
+the syntax tree alone, before anything runs: a test that is left out silently counts as passed.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def find_collector(text: str, *, has_pytest: bool) -> str | None:
     return "pytest" if has_pytest and all(one.by_pytest for one in left_out) else None
 
 
-def explain_unrun_tests(text: str, total: int | None, collector: str = "", skipped: int = 0) -> str | None:
+def find_unrun_reason(text: str, total: int | None, collector: str = "", skipped: int = 0) -> str | None:
     """Return why tests that ended well prove nothing; None where each of them was carried out.
 
     Args:
@@ -154,16 +154,16 @@ def _iter_statements_left_out(tree: ast.Module) -> Iterator[Uncollected]:
     test_classes: set[str] = set()
     for statement, is_nested in _iter_module_level(tree.body):
         if isinstance(statement, _FUNCTIONS):
-            what = _describe_function(statement, is_nested=is_nested)
+            what = _find_function_problem(statement, is_nested=is_nested)
         elif isinstance(statement, ast.ClassDef):
             what = None
             if statement.name not in opted_out and _is_test_class(statement, test_classes):
                 test_classes.add(statement.name)
                 what = f"class {statement.name}"
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
-            what = _describe_assignment(statement)
+            what = _find_assignment_problem(statement)
         elif isinstance(statement, ast.ImportFrom):
-            what = _describe_import(statement)
+            what = _find_import_problem(statement)
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             runner = _read_dotted_name(statement.value.func)
             what = f"{runner}()" if runner in _RUNNERS else None
@@ -196,7 +196,9 @@ def _iter_module_level(body: list[ast.stmt], *, is_nested: bool = False) -> Iter
             yield from _iter_module_level(part.body, is_nested=True)
 
 
-def _describe_function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, is_nested: bool) -> str | None:
+def _find_function_problem(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, *, is_nested: bool
+) -> str | None:
     name, decorators = function.name, [_read_dotted_name(decorator) for decorator in function.decorator_list]
     if any(decorator.rpartition(".")[2] == "fixture" for decorator in decorators):
         return f"fixture {name}"
@@ -246,7 +248,7 @@ def _find_switched_off(statement: ast.stmt) -> str | None:
     return target if is_off else None
 
 
-def _describe_assignment(statement: ast.Assign | ast.AnnAssign) -> str | None:
+def _find_assignment_problem(statement: ast.Assign | ast.AnnAssign) -> str | None:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for name in (target.id for target in targets if isinstance(target, ast.Name)):
         if name in _HOOKS:
@@ -258,7 +260,7 @@ def _describe_assignment(statement: ast.Assign | ast.AnnAssign) -> str | None:
     return None
 
 
-def _describe_import(statement: ast.ImportFrom) -> str | None:
+def _find_import_problem(statement: ast.ImportFrom) -> str | None:
     names = [alias.asname or alias.name for alias in statement.names]
     imported = next((name for name in names if name.startswith("test_")), None)
     return f"imported function {imported}" if imported else None

@@ -17,7 +17,7 @@ _SEPARATOR_BYTES = 2
 _CONSTANT_BYTES = 5
 
 _str = str  # a program may put anything in its place
-_SAID = frozenset((type(None), bool, int, float, str, list, tuple, dict))
+_PLAIN_KINDS = frozenset((type(None), bool, int, float, str, list, tuple, dict))
 # How a value of a derived class becomes one of the class itself.
 _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, lambda value: "".join([value])),
@@ -42,7 +42,7 @@ def to_json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, 
         texts: what JSON cannot say is given as its text.
     """
     try:
-        return _convert_value(value, _DEPTH, _Room(budget, texts)), True
+        return _encode_value(value, _DEPTH, _Room(budget, texts)), True
     except _NoForm:
         return None, False
 
@@ -63,13 +63,13 @@ class _Room:
     def __init__(self, left: int, texts: bool) -> None:
         self.left, self.texts = left, texts
 
-    def take(self, size: int) -> None:
+    def add_used(self, size: int) -> None:
         self.left -= size
         if self.left < 0:
             raise _NoForm
 
 
-def truncate_text(text: str, budget: int) -> str:
+def format_truncated(text: str, budget: int) -> str:
     """Return the start of a text that takes no more bytes than this as JSON, as frames are written."""
     head = text[:budget]
     while (taken := len(_quoted(head)) - 2) > budget:
@@ -81,19 +81,19 @@ class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
     pass
 
 
-def _convert_value(value: Any, depth: int, room: _Room) -> Any:
+def _encode_value(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
-    if kind not in _SAID:
+    if kind not in _PLAIN_KINDS:
         value, kind = _to_plain(value, kind, room)
     if depth == 0 or (kind is int and value.bit_length() > _INTEGER_BITS):
         value, kind = _as_text(value, room)
     if kind is float and not math.isfinite(value):
         value, kind = _as_text(value, room)
-    room.take(_measure_bytes(value, kind))
+    room.add_used(_count_bytes(value, kind))
     if kind is list or kind is tuple:
-        return [_convert_value(item, depth - 1, room) for item in value]
+        return [_encode_value(item, depth - 1, room) for item in value]
     if kind is dict:
-        return _convert_mapping(value, depth, room)
+        return _encode_mapping(value, depth, room)
     return value
 
 
@@ -104,7 +104,7 @@ def _to_plain(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
             return plain(value), base
     if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", 1) == 0:
         held = value.item()
-        if type(held) in _SAID:
+        if type(held) in _PLAIN_KINDS:
             return held, type(held)
     return _as_text(value, room)
 
@@ -115,19 +115,19 @@ def _as_text(value: Any, room: _Room) -> tuple[str, type]:
     return to_text(value), str
 
 
-def _convert_mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
+def _encode_mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, item in value.items():
         text = key if type(key) is str else _format_key(key, room)
         if text in result and not room.texts:  # `1` and `"1"`
             raise _NoForm
-        room.take(_measure_bytes(text, str))
-        result[text] = _convert_value(item, depth - 1, room)
+        room.add_used(_count_bytes(text, str))
+        result[text] = _encode_value(item, depth - 1, room)
     return result
 
 
 def _format_key(key: Any, room: _Room) -> str:
-    form = _convert_value(key, 1, room)
+    form = _encode_value(key, 1, room)
     if type(form) is str:
         return form
     if type(form) in (int, float):
@@ -137,7 +137,7 @@ def _format_key(key: Any, room: _Room) -> str:
     return _as_text(key, room)[0]
 
 
-def _measure_bytes(value: Any, kind: type) -> int:
+def _count_bytes(value: Any, kind: type) -> int:
     """Return how many bytes a value takes itself, without what it holds."""
     if kind is str:
         return len(_quoted(value)) + _SEPARATOR_BYTES

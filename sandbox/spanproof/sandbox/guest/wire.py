@@ -60,14 +60,14 @@ class Frame(NamedTuple):
     parts: tuple[bytes, ...]
 
 
-def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
+def encode_frame(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     """Return the bytes of a frame; lone surrogates travel as JSON escapes."""
     lengths = [*map(len, parts)]
     text = "".join(_chunks({**header, "parts": lengths}, 0)).encode("ascii")
     return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
 
 
-def measure_text(text: str) -> int:
+def count_text_bytes(text: str) -> int:
     """Return how many bytes a text takes in a header, where a character may take twelve."""
     return len(_escape(text))
 
@@ -79,11 +79,11 @@ class Decoder:
         self._bounds = bounds
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> None:
+    def add_bytes(self, data: bytes) -> None:
         """Add bytes that arrived."""
         self._buffer += data
 
-    def next(self) -> Frame | None:
+    def find_frame(self) -> Frame | None:
         """Return the next complete frame, None while one is still on its way.
 
         Raises:
@@ -99,7 +99,7 @@ class Decoder:
         if len(self._buffer) < end:
             return None
         header = _decode_header(self._buffer[_LENGTHS.size : start], self._bounds.nesting)
-        frame = Frame(header, _split(header, bytes(self._buffer[start:end])))
+        frame = Frame(header, _split_parts(header, bytes(self._buffer[start:end])))
         del self._buffer[:end]
         return frame
 
@@ -111,7 +111,7 @@ class Readable(Protocol):
         """Return what has arrived; empty when the other side is gone."""
 
 
-def receive(stream: Readable, decoder: Decoder) -> Frame:
+def wait_for_frame(stream: Readable, decoder: Decoder) -> Frame:
     """Wait for one frame.
 
     Raises:
@@ -119,11 +119,11 @@ def receive(stream: Readable, decoder: Decoder) -> Frame:
         BadFrame: what came is no frame.
         TimeoutError: the socket's timeout passed.
     """
-    while (frame := decoder.next()) is None:
+    while (frame := decoder.find_frame()) is None:
         data = stream.recv(65536)  # of more, malloc would make a mapping and unmake it
         if not data:
             raise EOFError("the other side closed the channel")
-        decoder.feed(data)
+        decoder.add_bytes(data)
     return frame
 
 
@@ -155,7 +155,7 @@ def _is_nested_deeper(value: Any, levels: int) -> bool:
     return any(type(item) in (dict, list) for item in level)
 
 
-def _split(header: Header, body: bytes) -> tuple[bytes, ...]:
+def _split_parts(header: Header, body: bytes) -> tuple[bytes, ...]:
     lengths = header.pop("parts", None)
     if type(lengths) is not list:
         raise BadFrame("a frame's header gives no lengths of its parts")

@@ -85,25 +85,27 @@ def run_javascript_tests(program: Program, run: RunProgram) -> Execution:
             {"call": call, "answer": answer} for call, answer in zip(reported.calls, found, strict=True)
         ]
     assert execution is not None
-    return _refuse(execution, "the tests make other calls each time they run: no answer settles them")
+    return _build_refusal(execution, "the tests make other calls each time they run: no answer settles them")
 
 
 def _run_tests(program: Program, answers: list[Mapping[str, Any]], run: RunProgram) -> _Report | Execution:
     """Run the tests alone; returns their report, or the execution where they came to none."""
     mark = secrets.token_hex(16)
-    given = {
-        "TESTS": _call_check(program),
+    constants = {
+        "TESTS": _build_tests(program),
         "ENTRY": program.entry_point,
         "ANSWERS": answers,
         "MARK": mark,
     }
-    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in given.items())
+    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
     source = head + _read_part("codec.js") + _read_part("decode.js") + _read_part("tests.js")
-    execution = run(_make_room(replace(program, source=source, tests=None, entry_point=None, stdin=b"")))
+    execution = run(
+        _build_reporting_program(replace(program, source=source, tests=None, entry_point=None, stdin=b""))
+    )
     found = _read_marked_line(execution.stdout, mark)
     if not isinstance(found, dict):
         if execution.failure_class is FailureClass.OK:
-            return _refuse(execution, "the tests ended the process that they ran in")
+            return _build_refusal(execution, "the tests ended the process that they ran in")
         return replace(execution, tests_passed=0, tests_total=1, tests_failed=(0,), tests_apart=True)
     problem = found["syntax"] or found["error"]
     not_run = found["lacking"]
@@ -121,7 +123,7 @@ def _run_tests(program: Program, answers: list[Mapping[str, Any]], run: RunProgr
     )
 
 
-def _call_check(program: Program) -> str:
+def _build_tests(program: Program) -> str:
     """Return the tests, with a call of `check` where they define it and do not call it."""
     tests = program.tests or ""
     entry_point = program.entry_point
@@ -139,14 +141,16 @@ def _run_calls(
     mark = secrets.token_hex(16)
     names = sorted({call["name"] for call in calls if call["name"] and _is_name(call["name"])})
     table = ", ".join(f"{name}: typeof {name} === 'undefined' ? undefined : {name}" for name in names)
-    modules = [each for name in program.files for each in (f"./{name}", f"./{name.rpartition('.')[0]}")]
+    modules = [module for name in program.files for module in (f"./{name}", f"./{name.rpartition('.')[0]}")]
     tail = (
         f"\n;((NAMES, EXPORTS) => {{\nconst MARK = {json.dumps(mark)};\nconst CALLS = {json.dumps(calls)};\n"
         f"const FILES = {json.dumps(modules)};\n"
         f"{_read_part('codec.js')}{_read_part('decode.js')}{_read_part('program.js')}\ncarryOut();\n"
         f"}})({{ {table} }}, typeof module === 'undefined' ? undefined : module.exports);\n"
     )
-    execution = run(_make_room(replace(program, source=program.source + tail, tests=None, entry_point=None)))
+    execution = run(
+        _build_reporting_program(replace(program, source=program.source + tail, tests=None, entry_point=None))
+    )
     found = _read_marked_line(execution.stdout, mark)
     shown = replace(execution, stdout=execution.stdout.partition(f"\n{mark}")[0])
     is_whole = isinstance(found, list) and len(found) == len(calls) and all(map(_is_answer, found))
@@ -163,7 +167,7 @@ def _is_name(text: str) -> bool:
     return _IDENTIFIER.match(text) is not None and _RESERVED.match(text) is None
 
 
-def _make_room(program: Program) -> Program:
+def _build_reporting_program(program: Program) -> Program:
     """Return a program that may write what it has to report."""
     limits = program.limits
     return replace(program, limits=replace(limits, output_bytes=max(limits.output_bytes, _MIN_OUTPUT_BYTES)))
@@ -188,8 +192,10 @@ def _read_part(name: str) -> str:
 def _add_results(execution: Execution, report: _Report) -> Execution:
     """Return the program's execution with the results of its tests."""
     if report.not_run or not report.results:
-        return _refuse(execution, report.not_run or report.share or "the tests have no assertion that ran")
-    failed = tuple(number for number, each in enumerate(report.results) if not each["passed"])
+        return _build_refusal(
+            execution, report.not_run or report.share or "the tests have no assertion that ran"
+        )
+    failed = tuple(number for number, result in enumerate(report.results) if not result["passed"])
     total = len(report.results)
     return replace(
         execution,
@@ -224,10 +230,10 @@ def _add_failure(execution: Execution, report: _Report) -> Execution:
 
 
 def _list_names(report: _Report) -> tuple[str, ...]:
-    return tuple(str(each["name"])[:_NAME_CHARACTERS] for each in report.results[:_MAX_NAMES])
+    return tuple(str(result["name"])[:_NAME_CHARACTERS] for result in report.results[:_MAX_NAMES])
 
 
-def _refuse(execution: Execution, reason: str) -> Execution:
+def _build_refusal(execution: Execution, reason: str) -> Execution:
     return replace(execution, failure_class=FailureClass.TESTS_NOT_RUN, reason=reason)
 
 
@@ -239,11 +245,11 @@ def _run_shared(program: Program, run: RunProgram) -> Execution:
         f" process.stdout.write(`\\n{mark} ${{holds ? 1 : 0}}\\n`); number++; }}; }}"
     )
     source = f"{program.source}\n;{count}\n{program.tests}\n;process.stdout.write('\\n{mark} end\\n');\n"
-    execution = run(_make_room(replace(program, source=source, tests=None, entry_point=None)))
+    execution = run(_build_reporting_program(replace(program, source=source, tests=None, entry_point=None)))
     marked = [
         line.removeprefix(mark).strip() for line in execution.stdout.split("\n") if line.startswith(mark)
     ]
-    results = [each == "1" for each in marked if each != "end"] or ["end" in marked]
+    results = [mark == "1" for mark in marked if mark != "end"] or ["end" in marked]
     if "end" not in marked:
         results = [*results, False]
     failed = tuple(number for number, passed in enumerate(results) if not passed)

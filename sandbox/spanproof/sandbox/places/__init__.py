@@ -13,19 +13,19 @@ from spanproof.sandbox.catalogue import read_sections
 _PLACES = read_sections(files(__package__) / "places.txt")
 
 
-def _compile_section(name: str) -> re.Pattern[str]:
+def _build_pattern(name: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in _PLACES[name]), re.DOTALL)
 
 
-PROBED = _compile_section("probed")
+PROBED = _build_pattern("probed")
 """What interpreters and libraries look for by themselves: no attempt and no note."""
 
-TERMINALS = _compile_section("terminals")
+TERMINALS = _build_pattern("terminals")
 """Devices that libraries try to open, to write too: where there is none, that is no attempt and no note."""
 
-SENSITIVE = _compile_section("sensitive")
+SENSITIVE = _build_pattern("sensitive")
 
-_SHOWN = _compile_section("shown")
+_SHOWN = _build_pattern("shown")
 
 WRITABLE = tuple(_PLACES["writable"])
 """Directories that each run finds empty, and may write to."""

@@ -138,7 +138,7 @@ class Pipeline:
         with self._making:
             made = self._narrowed.get(concerned)
             if made is None:
-                policy = self.policy.changed_by(self.policy.overrides[index] for index in concerned)
+                policy = self.policy.with_overrides(self.policy.overrides[index] for index in concerned)
                 made = self._narrowed[concerned] = Pipeline(policy)
                 made._salt = self._salt  # fingerprints stay comparable over all subjects
             return made

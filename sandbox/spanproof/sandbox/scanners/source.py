@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spanproof.sandbox.catalogue import index_words, split_entry
+from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _LANGUAGES: Final = read_sections("languages")
-_ALIASES: Final = index_words(_LANGUAGES["aliases"])
+_ALIASES: Final = build_word_index(_LANGUAGES["aliases"])
 DATA_LANGUAGES: Final = split_entry(_LANGUAGES["kinds"], "data")
 """What is read, not run: the text scanners are enough."""
 

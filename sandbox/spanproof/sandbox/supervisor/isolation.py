@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -28,25 +28,25 @@ class Box(Protocol):
     """Where a program starts; `code` holds its script, where it has one."""
     code: str
 
-    def fresh(self, size_bytes: int) -> None:
+    def start_empty(self, size_bytes: int) -> None:
         """Make it empty, with room for so much."""
 
-    def resize(self, size_bytes: int) -> None:
+    def update_size(self, size_bytes: int) -> None:
         """Change the room in it."""
 
-    def touched(self) -> bool:
+    def has_changed(self) -> bool:
         """Whether anything in it changed since it was fresh."""
 
-    def drop(self) -> None:
+    def remove(self) -> None:
         """Take it away, with all that lies in it; no one uses it any more."""
 
     def read_files_left(self) -> dict[str, int]:
         """Return the sizes of the regular files under the work directory; a link is never followed."""
 
-    def memory_bytes(self) -> int:
+    def count_memory_bytes(self) -> int:
         """Return what its files hold of the memory."""
 
-    def enforce(self) -> str | None:
+    def find_exceeded_limit(self) -> str | None:
         """Bound what the kernel does not bound by itself; called several times a second.
 
         Returns:
@@ -60,7 +60,7 @@ class Resolver(Protocol):
     def fileno(self) -> int:
         """Return the descriptor for polling."""
 
-    def serve(self) -> list[str]:
+    def handle_queries(self) -> list[str]:
         """Serve queries; return the names requested since the last call that it does not know."""
 
 
@@ -71,7 +71,7 @@ class Network(Protocol):
     def resolver(self) -> Resolver:
         """The one of now."""
 
-    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> Iterable[socket.socket]:
+    def add_names(self, names: Mapping[str, str], ports: Iterable[int]) -> Sequence[socket.socket]:
         """Make these names known, and where it can, every address lead to this machine, until it is renewed.
 
         Returns:
@@ -82,7 +82,7 @@ class Network(Protocol):
             OSError: the kernel does not let us.
         """
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """Make it as it was before a run that used it."""
 
 
@@ -163,7 +163,7 @@ class Ended:
 class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
-    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
+    def send_request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """Request a guest; where the one before is held at its end, it is made when that is gone.
 
         Args:
@@ -171,7 +171,7 @@ class Origin(Protocol):
             observed: whether its random bytes may be the supervisor's to answer, and its steps held calls.
         """
 
-    def receive(self, control: socket.socket) -> WaitingGuest:
+    def wait_for_guest(self, control: socket.socket) -> WaitingGuest:
         """Receive the guest that was requested.
 
         Args:
@@ -184,14 +184,14 @@ class Origin(Protocol):
     def fileno(self) -> int:
         """Return the descriptor for polling: readable when its main process has ended."""
 
-    def ended(self) -> Ended:
+    def wait_for_end(self) -> Ended:
         """Wait for the end of its main process, and reap it.
 
         Raises:
             RuntimeError: its end is not known.
         """
 
-    def renew(self) -> None:
+    def update_namespaces(self) -> None:
         """Follow the supervisor into its new namespaces; no guest lives."""
 
 

@@ -37,7 +37,7 @@ class Node:
         types = self.version >= _TYPES_SINCE
         return frozenset({"javascript", "typescript"} if types else {"javascript"})
 
-    def command(self, script: str, runner: str, limits: Limits) -> list[str]:
+    def build_command(self, script: str, runner: str, limits: Limits) -> list[str]:
         """Build the command that runs a script.
 
         Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spanproof.sandbox.guest.wire import Header, measure_text
+from spanproof.sandbox.guest.wire import Header, count_text_bytes
 
 MERGED = "(others)"
 """The target of the entry that counts those for which there was no room."""
@@ -62,7 +62,7 @@ class Record:
         if not any((self.attempts, self.memory_refused, self.unjudged, self.looks, self.left)):
             return {}
         return {
-            "attempts": self.rows(),
+            "attempts": self.list_rows(),
             "merged": bool(self.merged or self.unjudged),
             "missing": sorted(self.missing),
             "looks": [[path, count] for path, count in self.looks.items()],
@@ -70,14 +70,14 @@ class Record:
             "memory_refused": self.memory_refused,
         }
 
-    def rows(self) -> list[list[object]]:
+    def list_rows(self) -> list[list[object]]:
         """Return kind, target, whether it was allowed, and count of each attempt, in order."""
         rows: list[list[object]] = [
             [kind, target, kept.allowed, kept.count] for (kind, target), kept in self.attempts.items()
         ]
         return rows + [[kind, MERGED, allowed, count] for (kind, allowed), count in self.merged.items()]
 
-    def note(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
+    def add_attempt(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
         """Keep an attempt; refused and allowed for the same target are one, which was refused."""
         key = (kind, target[:_TARGET_CHARACTERS])
         kept = self.attempts.get(key)
@@ -86,7 +86,7 @@ class Record:
             kept.count += 1
             if not missing:
                 self.missing.discard(key[1])
-        elif self._take_room(kind, key[1], allowed=allowed):
+        elif self._takes_room(kind, key[1], allowed=allowed):
             self.attempts[key] = Kept(allowed, 1 + (self.looks.pop(key[1], 0) if kind == "file" else 0))
             if missing:
                 self.missing.add(key[1])
@@ -99,15 +99,15 @@ class Record:
         attempted = self.attempts.get(("file", path))
         if attempted is not None:
             attempted.count += 1
-        elif path in self.looks or self._take_room(_LOOK, path, allowed=False):
+        elif path in self.looks or self._takes_room(_LOOK, path, allowed=False):
             self.looks[path] += 1
         else:
             # It may lie on the machine, which only the host can find out.
             self.merged["file", False] += 1
 
-    def _take_room(self, kind: str, target: str, *, allowed: bool) -> bool:
+    def _takes_room(self, kind: str, target: str, *, allowed: bool) -> bool:
         """Take room for one more; False where there is none."""
-        group, size = (kind, allowed), measure_text(target)
+        group, size = (kind, allowed), count_text_bytes(target)
         if self._entries[group] >= _ATTEMPTS or self._text_bytes[group] + size > _TEXT_BYTES:
             return False
         self._entries[group] += 1

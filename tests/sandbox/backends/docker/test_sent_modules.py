@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from spanproof.sandbox.backends.docker.source import BOOT, ENTRY, pack_modules
+from spanproof.sandbox.backends.docker.source import BOOT, ENTRY, encode_modules
 
 LOADED = "spanproof.sandbox.supervisor.seccomp.watcher"
 
@@ -15,6 +15,6 @@ def test_the_modules_and_their_data_load_from_memory() -> None:
     assert boot != BOOT
     source = f'{boot}\nfor name in ("{ENTRY}", "{LOADED}"): importlib.import_module(name)\nprint("loaded")'
     done = subprocess.run(
-        [sys.executable, "-c", source], input=pack_modules(), capture_output=True, check=False
+        [sys.executable, "-c", source], input=encode_modules(), capture_output=True, check=False
     )
     assert done.stdout == b"loaded\n", done.stderr

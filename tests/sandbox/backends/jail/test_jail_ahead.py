@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from spanproof.sandbox import Clock, Execution, FailureClass, Fixtures, Limits, Program, Sandbox
 from spanproof.sandbox.registry import open_sandbox
-from spanproof.sandbox.supervisor.run.ahead import plan_ahead
+from spanproof.sandbox.supervisor.run.ahead import compute_ahead_plan
 from spanproof.sandbox.supervisor.run.job import build_job, read_runtimes
 
 _LIMITS = Limits(wall_s=120.0, cpu_s=120.0)
@@ -174,7 +174,7 @@ def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
 
     def planned(language: str, **how: object) -> bool:
         header, _parts = build_job(Program(language, "1", **how), found)  # type: ignore[arg-type]
-        return plan_ahead(header) is not None
+        return compute_ahead_plan(header) is not None
 
     assert all(planned(language) for language in _LANGUAGES)
     assert not planned("python")

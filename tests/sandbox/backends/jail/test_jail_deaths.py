@@ -119,7 +119,7 @@ def test_a_supervisor_that_cannot_be_started_leaves_no_descriptor() -> None:
         os.kill(launcher, signal.SIGKILL)
         assert gone({launcher})
         with pytest.raises(SandboxBroken) as kept:  # with all that its frames hold
-            master.supervisor()
+            master.start_supervisor()
         assert open_descriptors() <= before, kept
     finally:
         master.close()

@@ -25,16 +25,16 @@ def test_a_message_arrives_in_pieces(value: object, parts: list[bytes], size: in
     )
     ours, theirs = os.pipe()
     inbox = Inbox(ours)
-    inbox.feed(data[:size])
+    inbox.add_bytes(data[:size])
     os.write(theirs, data[size:])
     os.close(theirs)
-    assert inbox.next("job") == ({"kind": "job", "value": value}, tuple(parts))
+    assert inbox.wait_for_message("job") == ({"kind": "job", "value": value}, tuple(parts))
     with pytest.raises(EOFError):
-        inbox.next("job")
+        inbox.wait_for_message("job")
     os.close(ours)
 
 
 def test_messages_keep_their_order() -> None:
     inbox = Inbox(-1)
-    inbox.feed(b"".join(encode_message({"kind": "step", "step": step}) for step in range(3)))
-    assert [inbox.next("step")[0]["step"] for _ in range(3)] == [0, 1, 2]
+    inbox.add_bytes(b"".join(encode_message({"kind": "step", "step": step}) for step in range(3)))
+    assert [inbox.wait_for_message("step")[0]["step"] for _ in range(3)] == [0, 1, 2]

@@ -13,8 +13,8 @@ import pytest
 
 from spanproof.sandbox import Program
 from spanproof.sandbox.backends.jail.backend import JailSandbox
-from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
-from spanproof.sandbox.supervisor.reduced.home import make_home
+from spanproof.sandbox.backends.jail.leftovers import run_cleanup
+from spanproof.sandbox.supervisor.reduced.home import build_home
 
 KILLED = Path(__file__).with_name("killed_host.py")
 CONTAINER = Path(__file__).parents[3] / "hostile/container.py"
@@ -37,10 +37,10 @@ def test_what_is_left_of_a_jail_that_was_killed_is_removed(where: str) -> None:
 
 
 def test_what_is_in_use_is_left_alone(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
+    home = build_home(tmp_path)
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
-        removed = remove_leftovers(tmp_path)
+        removed = run_cleanup(tmp_path)
         assert not [line for line in removed if str(os.getpid()) in line or str(home) in line]
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
     assert home.exists()
@@ -50,7 +50,7 @@ def test_two_that_clean_up_at_a_time_do_not_fail(tmp_path: Path) -> None:
     for number in range(40):
         (tmp_path / f"spanproof-jail-{number}" / "1").mkdir(parents=True)
     with ThreadPoolExecutor(4) as pool:
-        lines = [line for found in pool.map(remove_leftovers, [tmp_path] * 8) for line in found]
+        lines = [line for found in pool.map(run_cleanup, [tmp_path] * 8) for line in found]
     assert list(tmp_path.iterdir()) == []
     assert lines
 
@@ -59,4 +59,4 @@ def test_a_directory_of_the_dead_is_removed_however_it_was_closed(tmp_path: Path
     left = tmp_path / "spanproof-jail-left"
     (left / "1" / "work").mkdir(parents=True)
     (left / "1").chmod(0)
-    assert remove_leftovers(tmp_path) == [f"directory {left}"] or not left.exists()
+    assert run_cleanup(tmp_path) == [f"directory {left}"] or not left.exists()

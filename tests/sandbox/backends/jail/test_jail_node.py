@@ -34,7 +34,7 @@ def test_the_wheel_s_node_is_used_and_runs_both_languages() -> None:
 
 def test_a_node_that_knows_no_types_runs_javascript_alone() -> None:
     assert Node("/usr/bin/node", (20, 20, 2)).languages == {"javascript"}
-    assert "--disable-warning=ExperimentalWarning" not in Node("/usr/bin/node", (18, 19, 0)).command(
+    assert "--disable-warning=ExperimentalWarning" not in Node("/usr/bin/node", (18, 19, 0)).build_command(
         "main.js", "node.cjs", Limits()
     )
 

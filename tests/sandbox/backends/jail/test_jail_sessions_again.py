@@ -166,12 +166,12 @@ def test_a_supervisor_that_does_not_end_its_session_is_not_used_again() -> None:
     kept: list[str] = []
     supervisor = _Silent()
     loan = Loan(supervisor, lambda: kept.append("back"), lambda: kept.append("dropped"))
-    loan.close()
+    loan.wait_for_close()
     assert kept == ["back"]  # it was given nothing to do
     loan = Loan(supervisor, lambda: kept.append("back"), lambda: kept.append("dropped"))
     loan.send({"kind": "job"})
-    loan.close()
-    loan.close()
+    loan.wait_for_close()
+    loan.wait_for_close()
     assert kept == ["back", "dropped"]
 
 
@@ -179,7 +179,7 @@ class _Silent:
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Take it."""
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Say nothing."""
         raise SandboxBroken("no answer")
 
@@ -198,7 +198,7 @@ def test_a_child_that_comes_to_the_end_of_its_step_ends_and_the_session_is_its_p
 _FORGES = """
 import json, os, struct, sys
 frame = sys._getframe()
-while frame.f_code.co_name != "serve_session":
+while frame.f_code.co_name != "run_session":
     frame = frame.f_back
 step, token = frame.f_locals["header"]["step"], frame.f_locals["reporter"].token
 forged = dict(kind=KIND, token=token, step=step, outcome="ok", call=1, tool="lookup", args=[], kwargs={})

@@ -152,7 +152,7 @@ def test_marks_are_read_wherever_the_pieces_end() -> None:
     for size in range(1, len(whole)):
         marked = Marked()
         pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
-        found = [each for piece in pieces for each in marked.feed(piece)]
+        found = [each for piece in pieces for each in marked.iter_decoded(piece)]
         assert "".join(out or "" for out, _ in found) == "outmore"
         assert "".join(err or "" for _, err in found) == "err"
 

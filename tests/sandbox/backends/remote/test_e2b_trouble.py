@@ -199,7 +199,7 @@ def test_closing_ends_what_runs(service: E2BService, settings: Settings) -> None
 def _main_thread_waits() -> bool:
     """Whether it waits for the machine: elsewhere an interrupt may fall into a callback and be lost."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
-    while frame is not None and frame.f_code is not Conversation.next.__code__:
+    while frame is not None and frame.f_code is not Conversation.wait_for_frame.__code__:
         frame = frame.f_back
     return frame is not None
 

@@ -92,7 +92,7 @@ class DockerSandbox(Sandbox):
 
     def availability(self) -> Availability:
         """Whether the daemon is there, and a container of the image comes up."""
-        return probe.probe_availability(self._settings)
+        return probe.get_availability(self._settings)
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
@@ -101,37 +101,37 @@ class DockerSandbox(Sandbox):
         if program.language in TOOLCHAINS:
             script = build_script(program)
             self._check_toolchain(program, script)
-            return read_outcome(program, self.run(script), self._start_counts.of(program, self.run))
+            return read_outcome(program, self.run(script), self._start_counts.find_counts(program, self.run))
         with self._workers:
-            container = self._take_container(program.limits, program.fixtures)
+            container = self._get_container(program.limits, program.fixtures)
             try:
                 check_fixtures(program.fixtures, container)
                 header, parts = build_job(program, container.runtimes)
             except BaseException:
-                self._pool.give_back(container)  # nothing was sent to it
+                self._pool.add_idle(container)  # nothing was sent to it
                 raise
             return self._run(program, container, header, parts)
 
     def _check_toolchain(self, program: Program, script: Program) -> None:
         """Refuse a language whose toolchain is not in the image."""
         with self._workers:
-            container = self._take_container(script.limits, script.fixtures)
-            self._pool.give_back(container)
+            container = self._get_container(script.limits, script.fixtures)
+            self._pool.add_idle(container)
         check_language(program.language, container.runtimes)
 
     def _run(self, program: Program, container: Container, header: Header, parts: list[bytes]) -> Execution:
         try:
             container.send(header, parts)
-            answer: Frame = container.receive(program.limits.wall_s + _GRACE_S)
+            answer: Frame = container.wait_for_frame(program.limits.wall_s + _GRACE_S)
         except ContainerEnded as end:
-            self._pool.drop(container)
+            self._pool.close_container(container)
             if end.out_of_memory:
                 return Execution(FailureClass.OUT_OF_MEMORY, signal=9)
             raise
         except BaseException:
-            self._pool.drop(container)
+            self._pool.close_container(container)
             raise
-        self._pool.give_back(container)
+        self._pool.add_idle(container)
         execution = build_execution(
             answer.header,
             answer.parts,
@@ -150,21 +150,23 @@ class DockerSandbox(Sandbox):
                 f"the docker backend has sessions in python only, not {spec.language!r}"
             )
         check_files(spec.files)
-        container = self._take_container(spec.limits, spec.fixtures)
-        loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
+        container = self._get_container(spec.limits, spec.fixtures)
+        loan = Loan(
+            container, lambda: self._pool.add_idle(container), lambda: self._pool.close_container(container)
+        )
         try:
             check_fixtures(spec.fixtures, container)
             return SupervisorSession(
                 loan, build_session_job(spec), spec, answer, self._may_exist_on_daemon_host
             )
         except BaseException:
-            loan.close()
+            loan.wait_for_close()
             raise
 
-    def _take_container(self, limits: Limits, fixtures: Fixtures) -> Container:
+    def _get_container(self, limits: Limits, fixtures: Fixtures) -> Container:
         binds = () if fixtures.packages is None else (self._build_package_bind(fixtures.packages),)
         shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
-        container = self._pool.take(shape)
+        container = self._pool.get_container(shape)
         self.evidence = container.evidence
         self.languages = _ALWAYS | container.runtimes.toolchains
         return container
@@ -180,11 +182,11 @@ class DockerSandbox(Sandbox):
                 "the docker backend binds package sets from this machine's files, which a daemon elsewhere"
                 " does not see: name one by its socket (host=unix:///…), or put the packages into the image"
             )
-        return Bind(str(self._leases.of(packages).path), ENVIRONMENT)
+        return Bind(str(self._leases.get_lease(packages).path), ENVIRONMENT)
 
     def remove_leftovers(self) -> list[str]:
         """See `Sandbox.remove_leftovers`: containers whose owner is dead."""
-        return [f"container {container[:12]}" for container in self._pool.sweep()]
+        return [f"container {container[:12]}" for container in self._pool.run_sweep()]
 
     def close(self) -> None:
         """Remove every container of it."""

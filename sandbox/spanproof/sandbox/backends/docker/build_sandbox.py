@@ -39,15 +39,15 @@ def build_in(pool: Pool, user: str, program: Program, archives: Path, image: Pat
     limits = program.limits
     binds = (Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True))
     shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds, user)
-    container = pool.take(shape)
+    container = pool.get_container(shape)
     try:
         wheels = any(archives.glob("*.whl"))
         check_fits(container, Ecosystem.PIP if wheels else Ecosystem.NPM)
         header, parts = build_job(replace(program, stdin=b"/archives\n/image"), container.runtimes)
         container.send(header, parts)
-        answer = container.receive(limits.wall_s + _GRACE_S)
+        answer = container.wait_for_frame(limits.wall_s + _GRACE_S)
     finally:
-        pool.drop(container)
+        pool.close_container(container)
     return build_execution(answer.header, answer.parts, limits)
 
 
@@ -59,8 +59,8 @@ def check_fits(container: Container, ecosystem: Ecosystem) -> None:
     """
     libc, libc_version = platform.libc_ver()
     own = {"python": platform.python_version(), "machine": platform.machine()}
-    here = _Base.of({**own, "libc": libc, "libc_version": libc_version}, ecosystem)
-    there = _Base.of(container.facts, ecosystem)
+    here = _Base.from_reply({**own, "libc": libc, "libc_version": libc_version}, ecosystem)
+    there = _Base.from_reply(container.facts, ecosystem)
     if not there.bears(here):
         raise UnsupportedFixtures(
             f"the image has {there}, and package sets are chosen for what Spanproof runs on, {here}:"
@@ -78,7 +78,7 @@ class _Base:
     libc_version: tuple[int, ...]
 
     @classmethod
-    def of(cls, reply: Mapping[str, object], ecosystem: Ecosystem) -> _Base:
+    def from_reply(cls, reply: Mapping[str, object], ecosystem: Ecosystem) -> _Base:
         python, machine, libc, version = (
             str(reply.get(name, "")) for name in ("python", "machine", "libc", "libc_version")
         )

@@ -15,9 +15,9 @@ from typing import Any
 
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
-from spanproof.sandbox.backends.docker.source import pack_modules
+from spanproof.sandbox.backends.docker.source import encode_modules
 from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
-from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode_frame
 from spanproof.sandbox.supervisor.node import Node
 from spanproof.sandbox.supervisor.run.job import Runtimes
 from spanproof.sandbox.toolchains import TOOLCHAINS
@@ -57,13 +57,13 @@ class Container:
         self._raw = bytearray()
         self._errors = bytearray()
         self._dirty = self._answered = False
-        self._id = daemon.create(shape)
+        self._id = daemon.build_container(shape)
         try:
-            self._stream = daemon.attach(self._id)
+            self._stream = daemon.open_streams(self._id)
             daemon.start(self._id)
-            self._send(pack_modules())
-            self.facts = self._expect("hello", _START_S).header
-            self._expect("armed", _START_S)
+            self._send(encode_modules())
+            self.facts = self._wait_for_kind("hello", _START_S).header
+            self._wait_for_kind("armed", _START_S)
         except SandboxBroken as failure:
             self.close()
             raise SandboxUnavailable(f"the container does not come up: {failure}") from failure
@@ -90,7 +90,7 @@ class Container:
             Evidence.CALLS: self.serves_calls,
             Evidence.PEAK_MEMORY: True,
         }
-        return frozenset(one for one, is_known in observed.items() if is_known)
+        return frozenset(one for one, is_observed in observed.items() if is_observed)
 
     @property
     def runtimes(self) -> Runtimes:
@@ -124,9 +124,9 @@ class Container:
         if header.get("kind") == "job":
             self._dirty, self._answered = True, False
             self.runs += 1
-        self._send(encode(header, parts))
+        self._send(encode_frame(header, parts))
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Wait for the next frame.
 
         Raises:
@@ -137,7 +137,7 @@ class Container:
         deadline = time.monotonic() + timeout_s
         while True:
             try:
-                while (frame := self._decoder.next()) is None:
+                while (frame := self._decoder.find_frame()) is None:
                     self._handle_output(deadline - time.monotonic())
             except BadFrame as failure:
                 raise SandboxBroken(f"a container sent no frame: {failure}") from failure
@@ -147,12 +147,12 @@ class Container:
                 self._answered = frame.header.get("kind") == "result"
                 return frame
 
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
         """Whether it is as it was before its last run; waits for its word on that."""
         deadline = time.monotonic() + _CLEAN_S
         try:
             while self._dirty:
-                while (frame := self._decoder.next()) is None:
+                while (frame := self._decoder.find_frame()) is None:
                     self._handle_output(deadline - time.monotonic())
                 if not self._answered or frame.header.get("kind") != "clean":
                     return False
@@ -167,8 +167,8 @@ class Container:
             self._stream.close()
         self._daemon.remove(self._id)
 
-    def _expect(self, kind: str, timeout_s: float) -> Frame:
-        frame = self.receive(timeout_s)
+    def _wait_for_kind(self, kind: str, timeout_s: float) -> Frame:
+        frame = self.wait_for_frame(timeout_s)
         if frame.header.get("kind") != kind:
             raise SandboxBroken(f"it said {str(frame.header.get('kind'))[:40]!r} instead of {kind!r}")
         return frame
@@ -200,7 +200,7 @@ class Container:
             piece = bytes(self._raw[_STREAM.size : end])
             del self._raw[:end]
             if stream == _STDOUT:
-                self._decoder.feed(piece)
+                self._decoder.add_bytes(piece)
             else:
                 self._errors = (self._errors + piece)[-_LAST_WORDS_BYTES:]
 
@@ -217,7 +217,7 @@ class Container:
     def _build_end_error(self, how: str) -> ContainerEnded:
         self._daemon.wait(self._id, 5)
         try:
-            state: dict[str, Any] = self._daemon.state(self._id)
+            state: dict[str, Any] = self._daemon.get_state(self._id)
         except SandboxUnavailable:
             state = {}
         words = bytes(self._errors).decode(errors="replace").strip().rpartition("\n")[2]

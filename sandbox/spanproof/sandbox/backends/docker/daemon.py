@@ -80,22 +80,22 @@ class Daemon:
             SandboxUnavailable: the library is not installed, or no one answers; says what to do.
         """
         self._settings = settings
-        self._client = _connect(settings.host)
+        self._client = _open_client(settings.host)
         name, version = self._read_version()
         self.version = f"{name} {version}"
         self.is_podman = "podman" in name.lower()
 
     def _read_version(self) -> tuple[str, str]:
-        with self._translate_errors("the container daemon does not report its version"):
+        with self._build_error_translation("the container daemon does not report its version"):
             reply = self._client.version()
         parts = reply.get("Components") or [{}]
         return str(parts[0].get("Name", "Engine")), str(reply.get("Version", "?"))
 
-    def missing_image(self) -> tuple[str, str] | None:
+    def find_image_problem(self) -> tuple[str, str] | None:
         """Return why the image cannot be used, and the remedy."""
         from docker.errors import ImageNotFound
 
-        with self._translate_errors("the container daemon does not report its images"):
+        with self._build_error_translation("the container daemon does not report its images"):
             try:
                 self._client.inspect_image(self._settings.image)
             except ImageNotFound:
@@ -104,11 +104,11 @@ class Daemon:
                 return missing, f"Get it with: {tool} pull {self._settings.image}"
         return None
 
-    def missing_runtime(self) -> tuple[str, str] | None:
+    def find_runtime_problem(self) -> tuple[str, str] | None:
         """Return why the runtime cannot be used, and the remedy."""
         if not self._settings.runtime:
             return None
-        with self._translate_errors("the container daemon does not report its runtimes"):
+        with self._build_error_translation("the container daemon does not report its runtimes"):
             runtimes = sorted(self._client.info().get("Runtimes") or {})
         if self._settings.runtime in runtimes:
             return None
@@ -117,17 +117,17 @@ class Daemon:
             'Install it, add it to "runtimes" in /etc/docker/daemon.json, and restart the daemon.',
         )
 
-    def create(self, shape: Shape) -> str:
+    def build_container(self, shape: Shape) -> str:
         """Create a container that waits to be started; return its id.
 
         Raises:
             SandboxUnavailable: the image or the runtime is not there, or the daemon refuses the profile.
         """
-        for missing in (self.missing_runtime(), self.missing_image()):
+        for missing in (self.find_runtime_problem(), self.find_image_problem()):
             if missing is not None:
                 raise SandboxUnavailable(". ".join(missing))
         user = shape.user or self._settings.user
-        with self._translate_errors(f"no container of {self._settings.image!r} could be made"):
+        with self._build_error_translation(f"no container of {self._settings.image!r} could be made"):
             container = self._client.create_container(
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
@@ -135,7 +135,7 @@ class Daemon:
                 user="0:0" if self._is_gvisor else user,
                 environment=_build_environment(),
                 working_dir="/",
-                labels={LABEL: _identify_owner()},
+                labels={LABEL: _format_owner()},
                 hostname=_NAME,
                 stdin_open=True,
                 tty=False,
@@ -197,9 +197,9 @@ class Daemon:
     def _build_seccomp_options(self) -> list[str]:
         return [f"seccomp={build_seccomp_profile()}"] if self.has_own_profile else []
 
-    def attach(self, container: str) -> socket.socket:
+    def open_streams(self, container: str) -> socket.socket:
         """Return the container's standard streams, multiplexed as the daemon does."""
-        with self._translate_errors("the container's streams could not be had"):
+        with self._build_error_translation("the container's streams could not be had"):
             params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=params)
         found: socket.socket = getattr(stream, "_sock", stream)
@@ -207,18 +207,18 @@ class Daemon:
 
     def start(self, container: str) -> None:
         """Start it."""
-        with self._translate_errors(f"no container of {self._settings.image!r} could be started"):
+        with self._build_error_translation(f"no container of {self._settings.image!r} could be started"):
             self._client.start(container)
 
-    def state(self, container: str) -> dict[str, Any]:
+    def get_state(self, container: str) -> dict[str, Any]:
         """Return its state, as the daemon reports it, with `Running`, `ExitCode` and `OOMKilled`."""
-        with self._translate_errors("the container's state could not be had"):
+        with self._build_error_translation("the container's state could not be had"):
             found = self._client.inspect_container(container).get("State")
         return found if isinstance(found, dict) else {}
 
     def wait(self, container: str, timeout_s: float) -> None:
         """Wait until it has ended, at most so long."""
-        with contextlib.suppress(SandboxUnavailable), self._translate_errors(""):
+        with contextlib.suppress(SandboxUnavailable), self._build_error_translation(""):
             self._client.wait(container, timeout=timeout_s)
 
     def remove(self, container: str) -> None:
@@ -226,16 +226,16 @@ class Daemon:
         from docker.errors import NotFound
 
         failed = f"the container {container[:12]} could not be removed"
-        with self._translate_errors(failed), contextlib.suppress(NotFound):
+        with self._build_error_translation(failed), contextlib.suppress(NotFound):
             try:
                 self._client.remove_container(container, force=True, v=True)
             except Exception as problem:
                 if "already in progress" not in str(problem):
                     raise
 
-    def sweep(self) -> list[str]:
+    def run_sweep(self) -> list[str]:
         """Remove the containers of owners that were killed; return their ids."""
-        with self._translate_errors("the containers could not be listed"):
+        with self._build_error_translation("the containers could not be listed"):
             found = self._client.containers(all=True, filters={"label": LABEL})
         left = [one["Id"] for one in found if _is_orphan(one["Labels"].get(LABEL, ""))]
         for container in left:
@@ -246,13 +246,13 @@ class Daemon:
         """End the connections."""
         self._client.close()
 
-    def _translate_errors(self, what: str) -> contextlib.AbstractContextManager[None]:
+    def _build_error_translation(self, what: str) -> contextlib.AbstractContextManager[None]:
         named = f"-H {self._settings.host} " if self._settings.host else ""
         remedy = f"The daemon does not answer any more; see that it runs: docker {named}info"
         return _translate_errors(what, remedy)
 
 
-def _connect(host: str) -> APIClient:
+def _open_client(host: str) -> APIClient:
     try:
         from docker import APIClient
         from docker.utils import kwargs_from_env
@@ -298,7 +298,7 @@ def _build_environment() -> dict[str, str]:
     return {**ours, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _identify_owner() -> str:
+def _format_owner() -> str:
     """Return what names this process, so that another one can find out later whether it still lives."""
     namespace = Path("/proc/self/ns/pid").readlink()
     return f"{_BOOT_ID.read_text().strip()}/{namespace}/{os.getpid()}/{_read_start_ticks(os.getpid())}"
@@ -306,7 +306,7 @@ def _identify_owner() -> str:
 
 def _is_orphan(owner: str) -> bool:
     """Whether a container's owner is known to be dead; one that cannot be seen from here is left alone."""
-    here = _identify_owner().split("/")
+    here = _format_owner().split("/")
     boot, namespace, pid, started = (*owner.split("/"), "", "", "", "")[:4]
     if [boot, namespace] != here[:2] or not pid.isdigit():
         return False

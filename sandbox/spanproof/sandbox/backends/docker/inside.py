@@ -23,15 +23,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.docker.unwatched import Led, OneUser, User, give_up, settle
-from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox.backends.docker.unwatched import Led, OneUser, User, keeps_root, remove_rights
+from spanproof.sandbox.guest.wire import Frame, encode_frame
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import own_image
 from spanproof.sandbox.supervisor.forkserver.arming import Arming, Forked, Silent
-from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, send_failure
 from spanproof.sandbox.supervisor.forkserver.warm import (
-    hide_own_source,
-    import_and_rehearse,
-    use_packages_of,
+    remove_own_source,
+    run_imports,
+    update_import_path,
 )
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
@@ -40,7 +40,7 @@ from spanproof.sandbox.supervisor.namespaces.network import NoResolver
 from spanproof.sandbox.supervisor.namespaces.network import Resolver as Names
 from spanproof.sandbox.supervisor.node import find_node
 from spanproof.sandbox.supervisor.reduced.arming import Passed
-from spanproof.sandbox.supervisor.reduced.box import clear_directory
+from spanproof.sandbox.supervisor.reduced.box import remove_entries
 from spanproof.sandbox.supervisor.reduced.process_tree import Spared
 from spanproof.sandbox.supervisor.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.supervisor.run.channel import Channel
@@ -49,7 +49,7 @@ from spanproof.sandbox.supervisor.seccomp.filter import build_filter, build_sile
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
 from spanproof.sandbox.supervisor.seccomp.rules import ENDS
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch, find_arch
-from spanproof.sandbox.toolchains import find_toolchains
+from spanproof.sandbox.toolchains import select_toolchains
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 """All that can be written to in the container; each is root's, so a program changes only what is in it."""
@@ -67,14 +67,14 @@ _PACKAGES = Path(root.ENVIRONMENT, "node_modules")
 class Processes(Spared):
     """Every process of the container but this one."""
 
-    def limit(self, pid: int, kind: int, value: int) -> None:
+    def update_limit(self, pid: int, kind: int, value: int) -> None:
         """See `Namespace`; where a process may not limit another (gVisor), the container's limits hold."""
         with contextlib.suppress(PermissionError):
-            super().limit(pid, kind, value)
+            super().update_limit(pid, kind, value)
 
-    def bound_processes(self, pid: int, count: int) -> None:
+    def update_process_limit(self, pid: int, count: int) -> None:
         """Limit loosely: the control group bounds them; the kernel counts other containers' too."""
-        self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
+        self.update_limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
 
 
 class ContainerWatcher(ProcessWatcher):
@@ -91,35 +91,35 @@ class Wiped:
         """Take whom it is to belong to, if not to this process."""
         self._user = user
 
-    def fresh(self, size_bytes: int) -> None:
+    def start_empty(self, size_bytes: int) -> None:
         """See `Box`; the room is the container's."""
         for path in (self.work, self.code):
             os.mkdir(path, 0o755)  # noqa: PTH102 - in the path of every run
         if _PACKAGES.is_dir():
             os.symlink(_PACKAGES, f"{root.BOX}/node_modules")  # noqa: PTH211
-        self.hand_over()
+        self.update_owner()
 
-    def hand_over(self) -> None:
+    def update_owner(self) -> None:
         """Let programs have what lies in it."""
         if self._user is not None:
             for path in (self.work, self.code):
-                self._user.own(path)
+                self._user.update_owner(path)
 
-    def resize(self, size_bytes: int) -> None:
+    def update_size(self, size_bytes: int) -> None:
         """Leave it as it is: the container was made with the room its jobs request."""
 
-    def touched(self) -> bool:
+    def has_changed(self) -> bool:
         """Return True, to have it always emptied: that costs less than to find out."""
         return True
 
-    def drop(self) -> None:
+    def remove(self) -> None:
         """Clear all, and see that nothing is left.
 
         Raises:
             RuntimeError: something is; this container is not to be used again.
         """
         for top in TMPFS:
-            clear_directory(top)
+            remove_entries(top)
             if os.listdir(top):  # noqa: PTH208
                 raise RuntimeError(f"{top} could not be emptied")
         for table in _OUTLIVES_PROCESSES:
@@ -135,13 +135,14 @@ class Wiped:
         """See `Box`."""
         return root.read_regular_files(self.work)
 
-    def memory_bytes(self) -> int:
+    def count_memory_bytes(self) -> int:
         """See `Box`."""
         rooms = [os.statvfs(top) for top in TMPFS]
         return sum((room.f_blocks - room.f_bfree) * room.f_frsize for room in rooms)
 
-    def enforce(self) -> None:
+    def find_exceeded_limit(self) -> str | None:
         """Leave that to the kernel."""
+        return None
 
 
 class Loopback:
@@ -154,7 +155,7 @@ class Loopback:
         except OSError:  # port 53 is not a user's to take (in Podman's containers)
             self.resolver = DnsStub() if watched else NoResolver()
 
-    def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
+    def add_names(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
         """See `Network`; a container may not set a route.
 
         Raises:
@@ -165,7 +166,7 @@ class Loopback:
         self.resolver.names = names
         return ()
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """Forget the names; sockets end with the processes that hold them."""
         if not isinstance(self.resolver, NoResolver):
             self.resolver.names = {}
@@ -174,11 +175,11 @@ class Loopback:
 class OwnGroup(cgroup.Group):
     """The container's control group, seen from inside: its limits are fixed, its events can be read."""
 
-    def begin(self, memory_bytes: int, disk_bytes: int) -> None:
+    def start_limits(self, memory_bytes: int, disk_bytes: int) -> None:
         """Count from now on."""
         self._events_before = self._read_events()
 
-    def lift(self) -> None:
+    def remove_limits(self) -> None:
         """Leave its bound, which is the daemon's."""
 
 
@@ -187,13 +188,13 @@ class ContainerSupervisor(Supervisor):
 
     _box: Wiped
 
-    def _prepare(self, frame: Frame) -> None:
-        super()._prepare(frame)
-        self._box.hand_over()
+    def _write_files(self, frame: Frame) -> None:
+        super()._write_files(frame)
+        self._box.update_owner()
 
-    def _clear(self, armed: Armed, *, touched: bool) -> None:
-        super()._clear(armed, touched=touched)
-        self._channel.sendall(encode({"kind": "clean"}))
+    def _remove_run(self, armed: Armed, *, touched: bool) -> None:
+        super()._remove_run(armed, touched=touched)
+        self._channel.sendall(encode_frame({"kind": "clean"}))
 
 
 def main() -> None:
@@ -206,21 +207,21 @@ def main() -> None:
             signal.signal(number, signal.SIG_DFL)
         with contextlib.suppress(OSError):
             own_image()  # where it cannot be read, nothing is fixed
-        user = User.of(sys.argv[1])
-        apart = settle(user)
+        user = User.from_text(sys.argv[1])
+        apart = keeps_root(user)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
-        import_and_rehearse([])
-        hide_own_source()
+        run_imports([])
+        remove_own_source()
         if Path(root.ENVIRONMENT, "site").is_dir():
-            use_packages_of(f"{root.ENVIRONMENT}/site")
+            update_import_path(f"{root.ENVIRONMENT}/site")
         watched = _can_notify()
         isolation = _build_isolation(watched, user if apart else None)
-        channel.sendall(encode(_build_hello(watched, isolation)))
+        channel.sendall(encode_frame(_build_hello(watched, isolation)))
         supervisor = ContainerSupervisor(isolation, channel, _find_own_group())
-        supervisor.serve()
+        supervisor.run_jobs()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another container
-        report_failure(channel, failure)
+        send_failure(channel, failure)
     finally:
         os._exit(status)
 
@@ -239,7 +240,7 @@ def _build_hello(watched: bool, isolation: Isolation) -> dict[str, object]:
         "bash": shutil.which("bash"),
         "node": None if node is None else [node.path, node.version],
         "duckdb": find_spec("duckdb") is not None,
-        "toolchains": sorted(find_toolchains()),
+        "toolchains": sorted(select_toolchains()),
     }
 
 
@@ -276,7 +277,7 @@ def _build_isolation(watched: bool, apart: User | None) -> Isolation:
 
 def _build_unwatched_isolation(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
     program = build_silent_filter(arch, os.getuid() if apart is None else apart.uid)
-    arming = Silent(partial(give_up, program, apart))
+    arming = Silent(partial(remove_rights, program, apart))
     processes = Processes() if apart is None else OneUser()
     origin = Forked(arming, arming, root.WORK)
     processes.zygote = origin.zygote

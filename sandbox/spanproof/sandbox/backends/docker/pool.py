@@ -28,23 +28,23 @@ class Pool:
         self._daemon: Daemon | None = None
         self._closed = False
 
-    def take(self, shape: Shape) -> Container:
+    def get_container(self, shape: Shape) -> Container:
         """Take a container for one caller, until it is given back or dropped.
 
         Raises:
             SandboxUnavailable: there is no daemon, or it cannot run one.
             SandboxBroken: the pool is closed.
         """
-        while (container := self._take_idle(shape)) is not None:
-            if container.clean():
+        while (container := self._find_idle(shape)) is not None:
+            if container.is_clean():
                 return container
-            self.drop(container)
-        container = Container(self._connect_daemon(), shape)
+            self.close_container(container)
+        container = Container(self._get_daemon(), shape)
         with self._lock:
             self._taken.add(container)
             closed = self._closed
         if closed:
-            self.drop(container)
+            self.close_container(container)
             raise SandboxBroken("the sandbox is closed")
         return container
 
@@ -54,12 +54,12 @@ class Pool:
         Raises:
             SandboxUnavailable: there is no daemon.
         """
-        return self._connect_daemon().is_local
+        return self._get_daemon().is_local
 
-    def give_back(self, container: Container) -> None:
+    def add_idle(self, container: Container) -> None:
         """Return a container that has answered; it may still be cleaning up."""
         if container.runs >= self._runs:
-            self.drop(container)
+            self.close_container(container)
             return
         with self._lock:
             surplus = self._idle.pop(0) if len(self._idle) >= self._workers else None
@@ -68,9 +68,9 @@ class Pool:
                 self._idle.append(container)
                 container = surplus  # type: ignore[assignment]
         if container is not None:
-            self.drop(container)
+            self.close_container(container)
 
-    def drop(self, container: Container) -> None:
+    def close_container(self, container: Container) -> None:
         """Remove a container."""
         with self._lock:
             self._taken.discard(container)
@@ -88,7 +88,7 @@ class Pool:
         if daemon is not None:
             daemon.close()
 
-    def _take_idle(self, shape: Shape) -> Container | None:
+    def _find_idle(self, shape: Shape) -> Container | None:
         with self._lock:
             if self._closed:
                 raise SandboxBroken("the sandbox is closed")
@@ -99,14 +99,14 @@ class Pool:
                     return container
         return None
 
-    def sweep(self) -> list[str]:
+    def run_sweep(self) -> list[str]:
         """Remove the containers of dead owners; return their ids."""
         with contextlib.closing(Daemon(self._settings)) as daemon:
-            return daemon.sweep()
+            return daemon.run_sweep()
 
-    def _connect_daemon(self) -> Daemon:
+    def _get_daemon(self) -> Daemon:
         with self._lock:
             if self._daemon is None:
                 self._daemon = Daemon(self._settings)
-                self._daemon.sweep()
+                self._daemon.run_sweep()
             return self._daemon

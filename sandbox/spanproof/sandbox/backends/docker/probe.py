@@ -17,12 +17,12 @@ _START = (
 _USE_ANOTHER = "Name an image with Python 3.11 or newer as python3, and a daemon with a current runtime."
 
 
-def probe_availability(settings: Settings) -> Availability:
+def get_availability(settings: Settings) -> Availability:
     """Query the daemon, and start one container; takes about half a second."""
-    return Availability("docker", tuple(_probe_features(settings)))
+    return Availability("docker", tuple(_list_features(settings)))
 
 
-def _probe_features(settings: Settings) -> list[Feature]:
+def _list_features(settings: Settings) -> list[Feature]:
     try:
         daemon = Daemon(settings)
     except SandboxError as problem:
@@ -30,7 +30,10 @@ def _probe_features(settings: Settings) -> list[Feature]:
     features: list[Feature] = []
     try:
         features.append(_build_present_feature("container daemon", daemon.version))
-        for name, missing in (("runtime", daemon.missing_runtime()), ("image", daemon.missing_image())):
+        for name, missing in (
+            ("runtime", daemon.find_runtime_problem()),
+            ("image", daemon.find_image_problem()),
+        ):
             wanted = settings.runtime or "the daemon's own" if name == "runtime" else settings.image
             features.append(
                 _build_present_feature(name, wanted)
@@ -38,7 +41,7 @@ def _probe_features(settings: Settings) -> list[Feature]:
                 else _build_missing_feature(name, *missing)
             )
         if all(feature.present for feature in features):
-            features += _probe_container(daemon)
+            features += _list_container_features(daemon)
     except SandboxError as failure:
         features.append(_build_missing_feature("a container, started and armed", str(failure), _USE_ANOTHER))
     finally:
@@ -46,7 +49,7 @@ def _probe_features(settings: Settings) -> list[Feature]:
     return features
 
 
-def _probe_container(daemon: Daemon) -> list[Feature]:
+def _list_container_features(daemon: Daemon) -> list[Feature]:
     limits = Limits()
     container = Container(daemon, Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
     container.close()

@@ -56,7 +56,7 @@ importlib.import_module("'''
 
 
 @functools.cache
-def pack_modules() -> bytes:
+def encode_modules() -> bytes:
     """Pack the modules and their data files, as `BOOT` reads them."""
     sources = dict.fromkeys(("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", _PACKAGE), "")
     for name in ("catalogue", "errors", "kernel", "model", "toolchains"):

@@ -30,11 +30,11 @@ class User:
     gid: int
 
     @classmethod
-    def of(cls, text: str) -> User:
+    def from_text(cls, text: str) -> User:
         """Parse `UID:GID`."""
         return cls(*map(int, text.split(":")))
 
-    def become(self) -> None:
+    def update_process(self) -> None:
         """Become this user for good, and without a right."""
         with contextlib.suppress(OSError):  # gVisor keeps the user's identity fixed, and has no such bits
             kernel.forgo_capabilities()
@@ -43,13 +43,13 @@ class User:
         os.setresuid(self.uid, self.uid, self.uid)
         kernel.drop_capabilities()
 
-    def own(self, directory: str) -> None:
+    def update_owner(self, directory: str) -> None:
         """Give them a directory with all in it."""
         for path in (directory, *map(str, Path(directory).rglob("*"))):
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
-def settle(user: User) -> bool:
+def keeps_root(user: User) -> bool:
     """Keep root if that reaches nothing beyond this container's kernel; else become the programs' user.
 
     Returns:
@@ -58,15 +58,15 @@ def settle(user: User) -> bool:
     if os.geteuid() != 0:
         return False
     if not _GVISOR.exists():
-        user.become()
+        user.update_process()
         return False
     return True
 
 
-def give_up(program: bytes, user: User | None) -> None:
+def remove_rights(program: bytes, user: User | None) -> None:
     """Install a filter for good; where this process is root, become another user first."""
     if user is not None:
-        user.become()
+        user.update_process()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.install_filter(program, 0)
@@ -75,14 +75,14 @@ def give_up(program: bytes, user: User | None) -> None:
 class OneUser(Spared):
     """Every process of the container but this one, all of a user whom this kernel counts for it alone."""
 
-    def limit(self, pid: int, kind: int, value: int) -> None:
+    def update_limit(self, pid: int, kind: int, value: int) -> None:
         """See `Namespace`; some limits gVisor knows and lets no process lower (`MSGQUEUE`)."""
         with contextlib.suppress(PermissionError):
-            super().limit(pid, kind, value)
+            super().update_limit(pid, kind, value)
 
-    def bound_processes(self, pid: int, count: int) -> None:
+    def update_process_limit(self, pid: int, count: int) -> None:
         """See `Namespace`; the guest is one of them."""
-        self.limit(pid, resource.RLIMIT_NPROC, count)
+        self.update_limit(pid, resource.RLIMIT_NPROC, count)
 
 
 class Led(network.Loopback):
@@ -91,7 +91,7 @@ class Led(network.Loopback):
     def __init__(self) -> None:
         self.resolver = network.Resolver()
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """See `Network`; sockets end with the processes that hold them."""
         if self.resolver.names:
             self.resolver.names = {}

@@ -14,7 +14,7 @@ from typing import ClassVar, TypeVar
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.backends.jail import probe
 from spanproof.sandbox.backends.jail.build_sandbox import run_in_build_sandbox
-from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
+from spanproof.sandbox.backends.jail.leftovers import run_cleanup
 from spanproof.sandbox.backends.jail.pool import (
     Kind,
     Pool,
@@ -31,7 +31,7 @@ from spanproof.sandbox.javascript_tests import has_javascript_tests, run_javascr
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
 from spanproof.sandbox.supervisor.forkserver.host import JobNotBegun
 from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
-from spanproof.sandbox.supervisor.run.ahead import plan_ahead
+from spanproof.sandbox.supervisor.run.ahead import compute_ahead_plan
 from spanproof.sandbox.supervisor.run.job import build_job, check_database, check_language, read_runtimes
 from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession, build_session_job
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
@@ -62,7 +62,7 @@ class JailSandbox(Sandbox):
 
     def availability(self) -> Availability:
         """Return what this machine gives."""
-        return probe.probe_availability(self._demanded)
+        return probe.get_availability(self._demanded)
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
@@ -71,15 +71,15 @@ class JailSandbox(Sandbox):
         if program.language in TOOLCHAINS:
             check_language(program.language, self._runtimes)
             execution = self.run(build_script(program))
-            return read_outcome(program, execution, self._start_counts.of(program, self.run))
+            return read_outcome(program, execution, self._start_counts.find_counts(program, self.run))
         header, parts = build_job(program, self._runtimes)
-        plan = plan_ahead(header) if self._pool.tier() is Tier.FULL else None
+        plan = compute_ahead_plan(header) if self._pool.get_tier() is Tier.FULL else None
         if plan is not None:
             header["ahead"] = plan
         kind = self._find_package_kind(program.fixtures.packages) or get_kind(program)
         self._turns.get()
         try:
-            answer = _retry_job_not_begun(lambda: self._run_job(header, parts, program, kind))
+            answer = _run_with_retry(lambda: self._run_job(header, parts, program, kind))
         finally:
             self._turns.put(None)
         execution = build_execution(
@@ -94,14 +94,16 @@ class JailSandbox(Sandbox):
         return execution
 
     def _run_job(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind, _describe_interpreter(program) if "ahead" in header else "")
+        supervisor = self._pool.get_supervisor(
+            kind, _describe_interpreter(program) if "ahead" in header else ""
+        )
         try:
             supervisor.send(header, parts)
-            answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
+            answer = supervisor.wait_for_frame(program.limits.wall_s + _GRACE_S)
         except BaseException:
             supervisor.close()
             raise
-        self._pool.give_back(kind, supervisor)
+        self._pool.add_idle(kind, supervisor)
         return answer
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
@@ -111,18 +113,18 @@ class JailSandbox(Sandbox):
         check_files(spec.files)
         job = build_session_job(spec)
         kind = get_session_kind(spec, self._find_package_kind(spec.fixtures.packages))
-        return _retry_job_not_begun(lambda: self._start_session(job, kind, spec, answer))
+        return _run_with_retry(lambda: self._start_session(job, kind, spec, answer))
 
     def _start_session(
         self, job: tuple[Header, list[bytes]], kind: Kind, spec: SessionSpec, answer: AnswerTool
     ) -> SupervisorSession:
-        supervisor = self._pool.take(kind)
-        loan = Loan(supervisor, lambda: self._pool.give_back(kind, supervisor), supervisor.close)
+        supervisor = self._pool.get_supervisor(kind)
+        loan = Loan(supervisor, lambda: self._pool.add_idle(kind, supervisor), supervisor.close)
         return SupervisorSession(loan, job, spec, answer, may_exist_on_host)
 
     def remove_leftovers(self) -> list[str]:
         """See `Sandbox.remove_leftovers`: processes, control groups and directories of dead jails."""
-        return remove_leftovers()
+        return run_cleanup()
 
     def close(self) -> None:
         """End every process of it."""
@@ -133,10 +135,10 @@ class JailSandbox(Sandbox):
         """Return the interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
-        return get_environment_kind(self._leases.of(packages).path, packages.ecosystem)
+        return get_environment_kind(self._leases.get_lease(packages).path, packages.ecosystem)
 
 
-def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
+def _run_with_retry(run: Callable[[], _Result]) -> _Result:
     """Run a job, and once more where its supervisor ended over the program before it."""
     try:
         return run()

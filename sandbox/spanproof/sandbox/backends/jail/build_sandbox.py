@@ -35,12 +35,12 @@ def run_in_build_sandbox(
     kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))
     pool = Pool(demanded)
     try:
-        bound = pool.tier() is Tier.FULL
+        bound = pool.get_tier() is Tier.FULL
         places = ("/archives", "/image") if bound else (str(archives), str(image))
         header, parts = build_job(replace(program, stdin="\n".join(places).encode()), read_runtimes())
-        supervisor = pool.take(kind)
+        supervisor = pool.get_supervisor(kind)
         supervisor.send(header, parts)
-        answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
+        answer = supervisor.wait_for_frame(program.limits.wall_s + _GRACE_S)
         supervisor.close()
     finally:
         pool.close()

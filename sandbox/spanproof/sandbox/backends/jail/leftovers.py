@@ -21,7 +21,7 @@ from spanproof.sandbox.supervisor.reduced import home
 _ENDS_S, _TICK_S = 5.0, 0.02
 
 
-def remove_leftovers(base: Path | None = None) -> list[str]:
+def run_cleanup(base: Path | None = None) -> list[str]:
     """Kill and remove what dead jails left, as far as this user may; return a line for each.
 
     Args:
@@ -29,18 +29,18 @@ def remove_leftovers(base: Path | None = None) -> list[str]:
     """
     base = Path(tempfile.gettempdir()) if base is None else base
     with contextlib.ExitStack() as locks:
-        groups = _lock_unheld(locks, cgroup.list_jail_groups(), cgroup.locked)
-        homes = _lock_unheld(locks, home.list_homes(base), home.locked)
-        removed = [f"process {pid}" for pid in _kill(_iter_processes(groups, homes))]
+        groups = _list_locked(locks, cgroup.list_jail_groups(), cgroup.locked)
+        homes = _list_locked(locks, home.list_homes(base), home.locked)
+        removed = [f"process {pid}" for pid in _list_killed(_iter_processes(groups, homes))]
         for path in groups:
-            cgroup.sweep((str(path),))
+            cgroup.remove_stale_groups((str(path),))
         for path in homes:
-            home.remove(path)
+            home.remove_home(path)
         removed += [f"control group {path}" for path in groups if not path.exists()]
         return removed + [f"directory {path}" for path in homes if not path.exists()]
 
 
-def _lock_unheld(
+def _list_locked(
     locks: contextlib.ExitStack,
     paths: Iterable[Path],
     locked: Callable[[Path], contextlib.AbstractContextManager[Path]],
@@ -83,7 +83,7 @@ def _has_open(process: Path, places: tuple[str, ...]) -> bool:
     return any(f"{link.readlink()}/".startswith(places) for link in links)
 
 
-def _kill(pids: Iterable[int]) -> list[int]:
+def _list_killed(pids: Iterable[int]) -> list[int]:
     """Kill processes and wait for their end; return those that have ended."""
     found = dict.fromkeys(pids)
     for pid in found:

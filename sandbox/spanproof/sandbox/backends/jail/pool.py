@@ -98,7 +98,7 @@ class Pool:
         self._lock = threading.Lock()
         self._closed = False
 
-    def take(self, kind: Kind, ahead: str = "") -> SupervisorLink:
+    def get_supervisor(self, kind: Kind, ahead: str = "") -> SupervisorLink:
         """Lend a supervisor to one caller; a plain one where that kind cannot be had.
 
         Args:
@@ -110,17 +110,17 @@ class Pool:
             SandboxUnavailable: this machine cannot run a jail.
             SandboxBroken: the pool is closed, or a supervisor could not be started.
         """
-        family = self._ensure_family(kind)
+        family = self._get_family(kind)
         try:
             if not family.unfit:
-                return self._take(family, ahead)
+                return self._get_lent_supervisor(family, ahead)
         except SandboxUnavailable:
             if not family.kind.preload:
                 raise
             family.unfit = True
-        return self._take(self._families[PLAIN], ahead)
+        return self._get_lent_supervisor(self._families[PLAIN], ahead)
 
-    def _ensure_family(self, kind: Kind) -> _Family:
+    def _get_family(self, kind: Kind) -> _Family:
         with self._lock:
             family = self._families.get(kind)
             if family is None:
@@ -128,23 +128,23 @@ class Pool:
             family.taken_at = time.monotonic()
             return family
 
-    def _take(self, family: _Family, ahead: str) -> SupervisorLink:
+    def _get_lent_supervisor(self, family: _Family, ahead: str) -> SupervisorLink:
         with family.lock:
             supervisor = self._get_supervisor(family, ahead)
             supervisor.ahead = ahead
             family.lent.add(supervisor)
         if family.kind.binds:
-            self._make_room()
+            self._close_idle()
         return supervisor
 
-    def _make_room(self) -> None:
+    def _close_idle(self) -> None:
         """End the interpreters of package sets that have been idle longest."""
         with self._lock:
             living = [one for one in self._families.values() if one.kind.binds and one.master is not None]
         for family in sorted(living, key=lambda one: one.taken_at)[:-_ENVIRONMENTS]:
             with family.lock:
                 if not any(supervisor.open for supervisor in family.lent):
-                    _end(family)
+                    _close_family(family)
 
     def _get_supervisor(self, family: _Family, ahead: str) -> SupervisorLink:
         if self._closed:
@@ -156,23 +156,23 @@ class Pool:
             supervisor.close()
         if family.master is not None:
             try:
-                return family.master.supervisor()
+                return family.master.start_supervisor()
             except SandboxBroken:
                 if family.master.alive:
                     raise
             family.master.close()  # it has ended: another takes its place
             family.master = None
-        family.master, supervisor = _build_supervisor(family.kind, self.tier())
+        family.master, supervisor = _build_supervisor(family.kind, self.get_tier())
         return supervisor
 
-    def tier(self) -> Tier:
+    def get_tier(self) -> Tier:
         """Return the wall of its supervisors: the strongest this machine gives, found by building it."""
         with self._deciding:
             if self._tier is None:
                 self._tier = _get_strongest_tier()
             return self._tier
 
-    def give_back(self, kind: Kind, supervisor: SupervisorLink) -> None:
+    def add_idle(self, kind: Kind, supervisor: SupervisorLink) -> None:
         """Return a supervisor that has answered and waits again."""
         family = self._families[kind]
         if family.unfit:
@@ -191,7 +191,7 @@ class Pool:
             families = list(self._families.values())
         for family in families:
             with family.lock:
-                _end(family)
+                _close_family(family)
 
 
 def _find_fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | None:
@@ -203,7 +203,7 @@ def _find_fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | No
     return next(same, None) or next((one for one in reversed(idle) if not one.ahead), None)
 
 
-def _end(family: _Family) -> None:
+def _close_family(family: _Family) -> None:
     """Close its idle supervisors and its master, which takes the others along."""
     supervisors, family.idle = family.idle, []
     master, family.master = family.master, None
@@ -228,17 +228,17 @@ def _build_supervisor(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
-        raise _explain_failure(failure, tier) from failure
+        raise _build_failure(failure, tier) from failure
     try:
-        return master, master.supervisor()
+        return master, master.start_supervisor()
     except SandboxBroken as failure:
         master.close()
-        raise _explain_failure(failure, tier) from failure
+        raise _build_failure(failure, tier) from failure
 
 
-def _explain_failure(failure: Exception, tier: Tier) -> SandboxUnavailable:
+def _build_failure(failure: Exception, tier: Tier) -> SandboxUnavailable:
     """Return why no jail can be built here: the first feature missing, or else what the kernel said."""
-    missing = [feature for feature in probe.probe_minimal_features(tier) if not feature.present]
+    missing = [feature for feature in probe.list_minimal_features(tier) if not feature.present]
     if not missing:
         return SandboxUnavailable(f"{failure}; `spanproof doctor` shows what this machine gives")
     first = missing[0]

@@ -26,7 +26,7 @@ from spanproof.sandbox.supervisor.namespaces import cgroup
 from spanproof.sandbox.supervisor.node import REMEDY, find_node
 from spanproof.sandbox.supervisor.reduced import landlock
 from spanproof.sandbox.supervisor.seccomp.syscalls import ARCHES, find_arch
-from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
+from spanproof.sandbox.toolchains import TOOLCHAINS, select_toolchains
 
 _TRY_NAMESPACES = (
     "import ctypes, sys; libc = ctypes.CDLL(None, use_errno=True);"
@@ -58,21 +58,21 @@ _CONTROL_GROUPS_REMEDY = (
 )
 
 
-def probe_availability(demanded: Tier = Tier.FULL) -> Availability:
+def get_availability(demanded: Tier = Tier.FULL) -> Availability:
     """Probe the machine; takes a few tenths of a second.
 
     Features of the tier that is had are required; where none is, those of the weakest that would do.
     """
-    platform_ = _probe_platform()
+    platform_ = _build_platform_feature()
     if not platform_.present:
         return Availability("jail", (platform_,), None)
-    shared, full, reduced = _probe_shared_features(), _probe_full_features(), _probe_reduced_features()
-    whole = _rehearse_jail(Tier.FULL) if _are_all_present(shared + full) else None
+    shared, full, reduced = _list_shared_features(), _list_full_features(), _list_reduced_features()
+    whole = _build_rehearsal_feature(Tier.FULL) if _are_all_present(shared + full) else None
     has_full = whole is not None and whole.present
     tier = Tier.FULL if has_full else None
     smaller = None
     if not has_full and _are_all_present(shared + reduced):
-        smaller = _rehearse_jail(Tier.REDUCED)
+        smaller = _build_rehearsal_feature(Tier.REDUCED)
         if smaller.present and demanded is Tier.REDUCED:
             tier = Tier.REDUCED
     needed = tier or demanded
@@ -89,26 +89,26 @@ def probe_availability(demanded: Tier = Tier.FULL) -> Availability:
             for feature in (*reduced, smaller)
             if feature is not None
         ),
-        _probe_control_groups(),
-        _probe_node(),
-        *_probe_toolchains(),
+        _build_control_groups_feature(),
+        _build_node_feature(),
+        *_iter_toolchain_features(),
     )
     return Availability("jail", features, tier)
 
 
-def probe_minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
-    """Probe what no jail of this tier can do without; only `probe_availability` tries the whole of it."""
-    platform_ = _probe_platform()
+def list_minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
+    """Probe what no jail of this tier can do without; only `get_availability` tries the whole of it."""
+    platform_ = _build_platform_feature()
     if not platform_.present:
         return (platform_,)
     return (
         platform_,
-        *_probe_shared_features(),
-        *(_probe_full_features() if tier is Tier.FULL else _probe_reduced_features()),
+        *_list_shared_features(),
+        *(_list_full_features() if tier is Tier.FULL else _list_reduced_features()),
     )
 
 
-def _probe_platform() -> Feature:
+def _build_platform_feature() -> Feature:
     if sys.platform == "linux" and find_arch() is not None:
         return _build_feature("platform", f"Linux {platform.release()} on {platform.machine()}")
     architectures = ", ".join(ARCHES)
@@ -119,22 +119,22 @@ def _probe_platform() -> Feature:
     )
 
 
-def _probe_shared_features() -> tuple[Feature, ...]:
+def _list_shared_features() -> tuple[Feature, ...]:
     """Probe what both tiers rest on."""
-    return (_probe_notification(), _probe_no_new_privs())
+    return (_build_notification_feature(), _build_no_new_privs_feature())
 
 
-def _probe_full_features() -> tuple[Feature, ...]:
+def _list_full_features() -> tuple[Feature, ...]:
     base = 0 if os.geteuid() == 0 else kernel.CLONE_NEWUSER
     return (
-        *(_probe_namespace(name, flag | base) for name, flag in _NAMESPACES),
-        _probe_call("pidfd_getfd", _try_fetching_a_descriptor),
-        _probe_call("process_vm_readv", _try_reading_memory),
+        *(_build_namespace_feature(name, flag | base) for name, flag in _NAMESPACES),
+        _build_call_feature("pidfd_getfd", _check_descriptor_fetch),
+        _build_call_feature("process_vm_readv", _check_memory_read),
     )
 
 
-def _probe_reduced_features() -> tuple[Feature, ...]:
-    return (_probe_landlock(),)
+def _list_reduced_features() -> tuple[Feature, ...]:
+    return (_build_landlock_feature(),)
 
 
 def _build_feature(
@@ -147,7 +147,7 @@ def _are_all_present(features: tuple[Feature, ...]) -> bool:
     return all(feature.present for feature in features)
 
 
-def _probe_namespace(name: str, flags: int) -> Feature:
+def _build_namespace_feature(name: str, flags: int) -> Feature:
     command = [sys.executable, "-I", "-S", "-c", _TRY_NAMESPACES, str(flags)]
     as_root = os.geteuid() == 0
     try:
@@ -157,13 +157,13 @@ def _probe_namespace(name: str, flags: int) -> Feature:
     if tried.returncode == 0:
         return _build_feature(name, "as root" if as_root else "in a user namespace")
     filtered = reasons.is_filtered(Path("/proc/self/status").read_text())
-    detail, remedy = reasons.describe_refused_namespace(
+    detail, remedy = reasons.get_refusal_reason(
         tried.returncode, as_root=as_root, filtered=filtered, sysctls=reasons.Sysctls.read()
     )
     return _build_feature(name, detail, remedy, present=False)
 
 
-def _probe_notification() -> Feature:
+def _build_notification_feature() -> Feature:
     name = "seccomp user notification"
     try:
         present = kernel.has_user_notification()
@@ -176,7 +176,7 @@ def _probe_notification() -> Feature:
     )
 
 
-def _probe_no_new_privs() -> Feature:
+def _build_no_new_privs_feature() -> Feature:
     name = "no_new_privs"
     try:
         present = "NoNewPrivs:" in Path("/proc/self/status").read_text()
@@ -186,7 +186,7 @@ def _probe_no_new_privs() -> Feature:
     return _build_feature(name, "no exec can gain a privilege", remedy, present=present)
 
 
-def _probe_call(name: str, attempt: Callable[[], None]) -> Feature:
+def _build_call_feature(name: str, attempt: Callable[[], None]) -> Feature:
     """Try a call on this process that the full tier makes on processes of its own."""
     try:
         attempt()
@@ -196,7 +196,7 @@ def _probe_call(name: str, attempt: Callable[[], None]) -> Feature:
     return _build_feature(name, "the supervisor can look into its guest")
 
 
-def _try_fetching_a_descriptor() -> None:
+def _check_descriptor_fetch() -> None:
     reading, writing = os.pipe()
     own = os.pidfd_open(os.getpid())
     try:
@@ -206,13 +206,13 @@ def _try_fetching_a_descriptor() -> None:
             os.close(fd)
 
 
-def _try_reading_memory() -> None:
+def _check_memory_read() -> None:
     buffer = ctypes.create_string_buffer(b"seen")
     kernel.read_memory(os.getpid(), ctypes.addressof(buffer), 4)
 
 
-def _probe_landlock() -> Feature:
-    version = landlock.query_abi()
+def _build_landlock_feature() -> Feature:
+    version = landlock.get_abi()
     if version == 0:
         return _build_feature(
             "landlock", "this kernel, or a container's profile, has none", _LANDLOCK_REMEDY, present=False
@@ -224,13 +224,13 @@ def _probe_landlock() -> Feature:
     return _build_feature("landlock", detail)
 
 
-def _rehearse_jail(tier: Tier) -> Feature:
+def _build_rehearsal_feature(tier: Tier) -> Feature:
     """Rehearse a jail from beginning to end: what single features cannot show."""
     name = f"a jail of the {tier} tier"
     try:
         master = Master(tier=tier)
         try:
-            master.supervisor().close()
+            master.start_supervisor().close()
         finally:
             master.close()
     except (SandboxError, OSError) as problem:
@@ -245,18 +245,18 @@ def _rehearse_jail(tier: Tier) -> Feature:
     return _build_feature(name, held[tier])
 
 
-def _probe_control_groups() -> Feature:
+def _build_control_groups_feature() -> Feature:
     name = "control groups"
     base = cgroup.find_base(os.getpid())
     if base is None:
         return _build_feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
-    cgroup.sweep(base.paths)
+    cgroup.remove_stale_groups(base.paths)
     base.close()
     detail = f"version {base.version}; memory, the kernel's included, bounded under {base.paths[0]}"
     return _build_feature(name, detail, required=False)
 
 
-def _probe_node() -> Feature:
+def _build_node_feature() -> Feature:
     found = find_node()
     if found is None:
         return _build_feature("javascript", "no node", REMEDY, present=False, required=False)
@@ -264,9 +264,9 @@ def _probe_node() -> Feature:
     return _build_feature("javascript", detail, required=False)
 
 
-def _probe_toolchains() -> Iterator[Feature]:
+def _iter_toolchain_features() -> Iterator[Feature]:
     """Yield the languages that a toolchain of this machine runs, each with what it needs if not here."""
-    found = find_toolchains()
+    found = select_toolchains()
     for name, toolchain in sorted(TOOLCHAINS.items()):
         tools = " and ".join(toolchain.tools)
         if name in found:

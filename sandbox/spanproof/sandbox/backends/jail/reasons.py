@@ -46,9 +46,7 @@ class Sysctls:
         )
 
 
-def describe_refused_namespace(
-    error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls
-) -> tuple[str, str]:
+def get_refusal_reason(error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls) -> tuple[str, str]:
     """Return reason and remedy for a namespace that could not be made.
 
     Args:

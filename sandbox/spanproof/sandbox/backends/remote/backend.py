@@ -71,7 +71,7 @@ class RemoteSandbox(Sandbox):
 
     def availability(self) -> Availability:
         """Report what is installed, set and answering; queries the service, makes no machine."""
-        return Availability(self.name, self._service.probe_features())
+        return Availability(self.name, self._service.list_features())
 
     @property
     def _image_setting(self) -> str:
@@ -96,8 +96,8 @@ class RemoteSandbox(Sandbox):
         check_fixtures(program.fixtures, program.language, self.name)
         job = encode_program(program)
         with self._workers:
-            machine, conversation, separated = self._begin(job, program.limits.wall_s)
-            return self._finish(machine, conversation, program, separated=separated)
+            machine, conversation, separated = self._build_conversation(job, program.limits.wall_s)
+            return self._run_to_end(machine, conversation, program, separated=separated)
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
         """Start a session, on a machine of its own; see `Sandbox.session`."""
@@ -108,8 +108,8 @@ class RemoteSandbox(Sandbox):
         check_files(spec.files)
         check_fixtures(spec.fixtures, spec.language, self.name)
         job = build_session_job(spec)
-        machine, conversation, _ = self._begin(job, spec.limits.wall_s)
-        link = MachineLink(machine, conversation, spec.limits, lambda: self._drop(machine))
+        machine, conversation, _ = self._build_conversation(job, spec.limits.wall_s)
+        link = MachineLink(machine, conversation, spec.limits, lambda: self._close_machine(machine))
         return RemoteSession(link, job, spec, answer)
 
     def close(self) -> None:
@@ -119,9 +119,11 @@ class RemoteSandbox(Sandbox):
             machines = list(self._live)
             self._idle.clear()
         for machine in machines:
-            self._drop(machine)
+            self._close_machine(machine)
 
-    def _begin(self, job: tuple[Header, list[bytes]], wall_s: float) -> tuple[Machine, Conversation, bool]:
+    def _build_conversation(
+        self, job: tuple[Header, list[bytes]], wall_s: float
+    ) -> tuple[Machine, Conversation, bool]:
         """Start the job on a machine; a machine that fails before it has started is replaced."""
         tries = self._service.settings.retries + 1
         while True:
@@ -129,25 +131,25 @@ class RemoteSandbox(Sandbox):
             machine: Machine | None = None
             needed_s = wall_s + _START_S + _GRACE_S
             try:
-                machine = self._take(needed_s)
-                machine.ensure_lifetime(needed_s)
+                machine = self._get_machine(needed_s)
+                machine.update_lifetime(needed_s)
                 conversation = machine.start(*job)
-                return machine, conversation, self._await_start(machine, conversation)
+                return machine, conversation, self._wait_for_start(machine, conversation)
             except SandboxBroken as problem:
                 if machine is not None:
-                    self._drop(machine)
+                    self._close_machine(machine)
                 if tries <= 0 or self._closed:
                     raise
                 _LOG.warning("%s; trying another machine", problem)
             except BaseException:
                 if machine is not None:
-                    self._drop(machine)
+                    self._close_machine(machine)
                 raise
 
-    def _await_start(self, machine: Machine, conversation: Conversation) -> bool:
+    def _wait_for_start(self, machine: Machine, conversation: Conversation) -> bool:
         """Wait until the program is about to run; whether the machine keeps it apart from all else."""
         try:
-            header = conversation.next(_START_S).header
+            header = conversation.wait_for_frame(_START_S).header
         except TimeoutError:
             raise SandboxBroken(
                 f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
@@ -184,15 +186,15 @@ class RemoteSandbox(Sandbox):
         except (SandboxBroken, TimeoutError):
             return False
 
-    def _finish(
+    def _run_to_end(
         self, machine: Machine, conversation: Conversation, program: Program, *, separated: bool
     ) -> Execution:
         began = time.monotonic()
         reusable = False
         try:
-            conversation.allow(program.limits.output_bytes)
+            conversation.update_allowance(program.limits.output_bytes)
             link = MachineLink(machine, conversation, program.limits, conversation.close)
-            header, parts = link.receive(program.limits.wall_s + _GRACE_S)
+            header, parts = link.wait_for_frame(program.limits.wall_s + _GRACE_S)
             reusable = separated
             execution = build_execution(
                 header, parts, program.limits, language=program.language, tests=program.tests
@@ -203,14 +205,14 @@ class RemoteSandbox(Sandbox):
             conversation.close()
             with self._lock:
                 self._runs += 1
-            self._give_back(machine, reusable=reusable)
+            self._add_idle(machine, reusable=reusable)
         _LOG.debug("%s machine %s: a run of %.2f s", self.name, machine.id, time.monotonic() - began)
         return execution
 
-    def _take(self, needed_s: float) -> Machine:
-        machine = self._take_idle()
+    def _get_machine(self, needed_s: float) -> Machine:
+        machine = self._find_idle()
         if machine is not None and not machine.can_outlast(needed_s):
-            self._drop(machine)
+            self._close_machine(machine)
             machine = None
         if machine is None:
             machine = Machine(self._service, needed_s)
@@ -218,25 +220,25 @@ class RemoteSandbox(Sandbox):
                 self._live.add(machine)
                 self._lives.append(machine.life)
         if self._closed:
-            self._drop(machine)
+            self._close_machine(machine)
             raise SandboxBroken(f"the {self.name} sandbox is closed")
         return machine
 
-    def _take_idle(self) -> Machine | None:
+    def _find_idle(self) -> Machine | None:
         with self._lock:
             if self._closed:
                 raise SandboxBroken(f"the {self.name} sandbox is closed")
             return self._idle.pop() if self._idle else None
 
-    def _give_back(self, machine: Machine, *, reusable: bool) -> None:
+    def _add_idle(self, machine: Machine, *, reusable: bool) -> None:
         with self._lock:
             keep = reusable and machine.runs < self._service.settings.reuse and not self._closed
             if keep:
                 self._idle.append(machine)
         if not keep:
-            self._drop(machine)
+            self._close_machine(machine)
 
-    def _drop(self, machine: Machine) -> None:
+    def _close_machine(self, machine: Machine) -> None:
         with self._lock:
             self._live.discard(machine)
         machine.kill()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode_frame
 
 _ERROR_CHARACTERS = 2000
 _SMALLEST_BUDGET = 32 * 1024 * 1024
@@ -46,11 +46,11 @@ class Conversation:
         """Listen no more; the command goes on until its machine ends it."""
         self._closed = True
 
-    def allow(self, output_bytes: int) -> None:
+    def update_allowance(self, output_bytes: int) -> None:
         """Set how much more the command may say; called before each step."""
         self._budget = _SMALLEST_BUDGET + 4 * output_bytes
 
-    def next(self, within_s: float) -> Frame:
+    def wait_for_frame(self, within_s: float) -> Frame:
         """Wait for the next frame, or a word of the machine before there are any.
 
         Raises:
@@ -72,7 +72,7 @@ class Conversation:
         Raises:
             SandboxBroken: the machine failed.
         """
-        data = base64.b64encode(encode(header, parts)) + b"\n"
+        data = base64.b64encode(encode_frame(header, parts)) + b"\n"
         try:
             while data:
                 self._handle.send_stdin(data[:262144])
@@ -83,14 +83,14 @@ class Conversation:
     def _handle_stream(self) -> None:
         try:
             self._handle = self._open_stream()
-            self._listen()
+            self._run_listener()
         except Exception as problem:  # noqa: BLE001 - raised where the caller waits
             self._frames.put(self._translate(problem))
             return
         errors = f": {self._errors.strip()}" if self._errors.strip() else ""
         self._frames.put(SandboxBroken(f"{self._service}: the command ended without a report{errors}"))
 
-    def _listen(self) -> None:
+    def _run_listener(self) -> None:
         pending: list[str] = []
         for out, err, _ in self._handle:
             if self._closed:
@@ -104,11 +104,11 @@ class Conversation:
                 raise SandboxBroken(f"{self._service}: the machine says more than a run may")
             *ended, rest = out.split("\n")
             for piece in ended:
-                self._take_line("".join((*pending, piece)))
+                self._handle_line("".join((*pending, piece)))
                 pending.clear()
             pending.append(rest)
 
-    def _take_line(self, text: str) -> None:
+    def _handle_line(self, text: str) -> None:
         try:
             line = json.loads(text)
         except (ValueError, RecursionError):
@@ -121,8 +121,8 @@ class Conversation:
             self._frames.put(Frame(line, ()))
             return
         try:
-            self._decoder.feed(base64.b64decode(str(line["data"]), validate=True))
-            while (frame := self._decoder.next()) is not None:
+            self._decoder.add_bytes(base64.b64decode(str(line["data"]), validate=True))
+            while (frame := self._decoder.find_frame()) is not None:
                 self._frames.put(frame)
         except (BadFrame, ValueError) as problem:
             raise SandboxBroken(f"{self._service}: the machine sent no frame: {problem}") from problem

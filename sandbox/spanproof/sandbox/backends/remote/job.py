@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.guest.wire import Header, encode
+from spanproof.sandbox.guest.wire import Header, encode_frame
 from spanproof.sandbox.model import Database, Fixtures
 
 _OF_HEAD: Final = ("language", "limits", "seed", "clock", "tape")
@@ -16,7 +16,7 @@ def encode_job(header: Header, parts: list[bytes], token: str) -> bytes:
     """Return the file that the guest is given: a line for it, then the job as a frame."""
     head = {key: header[key] for key in _OF_HEAD}
     head |= {"token": token, "has_tests": header.get("has_tests", False)}
-    return json.dumps(head).encode("ascii") + b"\n" + encode(header, parts)
+    return json.dumps(head).encode("ascii") + b"\n" + encode_frame(header, parts)
 
 
 def check_fixtures(fixtures: Fixtures, language: str, service: str) -> None:

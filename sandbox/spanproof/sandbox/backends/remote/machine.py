@@ -56,13 +56,13 @@ class Machine:
         self.service = service.name
         self._lifetime_s = max(service.settings.lifetime_s, int(needed_s) + 2 * _MARGIN_S)
         self.life = Life(time.monotonic())
-        self._host = service.make(self._lifetime_s)
+        self._host = service.start_machine(self._lifetime_s)
         self.id = self._host.id
         self.runs = 0
         self._base = f"/tmp/spanproof-{secrets.token_hex(8)}"  # noqa: S108 - on the machine, and unguessable
         self._archive = f"{self._base}.zip"
         # Runs at the interpreter's end too.
-        self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._host, self.life, service)
+        self.kill: Callable[[], object] = weakref.finalize(self, _close_host, self._host, self.life, service)
         try:
             self._write(self._archive, build_guest_archive())
         except BaseException:
@@ -76,7 +76,7 @@ class Machine:
             SandboxBroken: the machine failed.
         """
         self.runs += 1
-        token = _draw_token()
+        token = _build_token()
         path = f"{self._base}-job-{self.runs}"
         self._write(path, encode_job(header, parts, token))
         talks = header["language"] == "session"
@@ -89,10 +89,10 @@ class Machine:
             SandboxBroken: the machine failed.
             TimeoutError: it did not answer in time.
         """
-        token = _draw_token()
+        token = _build_token()
         conversation = self._start_conversation(_FIND_PYTHON.replace("TOKEN", token), token, talks=False)
         try:
-            return conversation.next(within_s).header.get("found") is True
+            return conversation.wait_for_frame(within_s).header.get("found") is True
         finally:
             conversation.close()
 
@@ -100,7 +100,7 @@ class Machine:
         """Whether the service lets it live for as long, or can be made to."""
         return self._service.prolongs or self._has_lifetime_for(seconds)
 
-    def ensure_lifetime(self, seconds: float) -> None:
+    def update_lifetime(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
 
         Raises:
@@ -114,7 +114,7 @@ class Machine:
                 " and prolongs no life; set a longer `lifetime_s`"
             )
         more = int(max(seconds + 2 * _MARGIN_S, self._service.settings.lifetime_s))
-        self._call_service("keep the machine", lambda: self._host.prolong(more))
+        self._run_service_call("keep the machine", lambda: self._host.update_lifetime(more))
         self._lifetime_s = int(self.life.seconds) + more
 
     def _has_lifetime_for(self, seconds: float) -> bool:
@@ -122,7 +122,9 @@ class Machine:
 
     def _start_conversation(self, command: str, token: str, *, talks: bool) -> Conversation:
         def translate(problem: Exception) -> Exception:
-            return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
+            return SandboxBroken(
+                str(self._service.build_error(problem, f"run a command on machine {self.id}"))
+            )
 
         return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
 
@@ -135,26 +137,26 @@ class Machine:
         return f"{shlex.join(['python3', '-I', '-c', _UNPACK, self._archive, self._base])} && {run}"
 
     def _write(self, path: str, data: bytes) -> None:
-        self._call_service("write a file", lambda: self._host.write(path, data))
+        self._run_service_call("write a file", lambda: self._host.write(path, data))
 
-    def _call_service(self, doing: str, step: Callable[[], object]) -> None:
+    def _run_service_call(self, doing: str, step: Callable[[], object]) -> None:
         try:
             step()
         except Exception as problem:
-            cause = self._service.explain(problem, f"{doing} on machine {self.id}")
+            cause = self._service.build_error(problem, f"{doing} on machine {self.id}")
             raise SandboxBroken(str(cause)) from problem
 
 
-def _draw_token() -> str:
+def _build_token() -> str:
     return secrets.token_hex(16)
 
 
-def _kill(host: Host, life: Life, service: Service) -> None:
+def _close_host(host: Host, life: Life, service: Service) -> None:
     """End a machine; a failure is reported, because it goes on to cost until its lifetime is over."""
     cause = ""
     for _ in range(_KILL_TRIES):
         try:
-            host.end()
+            host.close()
             break
         except Exception as problem:  # noqa: BLE001 - tried again, then reported
             cause = f"{type(problem).__name__}: {problem}"

@@ -30,7 +30,7 @@ class Stream(Protocol):
 
 
 class Host(Protocol):
-    """One machine of a service. What a method raises, `Service.explain` makes ours."""
+    """One machine of a service. What a method raises, `Service.build_error` makes ours."""
 
     @property
     def id(self) -> str:
@@ -45,11 +45,11 @@ class Host(Protocol):
         """Start a shell's command; `talks` where it is given input."""
         ...
 
-    def prolong(self, seconds: int) -> None:
+    def update_lifetime(self, seconds: int) -> None:
         """Let it live for so many seconds from now on."""
         ...
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End it."""
         ...
 
@@ -92,34 +92,34 @@ class Service(ABC):
         self.settings = settings
         self.image = image
 
-    def probe_features(self) -> tuple[Feature, ...]:
+    def list_features(self) -> tuple[Feature, ...]:
         """Report what is there of what the backend needs; queries the service, and makes no machine."""
-        required = self.probe_requirements()
+        required = self.list_requirements()
         if not all(feature.present for feature in required):
             return required
         try:
-            return (*required, *self.probe_service())
+            return (*required, *self.list_service_features())
         except Exception as problem:  # noqa: BLE001 - whatever a client raises, there is no service for us
-            detail = str(self.explain(problem, f"query the {self.noun}"))
+            detail = str(self.build_error(problem, f"query the {self.noun}"))
             missing = Feature(self.noun, present=False, required=True, detail=detail, remedy=self.remedy)
             return (*required, missing)
 
-    def make(self, lifetime_s: int) -> Host:
+    def start_machine(self, lifetime_s: int) -> Host:
         """Make a machine without a way to the internet.
 
         Raises:
             SandboxUnavailable: something the user can set right is missing.
             SandboxBroken: the service failed.
         """
-        for feature in self.probe_requirements():
+        for feature in self.list_requirements():
             if not feature.present:
                 raise SandboxUnavailable(f"{self.name}: {feature.detail}; {feature.remedy}")
         try:
-            return self.create(lifetime_s)
+            return self.start_host(lifetime_s)
         except Exception as problem:
-            raise self.explain(problem, self.making) from problem
+            raise self.build_error(problem, self.making) from problem
 
-    def explain(self, problem: Exception, doing: str) -> SandboxError:
+    def build_error(self, problem: Exception, doing: str) -> SandboxError:
         """Return our error for one that the service's client raised while `doing`."""
         if isinstance(problem, SandboxError):
             return problem
@@ -135,15 +135,15 @@ class Service(ABC):
         return f"{type(problem).__name__}: {problem}"
 
     @abstractmethod
-    def probe_requirements(self) -> tuple[Feature, ...]:
+    def list_requirements(self) -> tuple[Feature, ...]:
         """Report what is there without the service: its client, a key."""
 
     @abstractmethod
-    def probe_service(self) -> tuple[Feature, ...]:
+    def list_service_features(self) -> tuple[Feature, ...]:
         """Report what the service says; raises what its client raises."""
 
     @abstractmethod
-    def create(self, lifetime_s: int) -> Host:
+    def start_host(self, lifetime_s: int) -> Host:
         """Make a machine; raises what the service's client raises."""
 
     @abstractmethod
@@ -151,14 +151,14 @@ class Service(ABC):
         """Return what an error of the service's client means, where the user can set it right."""
 
 
-def probe_package(label: str, module: str, missing: str, extra: str) -> Feature:
+def build_package_feature(label: str, module: str, missing: str, extra: str) -> Feature:
     """Report whether a package is installed, by a module of it and the extra of ours that brings it."""
     present = importlib.util.find_spec(module) is not None
     remedy = f"pip install 'spanproof[{extra}]'"
     return Feature(label, present, required=True, detail="" if present else missing, remedy=remedy)
 
 
-def probe_variable(label: str, variable: str) -> Feature:
+def build_variable_feature(label: str, variable: str) -> Feature:
     """Report whether a variable of the environment is set."""
     present = bool(os.environ.get(variable))
     detail = "" if present else f"{variable} is not set"

@@ -32,14 +32,14 @@ class MachineLink:
         """See `Link`; the job itself was given in a file. The machine is to outlast what it is sent."""
         if header["kind"] == "job":
             return
-        self._machine.ensure_lifetime(self._limits.wall_s + GRACE_S)
-        self._conversation.allow(self._limits.output_bytes)
+        self._machine.update_lifetime(self._limits.wall_s + GRACE_S)
+        self._conversation.update_allowance(self._limits.output_bytes)
         self._conversation.send(header, parts)
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """See `Link`."""
         try:
-            frame = self._conversation.next(timeout_s)
+            frame = self._conversation.wait_for_frame(timeout_s)
         except TimeoutError:
             raise SandboxSilent(f"{self._machine.service}: machine {self._machine.id} is silent") from None
         header = frame.header
@@ -50,7 +50,7 @@ class MachineLink:
         header["memory_refused"] = int(isinstance(raised, dict) and raised.get("refused") is True)
         return frame
 
-    def close(self) -> Header:
+    def wait_for_close(self) -> Header:
         """See `Borrowed`; the machine ends with it."""
         self._conversation.close()
         self._drop()

@@ -42,7 +42,7 @@ class Broken(Exception):  # noqa: N818 - says what became of the promise
     """A promise is not kept; the message says what came instead."""
 
 
-def require(holds: bool, found: object) -> None:
+def check_holds(holds: bool, found: object) -> None:
     """Report what came where a promise is not kept.
 
     Raises:

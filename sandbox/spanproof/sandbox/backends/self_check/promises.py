@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.self_check.promise import PATIENT, Broken, Finding, Promise, require
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Broken, Finding, Promise, check_holds
 from spanproof.sandbox.backends.self_check.quiet import QUIET
 from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.backends.self_check.traces import TRACES
@@ -68,7 +68,7 @@ def _build_end_check(language: str, source: str, wanted: FailureClass) -> Callab
 
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program(language, source, limits=limits))
-        require(
+        check_holds(
             execution.failure_class is wanted, f"{execution.failure_class} instead of {wanted}: {execution}"
         )
 
@@ -78,7 +78,7 @@ def _build_end_check(language: str, source: str, wanted: FailureClass) -> Callab
 def _build_print_check(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, **fields))  # type: ignore[arg-type]
-        require(
+        check_holds(
             execution.stdout == wanted, f"printed {execution.stdout!r} instead of {wanted!r}: {execution}"
         )
 
@@ -88,14 +88,14 @@ def _build_print_check(source: str, wanted: str, **fields: object) -> Callable[[
 def _check_streams(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "import sys; print('out'); print('err', file=sys.stderr)"))
     found = (execution.exit_code, execution.signal, execution.stdout, execution.stderr)
-    require(found == (0, None, "out\n", "err\n"), execution)
-    require(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
+    check_holds(found == (0, None, "out\n", "err\n"), execution)
+    check_holds(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
 
 
 def _check_files_listed(sandbox: Sandbox) -> None:
     source = "import os; os.mkdir('out'); open('out/b', 'w').write(open('in/a').read() * 2)"
     execution = sandbox.run(Program("python", source, files={"in/a": b"12"}))
-    require(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
+    check_holds(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
 
 
 def _check_paths(sandbox: Sandbox) -> None:
@@ -109,7 +109,7 @@ def _check_paths(sandbox: Sandbox) -> None:
 
 def _check_output_bound(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "print('a' * 50000)", limits=Limits(output_bytes=1000)))
-    require(execution.stdout_cut and len(execution.stdout) < 2000, execution)
+    check_holds(execution.stdout_cut and len(execution.stdout) < 2000, execution)
 
 
 def _check_nothing_shared(sandbox: Sandbox) -> None:
@@ -124,14 +124,14 @@ def _check_nothing_shared(sandbox: Sandbox) -> None:
 def _check_threads(sandbox: Sandbox) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda n: sandbox.run(Program("python", f"print({n})")).stdout, range(8)))
-    require(found == [f"{n}\n" for n in range(8)], found)
+    check_holds(found == [f"{n}\n" for n in range(8)], found)
 
 
 def _build_refusal_check(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source))
         reply = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
-        require("BREACH" not in execution.stdout and len(reply) == 1, execution)
+        check_holds("BREACH" not in execution.stdout and len(reply) == 1, execution)
 
     return verify
 
@@ -139,7 +139,7 @@ def _build_refusal_check(source: str, kind: AttemptKind, target: str) -> Callabl
 def _check_memory_reported(sandbox: Sandbox) -> None:
     source = "import time; x = bytearray(50_000_000); time.sleep(0.3)"
     execution = sandbox.run(Program("python", source))
-    require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
+    check_holds(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
 
 
 def _check_survivors(sandbox: Sandbox) -> None:
@@ -147,14 +147,14 @@ def _check_survivors(sandbox: Sandbox) -> None:
     started = time.monotonic()
     execution = sandbox.run(Program("python", source, limits=PATIENT))
     took_s = time.monotonic() - started
-    require(took_s < 3600 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
+    check_holds(took_s < 3600 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
 
 
 def _check_unknown_language(sandbox: Sandbox) -> None:
     try:
         execution = sandbox.run(Program("no-such-language", "x"))
     except UnsupportedLanguage as problem:
-        require("python" in str(problem), f"the error does not name the languages known: {problem}")
+        check_holds("python" in str(problem), f"the error does not name the languages known: {problem}")
         return
     raise Broken(f"it ran: {execution}")
 
@@ -162,8 +162,8 @@ def _check_unknown_language(sandbox: Sandbox) -> None:
 def _check_unrun_tests(sandbox: Sandbox) -> None:
     for tests in ("# none", "def load_tests(loader, tests, pattern): return tests\n"):
         execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests, entry_point="f"))
-        require(execution.failure_class is FailureClass.TESTS_NOT_RUN, execution)
-        require(bool(execution.reason), "it does not say why")
+        check_holds(execution.failure_class is FailureClass.TESTS_NOT_RUN, execution)
+        check_holds(bool(execution.reason), "it does not say why")
 
 
 def _build_test_check(
@@ -171,23 +171,23 @@ def _build_test_check(
 ) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, tests=tests, entry_point=entry_point))
-        require((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
-        require((execution.failure_class is FailureClass.OK) == (passed == 2), execution)
+        check_holds((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
+        check_holds((execution.failure_class is FailureClass.OK) == (passed == 2), execution)
 
     return verify
 
 
-def _refuse_tool(request: ToolRequest) -> ToolAnswer:
+def _handle_tool(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(error_type="LookupError", error_message=request.tool)
 
 
 def _check_session_state(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(), _refuse_tool) as session:
+    with sandbox.session(SessionSpec(), _handle_tool) as session:
         session.execute("x = [1, 2]")
         failed: Execution = session.execute("x.append(3)\n1 / 0")
-        require(failed.failure_class is FailureClass.EXCEPTION, failed)
+        check_holds(failed.failure_class is FailureClass.EXCEPTION, failed)
         step = session.execute("x")
-        require(step.result == [1, 2, 3] and step.exit_code is None, step)
+        check_holds(step.result == [1, 2, 3] and step.exit_code is None, step)
 
 
 def _check_session_repeats(sandbox: Sandbox) -> None:
@@ -197,11 +197,11 @@ def _check_session_repeats(sandbox: Sandbox) -> None:
     found = []
     for _ in range(2):
         with sandbox.session(
-            SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _refuse_tool
+            SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _handle_tool
         ) as session:
             found.append(session.execute(source).result)
     reply = found[0]
-    require(type(reply) is list and reply[1] is True and reply == found[1], found)
+    check_holds(type(reply) is list and reply[1] is True and reply == found[1], found)
 
 
 def _check_run_repeats(sandbox: Sandbox) -> None:
@@ -209,7 +209,7 @@ def _check_run_repeats(sandbox: Sandbox) -> None:
     source += "print(0 <= time.time() - 1.7e9 < 60)"
     program = Program("python", source, fixtures=Fixtures(seed=7, clock=Clock(1.7e9)))
     found = [sandbox.run(program).stdout for _ in range(2)]
-    require(found[0] == found[1] and found[0].endswith("True\n"), found)
+    check_holds(found[0] == found[1] and found[0].endswith("True\n"), found)
 
 
 def _check_tools_answered(sandbox: Sandbox) -> None:
@@ -221,7 +221,7 @@ def _check_tools_answered(sandbox: Sandbox) -> None:
 
     with sandbox.session(SessionSpec(tools=(ToolStub("t", ("key",)),)), answer) as session:
         step = session.execute("t('a')['rows']")
-    require(step.result == [1] and requests == [ToolRequest("t", (), {"key": "a"})], (step, requests))
+    check_holds(step.result == [1] and requests == [ToolRequest("t", (), {"key": "a"})], (step, requests))
 
 
 _CHECK = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"

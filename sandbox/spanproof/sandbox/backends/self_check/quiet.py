@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, require
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, check_holds
 from spanproof.sandbox.model import (
     Database,
     DatabaseEngine,
@@ -39,20 +39,20 @@ def _build_quiet_check(*programs: Program) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         for program in programs:
             execution = sandbox.run(program)
-            require(execution.failure_class is FailureClass.OK, (program.source, execution))
-            require(execution.attempts == (), (program.source, execution))
+            check_holds(execution.failure_class is FailureClass.OK, (program.source, execution))
+            check_holds(execution.attempts == (), (program.source, execution))
 
     return verify
 
 
 def _check_quiet_session(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(limits=PATIENT), _refuse_tool) as session:
+    with sandbox.session(SessionSpec(limits=PATIENT), _handle_tool) as session:
         for source in (_PYTHON, "x = 1\nx"):
             execution = session.execute(source)
-            require(execution.failure_class is FailureClass.OK and execution.attempts == (), execution)
+            check_holds(execution.failure_class is FailureClass.OK and execution.attempts == (), execution)
 
 
-def _refuse_tool(request: ToolRequest) -> ToolAnswer:
+def _handle_tool(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(error_type="LookupError", error_message=request.tool)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, require
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, check_holds
 from spanproof.sandbox.model import (
     AttemptKind,
     Exchange,
@@ -33,34 +33,34 @@ def _run_calls(sandbox: Sandbox, urls: Sequence[str], *recorded: Exchange) -> Ex
 def _check_answered(sandbox: Sandbox) -> None:
     recorded = [Exchange("GET", f"{_API}/{path}", body=path.encode()) for path in ("a", "b", "a")]
     execution = _run_calls(sandbox, [one.url for one in recorded], *recorded)
-    require((execution.stdout, execution.failure_class) == ("a\nb\na\n", FailureClass.OK), execution)
+    check_holds((execution.stdout, execution.failure_class) == ("a\nb\na\n", FailureClass.OK), execution)
 
 
 def _check_answered_over_tls(sandbox: Sandbox) -> None:
     execution = _run_calls(sandbox, [_SECURE], Exchange("GET", _SECURE, body=b"secret"))
-    require((execution.stdout, execution.failure_class) == ("secret\n", FailureClass.OK), execution)
+    check_holds((execution.stdout, execution.failure_class) == ("secret\n", FailureClass.OK), execution)
 
 
 def _check_redirected(sandbox: Sandbox) -> None:
     moved = Exchange("GET", f"{_API}/old", 302, (("Location", _SECURE),))
     execution = _run_calls(sandbox, [moved.url], moved, Exchange("GET", _SECURE, body=b"new"))
-    require((execution.stdout, execution.failure_class) == ("new\n", FailureClass.OK), execution)
+    check_holds((execution.stdout, execution.failure_class) == ("new\n", FailureClass.OK), execution)
 
 
 def _check_no_other_call(sandbox: Sandbox) -> None:
     recorded = Exchange("GET", f"{_API}/a", body=b"recorded")
     for other in (recorded.url, *_NOT_RECORDED):
         execution = _run_calls(sandbox, [recorded.url, other, recorded.url], recorded)
-        require(execution.stdout == "recorded\n", (other, execution))
-        require(execution.failure_class is not FailureClass.OK, (other, execution))
+        check_holds(execution.stdout == "recorded\n", (other, execution))
+        check_holds(execution.failure_class is not FailureClass.OK, (other, execution))
 
 
 def _check_calls_reported(sandbox: Sandbox) -> None:
     recorded = Exchange("GET", f"{_API}/a", body=b"recorded")
     execution = _run_calls(sandbox, [recorded.url, f"{_API}/other"], recorded)
     reply = [(one.target, one.allowed) for one in execution.attempts if one.kind is AttemptKind.NETWORK]
-    require(reply == [(f"GET {_API}/a", True), (f"GET {_API}/other", False)], execution)
-    require(execution.failure_class is FailureClass.PERMISSION_DENIED, execution)
+    check_holds(reply == [(f"GET {_API}/a", True), (f"GET {_API}/other", False)], execution)
+    check_holds(execution.failure_class is FailureClass.PERMISSION_DENIED, execution)
 
 
 def _check_session_calls(sandbox: Sandbox) -> None:
@@ -69,14 +69,14 @@ def _check_session_calls(sandbox: Sandbox) -> None:
         f"import urllib.request\ndef call(): return urllib.request.urlopen({recorded.url!r}).read().decode()"
     )
     fixtures = Fixtures(http=(recorded,))
-    with sandbox.session(SessionSpec(limits=PATIENT, fixtures=fixtures), _refuse_tool) as session:
+    with sandbox.session(SessionSpec(limits=PATIENT, fixtures=fixtures), _handle_tool) as session:
         session.execute(source)
         first, second = session.execute("call()"), session.execute("call()")
-    require(first.result == "recorded", first)
-    require(second.result is None and second.failure_class is not FailureClass.OK, second)
+    check_holds(first.result == "recorded", first)
+    check_holds(second.result is None and second.failure_class is not FailureClass.OK, second)
 
 
-def _refuse_tool(request: ToolRequest) -> ToolAnswer:
+def _handle_tool(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(error_type="LookupError", error_message=request.tool)
 
 

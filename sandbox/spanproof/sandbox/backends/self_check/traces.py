@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from spanproof.sandbox.backend import Sandbox
-from spanproof.sandbox.backends.self_check.promise import Promise, require
+from spanproof.sandbox.backends.self_check.promise import Promise, check_holds
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Exchange, Fixtures, Program, SessionSpec, ToolAnswer
 
@@ -113,26 +113,26 @@ def _check_no_trace(sandbox: Sandbox) -> None:
         stdin=f"{marker}input\n".encode(),
         files={f"{marker}name.txt": f"{marker}file".encode()},
     )
-    _leave_and_search(sandbox, program, marker)
+    _check_left(sandbox, program, marker)
     with suppress(UnsupportedFixtures):  # a seed takes another filter, so another guest
-        _leave_and_search(sandbox, replace(program, fixtures=Fixtures(seed=1)), marker)
+        _check_left(sandbox, replace(program, fixtures=Fixtures(seed=1)), marker)
     with suppress(UnsupportedFixtures):
         recorded = Exchange("GET", f"http://{marker}.example/{marker}url", body=f"{marker}body".encode())
-        _leave_and_search(sandbox, replace(program, fixtures=Fixtures(http=(recorded,))), marker)
+        _check_left(sandbox, replace(program, fixtures=Fixtures(http=(recorded,))), marker)
     with sandbox.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
         session.execute(f"x = '{marker}step'")
-    _require_nothing(sandbox, marker)
+    _check_nothing_left(sandbox, marker)
 
 
-def _leave_and_search(sandbox: Sandbox, program: Program, marker: str) -> None:
+def _check_left(sandbox: Sandbox, program: Program, marker: str) -> None:
     made = sandbox.run(program)
-    require(f"{marker}output" in made.stdout, made)
-    _require_nothing(sandbox, marker)
+    check_holds(f"{marker}output" in made.stdout, made)
+    _check_nothing_left(sandbox, marker)
 
 
-def _require_nothing(sandbox: Sandbox, marker: str) -> None:
+def _check_nothing_left(sandbox: Sandbox, marker: str) -> None:
     searched = sandbox.run(Program("python", _build_search(marker)))
-    require(searched.stdout == "[]\n", searched)
+    check_holds(searched.stdout == "[]\n", searched)
 
 
 def _check_hidden_tests(sandbox: Sandbox) -> None:
@@ -141,7 +141,7 @@ def _check_hidden_tests(sandbox: Sandbox) -> None:
     for memory_mib in (512, 400):  # a guest is armed anew for another limit
         limits = replace(program.limits, memory_bytes=memory_mib << 20)
         searched = sandbox.run(replace(program, limits=limits))
-        require(searched.stdout == "[]\n", searched)
+        check_holds(searched.stdout == "[]\n", searched)
 
 
 TRACES = (

@@ -16,7 +16,7 @@ class Room:
 
     left = 8 << 30
 
-    def take(self, size: int) -> None:
+    def add_used(self, size: int) -> None:
         """Use some of it up."""
         self.left -= size
         if self.left < 0:
@@ -26,7 +26,7 @@ class Room:
 ROOM = Room()
 
 
-def unpack(archive: Path, directory: Path) -> None:
+def write_files(archive: Path, directory: Path) -> None:
     """Unpack regular files only, without their first directory, whatever its name."""
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -40,7 +40,7 @@ def unpack(archive: Path, directory: Path) -> None:
             with target.open("wb") as file:
                 while piece := content.read(1 << 20):
                     file.write(piece)
-                    ROOM.take(len(piece))
+                    ROOM.add_used(len(piece))
             if member.mode & 0o111:
                 target.chmod(0o755)
 
@@ -49,4 +49,4 @@ for one in json.loads((ARCHIVES / "plan.json").read_text()):
     destination = IMAGE / one["place"]
     if not destination.resolve().is_relative_to(IMAGE):
         sys.exit(f"{one['place']}: leads out of the image")
-    unpack(ARCHIVES / one["file"], destination)
+    write_files(ARCHIVES / one["file"], destination)

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.catalogue import index_words, split_entry
+from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
@@ -71,7 +71,7 @@ DENIED_MODULES: Final = split_entry(_KNOWLEDGE["modules"], "denied")
 
 _OWN_PROCESSES: Final = split_entry(_KNOWLEDGE["modules"], "processes")
 
-DATABASES: Final = index_words(_KNOWLEDGE["databases"])
+DATABASES: Final = build_word_index(_KNOWLEDGE["databases"])
 """Modules of databases, and methods that send statements, to `files`, `servers` or `methods`."""
 
 GLOBALS: Final = frozenset({"globalThis", "global", "window", "self"})

@@ -15,7 +15,7 @@ import re
 from string import Formatter, Template
 from typing import Final
 
-from spanproof.sandbox.catalogue import index_words
+from spanproof.sandbox.catalogue import build_word_index
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, changes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
@@ -342,7 +342,7 @@ def _derive_path(m: Machine, owner: Path, method: str, arguments: Arguments, nod
     return attributes.join_path([parent, *names], as_path=True)
 
 
-ACTIONS: Final = {method: Action(action) for method, action in index_words(KNOWLEDGE["pathlib"]).items()}
+ACTIONS: Final = {method: Action(action) for method, action in build_word_index(KNOWLEDGE["pathlib"]).items()}
 """What methods of pathlib do to their path."""
 
 
@@ -497,7 +497,7 @@ _MODELS: Final[dict[str, Model]] = {
 }
 
 MODELS: Final[dict[str, Model]] = {
-    **{name: _MODELS[kind] for name, kind in index_words(KNOWLEDGE["models"]).items()},
+    **{name: _MODELS[kind] for name, kind in build_word_index(KNOWLEDGE["models"]).items()},
     **changes.FUNCTIONS,
     "globals": make_constant_model(Ref("globals()", CALLABLE)),
     "locals": make_constant_model(Ref("locals()", CALLABLE)),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from spanproof.sandbox.catalogue import index_words, split_entry
+from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.pieces import ENTRY
 from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, read_known_text
@@ -17,14 +17,14 @@ from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, read_known_te
 _KNOWLEDGE: Final = read_sections("shell")
 _GROUPS: Final = _KNOWLEDGE["groups"]
 
-OPERANDS: Final = index_words(_KNOWLEDGE["operands"])
+OPERANDS: Final = build_word_index(_KNOWLEDGE["operands"])
 VALUED: Final = _KNOWLEDGE["valued"]
-DENIED: Final = index_words(_KNOWLEDGE["denied"])
+DENIED: Final = build_word_index(_KNOWLEDGE["denied"])
 QUERIES: Final = _KNOWLEDGE["queries"]
 INSTALLERS: Final = _KNOWLEDGE["installers"]
 NETWORK: Final = split_entry(_GROUPS, "network")
-NETWORK_KINDS: Final = index_words(_KNOWLEDGE["network"])
-FETCH_OPTIONS: Final = index_words(_KNOWLEDGE["fetch-options"])
+NETWORK_KINDS: Final = build_word_index(_KNOWLEDGE["network"])
+FETCH_OPTIONS: Final = build_word_index(_KNOWLEDGE["fetch-options"])
 SHELLS: Final = split_entry(_GROUPS, "shells")
 INTERPRETERS: Final = split_entry(_GROUPS, "interpreters")
 WRAPPERS: Final = split_entry(_GROUPS, "wrappers")

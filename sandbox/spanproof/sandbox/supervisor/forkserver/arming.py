@@ -18,7 +18,7 @@ from typing import NoReturn, Protocol
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import begin_alone, run_guest
+from spanproof.sandbox.guest.main import run_guest, start_alone
 from spanproof.sandbox.supervisor.isolation import Ended, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import memory
 
@@ -30,7 +30,7 @@ _PLAIN, _OBSERVED = b"plain", b"observed"
 class Arming(Protocol):
     """How a guest comes under its filter, and its supervisor by the listener."""
 
-    def arm(self, control: int) -> None:
+    def start_confinement(self, control: int) -> None:
         """Raise the walls that hold this process, the guest; `control` leads to the supervisor."""
 
     def fetch(self, control: socket.socket, pid: int) -> int:
@@ -49,7 +49,7 @@ class Silent:
         self._record_failed = give_up
         self._never, self._open = os.pipe()
 
-    def arm(self, control: int) -> None:
+    def start_confinement(self, control: int) -> None:
         """See `Arming`."""
         self._record_failed()
         os.write(control, b"a")
@@ -80,17 +80,17 @@ class Forked:
         supervisor = os.getpid()
         self.zygote = kernel.fork_unwaited()
         if self.zygote == 0:
-            self._serve(theirs, supervisor)
+            self._run_guests(theirs, supervisor)
         theirs.close()
 
-    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
+    def send_request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         self._kind = _OBSERVED if observed else _PLAIN
         sent = descriptors.control, descriptors.stdin, descriptors.stdout, descriptors.stderr
         socket.send_fds(self._channel, [self._kind], sent)
         descriptors.close()
 
-    def receive(self, control: socket.socket) -> WaitingGuest:
+    def wait_for_guest(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
         reply = self._channel.recv(4096)
         if not reply.isdigit():
@@ -98,13 +98,13 @@ class Forked:
             raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(reply)
         self._listener = self._armings[self._kind].fetch(control, pid)
-        return WaitingGuest(pid, self._listener, memory.measure_private_memory(pid), self._born_with * 1024)
+        return WaitingGuest(pid, self._listener, memory.count_private_bytes(pid), self._born_with * 1024)
 
     def fileno(self) -> int:
         """See `Origin`."""
         return self._channel.fileno()
 
-    def ended(self) -> Ended:
+    def wait_for_end(self) -> Ended:
         """See `Origin`."""
         reply = self._channel.recv(_ENDED.size)
         os.close(self._listener)
@@ -113,36 +113,38 @@ class Forked:
         status, cpu_s, peak = _ENDED.unpack(reply)
         return Ended(status, cpu_s, max(0, peak - self._born_with) * 1024)
 
-    def renew(self) -> None:
+    def update_namespaces(self) -> None:
         """See `Origin`; there is nothing to follow into."""
 
-    def _serve(self, requests: socket.socket, supervisor: int) -> NoReturn:
+    def _run_guests(self, requests: socket.socket, supervisor: int) -> NoReturn:
         """Fork guests in the zygote, one after the other, until the supervisor is gone."""
         try:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-            _keep_only(requests.fileno())
+            _close_others(requests.fileno())
             while os.getppid() == supervisor:
                 kind, received, _flags, _address = socket.recv_fds(requests, 16, 4)
                 if not kind:
                     break
-                self._fork(requests, kind, Descriptors(*received))
+                self._start_guest(requests, kind, Descriptors(*received))
         except Exception as failure:  # noqa: BLE001 - reported to the supervisor
             requests.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
         finally:
             os._exit(1)
 
-    def _fork(self, requests: socket.socket, kind: bytes, descriptors: Descriptors) -> None:
+    def _start_guest(self, requests: socket.socket, kind: bytes, descriptors: Descriptors) -> None:
         pid = os.fork()
         if pid == 0:
             arming, observed = self._armings[kind], kind == _OBSERVED
-            run_guest(lambda: begin_alone(descriptors, self._work, arming.arm, observed=observed))
+            run_guest(
+                lambda: start_alone(descriptors, self._work, arming.start_confinement, observed=observed)
+            )
         descriptors.close()
         requests.send(b"%d" % pid)
         _pid, status, usage = os.wait4(pid, 0)
         requests.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss))
 
 
-def _keep_only(channel: int) -> None:
+def _close_others(channel: int) -> None:
     """Close every other descriptor; the standard streams, which a guest replaces, lead nowhere."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):

@@ -20,7 +20,15 @@ from dataclasses import astuple
 from pathlib import Path
 
 from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
-from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode, receive
+from spanproof.sandbox.guest.wire import (
+    FROM_SUPERVISOR,
+    BadFrame,
+    Decoder,
+    Frame,
+    Header,
+    encode_frame,
+    wait_for_frame,
+)
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.supervisor.namespaces import cgroup
 from spanproof.sandbox.supervisor.namespaces.root import Bind
@@ -80,11 +88,11 @@ class SupervisorLink:
         """
         try:
             self._stream.settimeout(_SUPERVISOR_START_S)
-            self._stream.sendall(encode(header, parts))
+            self._stream.sendall(encode_frame(header, parts))
         except OSError as failure:
             raise JobNotBegun(f"a jail supervisor is gone: {failure}") from failure
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Wait for a frame.
 
         Raises:
@@ -94,7 +102,7 @@ class SupervisorLink:
         """
         self._stream.settimeout(timeout_s)
         try:
-            frame = receive(self._stream, self._decoder)
+            frame = wait_for_frame(self._stream, self._decoder)
         except TimeoutError:
             raise SandboxSilent(f"a jail supervisor did not answer within {timeout_s:.0f} s") from None
         except ConnectionResetError as failure:  # it has ended with something unread
@@ -121,7 +129,7 @@ class SupervisorLink:
         self._stream.close()
 
 
-def _start(tier: Tier, control: int, hash_seed: int) -> subprocess.Popen[bytes]:
+def _start_master(tier: Tier, control: int, hash_seed: int) -> subprocess.Popen[bytes]:
     """Start a master of a tier, that is spoken to over a descriptor of ours."""
     root = str(Path(__file__).resolve().parents[4])
     entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=control)
@@ -166,7 +174,7 @@ class Master:
         self._groups: tuple[str, ...] = ()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = _start(tier, theirs.fileno(), hash_seed)
+            self._process = _start_master(tier, theirs.fileno(), hash_seed)
         options = {
             "preload": list(preload),
             "owner": os.getpid(),
@@ -175,12 +183,12 @@ class Master:
             "base": tempfile.gettempdir(),
         }
         try:
-            self._settle(options)
+            self._send_options(options)
         except BaseException:
             self.close()
             raise
 
-    def _settle(self, options: dict[str, object]) -> None:
+    def _send_options(self, options: dict[str, object]) -> None:
         """Send its options, and wait until it is ready.
 
         Raises:
@@ -189,13 +197,13 @@ class Master:
         """
         self._control.settimeout(_START_S)
         self._control.send(json.dumps(options).encode())
-        answer = self._receive_answer()
+        answer = self._wait_for_answer()
         groups = answer.get("cgroups")
         self._groups = tuple(map(str, groups)) if isinstance(groups, list) else ()
         if "failed" in answer:
             raise SandboxUnavailable(f"the jail cannot be built here: {answer['failed']}")
 
-    def supervisor(self) -> SupervisorLink:
+    def start_supervisor(self) -> SupervisorLink:
         """Start a supervisor.
 
         Raises:
@@ -205,18 +213,18 @@ class Master:
         link = SupervisorLink(ours)
         try:
             with theirs:
-                self._request_supervisor(theirs.fileno())
-            link.receive(_SUPERVISOR_START_S)  # it says that it is armed, or why it cannot be
+                self._send_supervisor_request(theirs.fileno())
+            link.wait_for_frame(_SUPERVISOR_START_S)  # it says that it is armed, or why it cannot be
         except BaseException:
             link.close()
             raise
         return link
 
-    def _request_supervisor(self, channel: int) -> None:
+    def _send_supervisor_request(self, channel: int) -> None:
         with self._lock:
             try:
                 socket.send_fds(self._control, [b"supervisor"], [channel])
-                answer = self._receive_answer()
+                answer = self._wait_for_answer()
             except OSError as failure:
                 self._gone = True
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
@@ -238,9 +246,9 @@ class Master:
             self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
-        cgroup.sweep(self._groups)
+        cgroup.remove_stale_groups(self._groups)
 
-    def _receive_answer(self) -> dict[str, object]:
+    def _wait_for_answer(self) -> dict[str, object]:
         data = self._control.recv(65536)
         if not data:
             self._gone = True

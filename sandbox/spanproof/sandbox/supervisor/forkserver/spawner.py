@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.forkserver.supervisor import SupervisorSetup, report_failure, supervise
+from spanproof.sandbox.supervisor.forkserver.supervisor import SupervisorSetup, run_supervisor, send_failure
 from spanproof.sandbox.supervisor.forkserver.zygote import run_zygote
 from spanproof.sandbox.supervisor.namespaces import root
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
@@ -54,18 +54,20 @@ def run_spawner(order: Order) -> NoReturn:
     """Start a supervisor and keep it; does not return."""
     channel = socket.socket(fileno=order.channel)
     try:
-        requests, supervisor = _fork_supervisor(order, channel)
+        requests, supervisor = _build_supervisor(order, channel)
         if requests.recv(16):  # the supervisor's namespaces are ready
             channel.close()
-            _serve(requests, supervisor, order)
-        _reap(0)  # what a zygote waits for was in the supervisor's namespace, and its own supervisor is gone
+            _run_zygotes(requests, supervisor, order)
+        _wait_for_children(
+            0
+        )  # what a zygote waits for was in the supervisor's namespace, and its own supervisor is gone
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        report_failure(channel, failure)
+        send_failure(channel, failure)
     finally:
         os._exit(1)
 
 
-def _fork_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
+def _build_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
     """Fork the supervisor as PID 1 of a new process namespace; return its request socket and its pidfd."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -75,7 +77,7 @@ def _fork_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socke
     if pid == 0:
         ours.close()
         os.close(own)
-        _become_supervisor(order, channel, theirs)
+        _run_supervisor(order, channel, theirs)
     theirs.close()
     kernel.setns(own, kernel.CLONE_NEWPID)
     os.close(own)
@@ -84,34 +86,34 @@ def _fork_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socke
     return ours, os.pidfd_open(pid)
 
 
-def _become_supervisor(order: Order, channel: socket.socket, spawner: socket.socket) -> NoReturn:
+def _run_supervisor(order: Order, channel: socket.socket, spawner: socket.socket) -> NoReturn:
     try:
         kernel.unshare(kernel.CLONE_NEWNS)
         flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
         kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
-        _leave_root(order.guest_id)
+        _start_user_namespace(order.guest_id)
         socket.sethostname("sandbox")
         spawner.send(b"ready")
-        supervise(order.setup, channel, spawner, order.group, order.proc)
+        run_supervisor(order.setup, channel, spawner, order.group, order.proc)
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        report_failure(channel, failure)
+        send_failure(channel, failure)
     finally:
         os._exit(1)
 
 
-def _leave_root(guest_id: int | None) -> None:
+def _start_user_namespace(guest_id: int | None) -> None:
     """Become the guest's user in a user namespace of our own, with every other namespace under it."""
     uid = gid = root.GUEST_ID
     if guest_id is not None:
         uid = gid = guest_id
-        _become(guest_id)
+        _update_user(guest_id)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.unshare(_OWN)
-    map_identity(root.GUEST_ID, uid, gid)
+    write_identity_maps(root.GUEST_ID, uid, gid)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _become(guest_id: int) -> None:
+def _update_user(guest_id: int) -> None:
     """Become another user, with the capabilities this one has."""
     os.setgroups([])
     os.setresgid(guest_id, guest_id, guest_id)
@@ -121,7 +123,7 @@ def _become(guest_id: int) -> None:
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
 
 
-def map_identity(inside: int, uid: int, gid: int) -> None:
+def write_identity_maps(inside: int, uid: int, gid: int) -> None:
     """Map one user and one group into the user namespace the caller has just made."""
     for name, text in (
         ("setgroups", "deny"),
@@ -132,22 +134,22 @@ def map_identity(inside: int, uid: int, gid: int) -> None:
             file.write(text)
 
 
-def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
+def _run_zygotes(requests: socket.socket, supervisor: int, order: Order) -> None:
     """Start zygotes until the supervisor is gone; there is one at a time."""
     while True:
         request, descriptors, _flags, _address = socket.recv_fds(requests, 16, 1)
         if not request:
             return
-        _reap(os.WNOHANG)
+        _wait_for_children(os.WNOHANG)
         observed = request == b"observed"
         seccomp = order.setup.seccomp_observed if observed else order.setup.seccomp
         pid = os.fork()
         if pid == 0:
             requests.close()
-            _raise_oom_score(order.proc)
+            _write_oom_score(order.proc)
             run_zygote(
                 descriptors[0],
-                lambda: _join(supervisor, order.guest_id),
+                lambda: _update_namespaces(supervisor, order.guest_id),
                 seccomp,
                 observed=observed,
             )
@@ -157,17 +159,17 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
         os.close(pidfd)
 
 
-def _join(supervisor: int, guest_id: int | None) -> None:
+def _update_namespaces(supervisor: int, guest_id: int | None) -> None:
     """Enter the supervisor's namespaces as its user; that of processes is for children only."""
     kernel.setns(supervisor, kernel.CLONE_NEWPID)
     if guest_id is not None:
-        _become(guest_id)
+        _update_user(guest_id)
     kernel.setns(supervisor, _OWN)
     kernel.forgo_capabilities()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _raise_oom_score(proc: int) -> None:
+def _write_oom_score(proc: int) -> None:
     """Raise the OOM score: be killed after the guest and before the supervisor when memory runs out.
 
     The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
@@ -178,7 +180,7 @@ def _raise_oom_score(proc: int) -> None:
     os.close(file)
 
 
-def _reap(flags: int) -> None:
+def _wait_for_children(flags: int) -> None:
     try:
         while os.waitpid(-1, flags)[0] != 0:
             continue

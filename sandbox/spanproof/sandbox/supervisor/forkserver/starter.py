@@ -39,7 +39,7 @@ class Host:
         """Send it a message."""
         self.control.send(json.dumps(reply).encode())
 
-    def report_failure(self, failure: Exception) -> None:
+    def send_failure(self, failure: Exception) -> None:
         """Report to it why it cannot be served."""
         self.send(failed=f"{type(failure).__name__}: {failure}")
 
@@ -49,7 +49,7 @@ class Host:
         os.close(self.pidfd)
 
 
-def connect_host(control_fd: int) -> Host | None:
+def find_host(control_fd: int) -> Host | None:
     """Return the host behind a socket; None where it died before we could watch it."""
     control = socket.socket(fileno=control_fd)
     parent = os.pidfd_open(os.getppid())
@@ -60,24 +60,24 @@ def connect_host(control_fd: int) -> Host | None:
 class PreparedSupervisor(Protocol):
     """What one supervisor rests on."""
 
-    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+    def run_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
         """Serve this socket, in a fork of the master's."""
 
-    def clear(self, others: Container[int]) -> None:
+    def remove_remains(self, others: Container[int]) -> None:
         """Remove what the supervisor left, now that it has ended; others, by process, have not."""
 
 
 class SupervisorFactory(Protocol):
     """What the supervisors of a tier share."""
 
-    def prepared(self) -> PreparedSupervisor:
+    def build_prepared(self) -> PreparedSupervisor:
         """Prepare what a new supervisor needs of its tier.
 
         Raises:
             OSError: it cannot be made.
         """
 
-    def end_all(self) -> None:
+    def close_all(self) -> None:
         """Kill every supervisor, with all that it started."""
 
 
@@ -93,7 +93,7 @@ class Starter:
         # Control groups that are to be removed.
         self._left: set[str] = set()
 
-    def serve(self) -> None:
+    def run_until_closed(self) -> None:
         """Serve until the host closes its socket or dies; then end every supervisor."""
         control, pidfd = self._host.control, self._host.pidfd
         self._host.send(ready=True, cgroups=self._groups.paths if self._groups is not None else ())
@@ -102,11 +102,11 @@ class Starter:
         waiting.register(pidfd, select.POLLIN)
         while True:
             ready = dict(waiting.poll(_TICK_MS))
-            self._reap(os.WNOHANG)
+            self._handle_ended(os.WNOHANG)
             if pidfd in ready or (control.fileno() in ready and not self._handle_request()):
                 break
-        self._factory.end_all()
-        self._reap(0)
+        self._factory.close_all()
+        self._handle_ended(0)
         self._remove_groups(name for _lot, name in self._supervisors.values())
         if self._groups is not None:
             self._groups.remove_itself()
@@ -118,7 +118,7 @@ class Starter:
         try:
             self._start(descriptors[0])
         except OSError as failure:
-            self._host.report_failure(failure)
+            self._host.send_failure(failure)
         else:
             self._host.send(started=True)
         finally:
@@ -127,22 +127,24 @@ class Starter:
 
     def _start(self, channel: int) -> None:
         with contextlib.ExitStack() as undone:
-            prepared = self._factory.prepared()
-            undone.callback(prepared.clear, self._supervisors)
-            name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
+            prepared = self._factory.build_prepared()
+            undone.callback(prepared.remove_remains, self._supervisors)
+            name, group = self._groups.build_group(_PROCESSES) if self._groups is not None else ("", None)
             undone.callback(self._remove_groups, [name])
             with group or contextlib.nullcontext():
-                pid, go = self._fork(prepared, channel, group)
+                pid, go = self._build_supervisor(prepared, channel, group)
             undone.pop_all()
         self._supervisors[pid] = prepared, name
         try:
             if self._groups is not None:
-                self._groups.join(name, pid)
+                self._groups.add_process(name, pid)
             os.write(go, b"g")
         finally:
             os.close(go)
 
-    def _fork(self, built: PreparedSupervisor, channel: int, group: cgroup.Group | None) -> tuple[int, int]:
+    def _build_supervisor(
+        self, built: PreparedSupervisor, channel: int, group: cgroup.Group | None
+    ) -> tuple[int, int]:
         """Fork a supervisor, which begins when a byte comes through the descriptor returned with its number.
 
         Raises:
@@ -161,18 +163,18 @@ class Starter:
                 os._exit(1)
             os.close(ready)
             self._host.close()
-            built.become_supervisor(channel, group)
+            built.run_supervisor(channel, group)
         os.close(ready)
         return pid, go
 
-    def _reap(self, flags: int) -> None:
+    def _handle_ended(self, flags: int) -> None:
         """Reap what ended, and clean up behind supervisors."""
         ended = []
         with contextlib.suppress(ChildProcessError):
             while (pid := os.waitpid(-1, flags)[0]) != 0:
                 if pid in self._supervisors:
                     prepared, name = self._supervisors.pop(pid)
-                    prepared.clear(self._supervisors)
+                    prepared.remove_remains(self._supervisors)
                     ended.append(name)
         self._remove_groups(ended)
 
@@ -180,4 +182,4 @@ class Starter:
         """Remove them; one that is busy yet is for the next time."""
         self._left.update(names)
         if self._groups is not None:
-            self._left = {name for name in self._left if not self._groups.remove(name)}
+            self._left = {name for name in self._left if not self._groups.close_group(name)}

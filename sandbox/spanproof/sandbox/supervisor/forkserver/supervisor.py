@@ -18,7 +18,15 @@ from typing import NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, Header, encode, receive
+from spanproof.sandbox.guest.wire import (
+    FROM_HOST,
+    BadFrame,
+    Decoder,
+    Frame,
+    Header,
+    encode_frame,
+    wait_for_frame,
+)
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures, has_fixtures
 from spanproof.sandbox.supervisor.forkserver.zygote import Zygotes
 from spanproof.sandbox.supervisor.isolation import Armed, Ends, Isolation
@@ -74,83 +82,85 @@ class Supervisor:
         # Whether a program has begun whose result has not been sent.
         self.at_work = False
 
-    def serve(self) -> None:
+    def run_jobs(self) -> None:
         """Arm a guest, take a job, run it, and again."""
-        armed = self._arm()
-        self._channel.sendall(encode({"kind": "armed"}))
+        armed = self._start_guest()
+        self._channel.sendall(encode_frame({"kind": "armed"}))
         while True:
             try:
-                frame = receive(self._channel, self._decoder)
+                frame = wait_for_frame(self._channel, self._decoder)
             except (EOFError, BadFrame, OSError):
                 return
             if frame.header.get("kind") != "job":
                 continue  # meant for a session that has ended meanwhile
-            armed = self._fit_guest(armed, frame.header)
-            armed = self._follow(self._run_job(frame, armed), armed)
+            armed = self._get_fitting_guest(armed, frame.header)
+            armed = self._build_next_guest(self._run_job(frame, armed), armed)
             if "ahead" in frame.header:
                 armed = self._start_ahead(frame, armed)
 
     def _run_job(self, frame: Frame, armed: Armed) -> Run:
         """Run a job in a guest that fits it, and report its result."""
-        self._watcher.watch(armed.guest.listener)
-        self._fix(frame, armed)
+        self._watcher.start_run(armed.guest.listener)
+        self._start_fixtures(frame, armed)
         self._watcher.fixtures = armed.fixtures
-        self._prepare(frame)
+        self._write_files(frame)
         self.at_work = True
         kind = SessionRun if frame.header["language"] == "session" else Run
         run = kind(frame, armed, self._links)
         run.start()
-        header, parts = run.finish()  # nothing of the program runs any more
-        self._channel.sendall(encode(header, parts))
+        header, parts = run.run_to_end()  # nothing of the program runs any more
+        self._channel.sendall(encode_frame(header, parts))
         self.at_work = False
         return run
 
-    def _follow(self, run: Run, armed: Armed) -> Armed:
+    def _build_next_guest(self, run: Run, armed: Armed) -> Armed:
         """Leave nothing of a run whose result has been reported, and arm the next guest."""
         if run.leaves_one_process:
-            self._isolation.tree.kill_others()
+            self._isolation.tree.remove_other_processes()
             # The zygote makes it when that process is gone.
-            following = self._receive_guest(self._request_guest())
-            self._isolation.origin.ended()
-            self._clear(armed, touched=False)
+            following = self._wait_for_guest(self._send_guest_request())
+            self._isolation.origin.wait_for_end()
+            self._remove_run(armed, touched=False)
             return following
-        run.reap_held()
-        self._clear(armed, touched=run.touched)
+        run.wait_for_held()
+        self._remove_run(armed, touched=run.touched)
         if self._watcher.record.network_used:
-            self._isolation.network.renew()
-            self._isolation.origin.renew()
-        return self._arm()
+            self._isolation.network.remove_names()
+            self._isolation.origin.update_namespaces()
+        return self._start_guest()
 
-    def _fit_guest(self, armed: Armed, job: Header) -> Armed:
+    def _get_fitting_guest(self, armed: Armed, job: Header) -> Armed:
         """Return a guest for a job, under its bounds: mostly the one at hand, as jobs resemble each other."""
-        bounds = tree.Bounds.of(job)
+        bounds = tree.Bounds.from_job(job)
         waits = self._waits(armed)
         if bounds == self._bounds and waits and ahead.serves(armed, job):
             return armed
         earlier, self._bounds = self._bounds, bounds
         if earlier is None and waits and not bounds.observed:
-            bounds.apply(armed.guest.pid, self._isolation.tree)  # the first guest was armed without any
-            self._box.resize(bounds.disk_bytes)
+            bounds.update_guest(
+                armed.guest.pid, self._isolation.tree
+            )  # the first guest was armed without any
+            self._box.update_size(bounds.disk_bytes)
             return armed
-        armed = self._replace(armed)
+        armed = self._build_replacement(armed)
         if not self._waits(armed):
             raise RuntimeError("guests end before they are given anything to do")
         return armed
 
-    def _replace(self, armed: Armed) -> Armed:
+    def _build_replacement(self, armed: Armed) -> Armed:
         """Arm another guest in the place of one that has run no program."""
-        self._isolation.tree.kill_others()
-        self._isolation.origin.ended()
-        self._isolation.tree.kill_all()
-        self._clear(armed, touched=self._box.touched())
-        return self._arm()
+        self._isolation.tree.remove_other_processes()
+        self._isolation.origin.wait_for_end()
+        self._isolation.tree.remove_all_processes()
+        self._remove_run(armed, touched=self._box.has_changed())
+        return self._start_guest()
 
     def _start_ahead(self, job: Frame, armed: Armed) -> Armed:
         """Make the guest the interpreter of the next job, if that is like this one; else one that waits."""
-        self._fix(Frame(job.header, ()), armed)
-        if ahead.start_ahead(job, armed, self._isolation, self._channel.fileno()):
+        self._start_fixtures(Frame(job.header, ()), armed)
+        if ahead.starts_ahead(job, armed, self._isolation, self._channel.fileno()):
             return armed
-        return self._replace(armed)
+        return self._build_replacement(armed)
 
     def _waits(self, armed: Armed) -> bool:
         """Whether the armed guest lives, and has made no call that is held, unless it is still starting."""
@@ -160,20 +170,20 @@ class Supervisor:
             poll.register(armed.guest.listener, select.POLLIN)
         return not poll.poll(0)
 
-    def _fix(self, job: Frame, armed: Armed) -> None:
+    def _start_fixtures(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed, unless its interpreter was started with it."""
         if armed.fixtures is not None or not has_fixtures(job.header):
             return
         if job.header["tape"]:
             self._watcher.record.network_used = True
         network, code = self._isolation.network, self._isolation.box.code
-        armed.fixtures = self._fixtures(job, armed.guest.pid, network.lead, code, self._record_call)
+        armed.fixtures = self._fixtures(job, armed.guest.pid, network.add_names, code, self._record_call)
 
     def _record_call(self, target: str, *, allowed: bool) -> None:
         """Record a network attempt in the record at hand: each step of a session has its own."""
-        self._watcher.record.note("network", target, allowed=allowed)
+        self._watcher.record.add_attempt("network", target, allowed=allowed)
 
-    def _prepare(self, frame: Frame) -> None:
+    def _write_files(self, frame: Frame) -> None:
         """Lay the program's files into the box."""
         names = frame.header.get("files", [])
         for name, content in zip(names, frame.parts[3:], strict=False):
@@ -187,15 +197,15 @@ class Supervisor:
                 file.write(frame.parts[0])
             argv = frame.header["argv"]
             frame.header["argv"] = [word.replace(root.CODE, self._box.code) for word in argv]
-        ahead.lay_aids(frame.header.get("aids", {}), self._box.code)
+        ahead.write_aids(frame.header.get("aids", {}), self._box.code)
 
-    def _arm(self) -> Armed:
+    def _start_guest(self) -> Armed:
         if not self._has_box:
-            self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
+            self._box.start_empty(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
             self._has_box = True
-        return self._receive_guest(self._request_guest())
+        return self._wait_for_guest(self._send_guest_request())
 
-    def _request_guest(self) -> Ends:
+    def _send_guest_request(self) -> Ends:
         """Request a guest; return our ends of what it is given."""
         observed = self._bounds is not None and self._bounds.observed
         stdin_read, stdin_write = os.pipe()
@@ -203,47 +213,47 @@ class Supervisor:
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
         descriptors = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
-        self._isolation.origin.request(descriptors, observed=observed)
+        self._isolation.origin.send_request(descriptors, observed=observed)
         return Ends(ours, stdin_write, stdout_read, stderr_read)
 
-    def _receive_guest(self, ends: Ends) -> Armed:
+    def _wait_for_guest(self, ends: Ends) -> Armed:
         """Return the guest that was requested, under its bounds."""
-        guest = self._isolation.origin.receive(ends.control)
+        guest = self._isolation.origin.wait_for_guest(ends.control)
         for fd in (ends.control.fileno(), ends.stdin, ends.stdout, ends.stderr):
             os.set_blocking(fd, False)
         if self._bounds is not None:
-            self._bounds.apply(guest.pid, self._isolation.tree)
+            self._bounds.update_guest(guest.pid, self._isolation.tree)
         return Armed(guest, *ends, os.urandom(16).hex())
 
-    def _clear(self, armed: Armed, *, touched: bool) -> None:
+    def _remove_run(self, armed: Armed, *, touched: bool) -> None:
         """Forget a run whose processes are dead; a box no one has touched stays."""
         armed.close()
         if touched:
-            self._box.drop()
+            self._box.remove()
             self._has_box = False
 
 
-def supervise(
+def run_supervisor(
     isolation: SupervisorSetup, channel: socket.socket, spawner: socket.socket, group: Group | None, proc: int
 ) -> NoReturn:
     """Run a supervisor in a process that is PID 1 already; does not return."""
 
     def make() -> Supervisor:
-        _settle()
+        _update_signal_handlers()
         return Supervisor(_build_isolation(isolation, spawner, proc), channel, group)
 
-    serve_until_closed(make, channel)
+    run_until_closed(make, channel)
 
 
-def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -> NoReturn:
+def run_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -> NoReturn:
     """Make a supervisor and have it serve; the host is sent why it fails. Does not return."""
     status, supervisor = 1, None
     try:
         supervisor = make()
-        supervisor.serve()
+        supervisor.run_jobs()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another supervisor
-        report_failure(channel, failure, at_work=supervisor is not None and supervisor.at_work)
+        send_failure(channel, failure, at_work=supervisor is not None and supervisor.at_work)
     finally:
         os._exit(status)
 
@@ -252,7 +262,7 @@ def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: i
     """Build the full tier's isolation: namespaces, which this process is in already."""
     roots = (*inherited.visible.roots, "/etc/ssl")
     boundary = Boundary(roots, inherited.program_path, inherited.import_folders)
-    processes = tree.Namespace(_open_last_pid(proc))
+    processes = tree.Namespace(_find_last_pid(proc))
     return Isolation(
         tree=processes,
         box=root.Tmpfs(inherited.visible),
@@ -262,7 +272,7 @@ def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: i
     )
 
 
-def _open_last_pid(proc: int) -> int | None:
+def _find_last_pid(proc: int) -> int | None:
     """See `tree.Namespace`; a kernel without checkpoints (CONFIG_CHECKPOINT_RESTORE) does not report."""
     try:
         return os.open("sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
@@ -270,19 +280,17 @@ def _open_last_pid(proc: int) -> int | None:
         return None
 
 
-def _settle() -> None:
+def _update_signal_handlers() -> None:
     """Set default dispositions, so that the kernel shields PID 1 from its own children's signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     kernel.forgo_capabilities()
 
 
-def report_failure(
-    channel: socket.socket | Channel, failure: BaseException, *, at_work: bool = False
-) -> None:
+def send_failure(channel: socket.socket | Channel, failure: BaseException, *, at_work: bool = False) -> None:
     """Report why the supervisor ends, and whether a program was at work then, if anyone still listens."""
     reason = f"{type(failure).__name__}: {failure}"[:4000]
     try:
-        channel.sendall(encode({"kind": "broken", "reason": reason, "at_work": at_work}))
+        channel.sendall(encode_frame({"kind": "broken", "reason": reason, "at_work": at_work}))
     except OSError:
         return

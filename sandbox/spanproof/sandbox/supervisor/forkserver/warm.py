@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from spanproof.sandbox.guest.ending import keep_modules
-from spanproof.sandbox.guest.rehearsal import rehearse
+from spanproof.sandbox.guest.ending import record_modules
+from spanproof.sandbox.guest.rehearsal import run_rehearsal
 from spanproof.sandbox.supervisor.namespaces.process_tree import NO_CORE_BYTES
 
 _PRELOADED: frozenset[str] = frozenset(
@@ -32,7 +32,7 @@ _PRELOADED: frozenset[str] = frozenset(
 )
 
 
-def prepare_interpreter(extra: Sequence[str]) -> None:
+def start_interpreter(extra: Sequence[str]) -> None:
     """Become such an interpreter; Ctrl-C is the host's.
 
     Raises:
@@ -41,26 +41,26 @@ def prepare_interpreter(extra: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ValueError):  # a user may not raise the highest value where it is 0
         resource.setrlimit(resource.RLIMIT_CORE, (NO_CORE_BYTES, NO_CORE_BYTES))
-    import_and_rehearse(extra)
+    run_imports(extra)
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
         raise RuntimeError(f"a preloaded package started a thread, whose locks forks would inherit: {extra}")
     sys.dont_write_bytecode = True
 
 
-def settle() -> None:
+def run_gc_freeze() -> None:
     """Keep all that is loaded now out of later garbage collections, which would write to it in each fork."""
     gc.collect()
-    keep_modules()
+    record_modules()
 
 
-def import_and_rehearse(extra: Sequence[str]) -> None:
+def run_imports(extra: Sequence[str]) -> None:
     """Import what programs import, and do once what they do, so that they need not."""
     for name in (*sorted(_PRELOADED), *extra):
         try:
             importlib.import_module(name)
         except ImportError:
             continue  # warmth only: a program that imports it gets the error
-    rehearse()
+    run_rehearsal()
     # `uuid` queried the name of the machine when it was loaded; a program is given another (`machine`).
     platform._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001 - it has no other way before 3.14
 
@@ -73,7 +73,7 @@ def list_import_folders() -> tuple[str, ...]:
     return tuple(folder for folder in folders if folder.count("/") > 1)
 
 
-def hide_own_source() -> None:
+def remove_own_source() -> None:
     """Keep tracebacks through the runner from looking for its files, which a program may not read."""
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
@@ -81,7 +81,7 @@ def hide_own_source() -> None:
             linecache.cache[path] = (0, None, [], path)
 
 
-def use_packages_of(site: str) -> None:
+def update_import_path(site: str) -> None:
     """Use a package set in the place of the interpreter's own, for whatever Python runs in the jail."""
     sys.path[:] = [path for path in sys.path if Path(path).name not in ("site-packages", "dist-packages")]
     sys.path.append(site)

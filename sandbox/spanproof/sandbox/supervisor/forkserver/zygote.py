@@ -21,11 +21,11 @@ from typing import NoReturn
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import run_guest, settle
+from spanproof.sandbox.guest.main import run_guest, start_process
 from spanproof.sandbox.guest.reporter import CONTROL_FD
 from spanproof.sandbox.supervisor.isolation import Ended, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import memory, root
-from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, receive_notification, send
+from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, fetch_notification, send_answer
 
 _ENDED = struct.Struct("=idq")
 # After the three a guest is given, which are free here between two guests.
@@ -42,7 +42,7 @@ class Zygotes:
         self._warm_bytes: int | None = None
         self._start(observed=False)
 
-    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
+    def send_request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         if observed is not self._observed:
             self._close()
@@ -51,19 +51,19 @@ class Zygotes:
         socket.send_fds(self._channel, [b"fork"], sent)
         descriptors.close()
 
-    def receive(self, control: socket.socket) -> WaitingGuest:
+    def wait_for_guest(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        self._let_begin(control)
+        self._handle_beginning(control)
         reply = control.recv(4096)
         if not reply.isdigit():
             reason = reply.decode(errors="replace").strip() or "it ended, or what it is forked from did"
             raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(reply)
         if self._warm_bytes is None:
-            self._warm_bytes = memory.measure_private_memory(pid)
+            self._warm_bytes = memory.count_private_bytes(pid)
         return WaitingGuest(pid, self._listener, self._warm_bytes, self._resident_bytes)
 
-    def _let_begin(self, control: socket.socket) -> None:
+    def _handle_beginning(self, control: socket.socket) -> None:
         """Let go what its filter holds of a guest's beginning, until that reports or is gone.
 
         It is born under the filter: the zygote's fork may be held, and its own `setsid` is.
@@ -72,9 +72,9 @@ class Zygotes:
         poll.register(self._listener, select.POLLIN)
         poll.register(control, select.POLLIN)
         while control.fileno() not in (ready := dict(poll.poll())):
-            call = receive_notification(self._listener)
+            call = fetch_notification(self._listener)
             if call is not None:
-                send(self._listener, call.id, GO_ON)
+                send_answer(self._listener, call.id, GO_ON)
             elif not ready[self._listener] & select.POLLIN:
                 return
 
@@ -82,14 +82,14 @@ class Zygotes:
         """See `Origin`."""
         return self._channel.fileno()
 
-    def ended(self) -> Ended:
+    def wait_for_end(self) -> Ended:
         """See `Origin`."""
         reply = self._channel.recv(_ENDED.size)
         if len(reply) != _ENDED.size:
             raise RuntimeError("the process that guests are forked from is gone")
         return Ended(*_ENDED.unpack(reply))
 
-    def renew(self) -> None:
+    def update_namespaces(self) -> None:
         """See `Origin`."""
         self._close()
         self._start(observed=self._observed)
@@ -104,7 +104,7 @@ class Zygotes:
         if not descriptors:
             raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace')}")
         self._channel.settimeout(_START_S)
-        self._listener, self._resident_bytes = _introduce(self._channel, descriptors[0])
+        self._listener, self._resident_bytes = _read_introduction(self._channel, descriptors[0])
         self._channel.settimeout(None)
 
     def _close(self) -> None:
@@ -113,7 +113,7 @@ class Zygotes:
         os.close(self._listener)
 
 
-def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int]:
+def _read_introduction(channel: socket.socket, pidfd: int) -> tuple[int, int]:
     """Return a zygote's listener, and how many of its bytes are resident."""
     try:
         reply = channel.recv(4096)
@@ -141,23 +141,23 @@ def run_zygote(channel: int, enter: Callable[[], None], program: bytes, *, obser
     try:
         try:
             enter()
-            supervisor = _leave_everything(supervisor)
+            supervisor = _open_bare_channel(supervisor)
             born_with = _read_peak_rss()
-            _arm(supervisor, program, born_with * 1024)
+            _start_filter(supervisor, program, born_with * 1024)
         except Exception as failure:
             supervisor.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(supervisor, born_with, observed=observed)
+        _run_guests(supervisor, born_with, observed=observed)
         status = 0
     finally:
         os._exit(status)
 
 
-def _leave_everything(supervisor: socket.socket) -> socket.socket:
+def _open_bare_channel(supervisor: socket.socket) -> socket.socket:
     os.dup2(supervisor.detach(), _CHANNEL_FD, inheritable=False)
     os.closerange(_CHANNEL_FD + 1, 65536)
     os.closerange(0, _CHANNEL_FD)
-    settle()
+    start_process()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -165,7 +165,7 @@ def _leave_everything(supervisor: socket.socket) -> socket.socket:
     return socket.socket(fileno=_CHANNEL_FD)
 
 
-def _arm(supervisor: socket.socket, program: bytes, resident_bytes: int) -> None:
+def _start_filter(supervisor: socket.socket, program: bytes, resident_bytes: int) -> None:
     """Install the filter, let the supervisor fetch the listener, and close it."""
     flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
     listener = kernel.install_filter(program, flags)
@@ -179,16 +179,16 @@ def _read_peak_rss() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(supervisor: socket.socket, born_with: int, *, observed: bool) -> None:
+def _run_guests(supervisor: socket.socket, born_with: int, *, observed: bool) -> None:
     """Fork guests, one after the other, until the supervisor is gone."""
     while True:
         request, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
         if not request:
             return
-        _lay_out(descriptors, observed=observed)
+        _update_descriptors(descriptors, observed=observed)
         pid = kernel.fork()
         if pid == 0:
-            run_guest(_begin)
+            run_guest(_start_guest)
         os.closerange(0, _CHANNEL_FD)
         os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)
@@ -196,7 +196,7 @@ def _serve(supervisor: socket.socket, born_with: int, *, observed: bool) -> None
         supervisor.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
-def _lay_out(descriptors: list[int], *, observed: bool) -> None:
+def _update_descriptors(descriptors: list[int], *, observed: bool) -> None:
     """Lay everything out as the next guest is to find it.
 
     Raises:
@@ -208,10 +208,10 @@ def _lay_out(descriptors: list[int], *, observed: bool) -> None:
     os.close(descriptors[3])
     os.chdir(root.WORK)
     if not observed:
-        determinism.reseed_generators()
+        determinism.update_generators()
 
 
-def _begin() -> None:
+def _start_guest() -> None:
     """Leave the zygote, in the guest, and report to the supervisor which process this is.
 
     No one outside the namespace knows its number there.

@@ -67,25 +67,25 @@ class Group:
     _began_with: int = field(default=0)
     _lifted: bool = field(default=False)
 
-    def begin(self, memory_bytes: int, disk_bytes: int) -> None:
+    def start_limits(self, memory_bytes: int, disk_bytes: int) -> None:
         """Bound what is added from now on.
 
         A disk in memory outlives who filled it, and must not fill the group alone: the kernel would kill the
         supervisor. That files count as memory is for the meter to see.
         """
         if self._lifted:
-            self._settle()
+            self._wait_for_memory()
         self._began_with = self._read_usage()
         # Pages the supervisor has touched may be taken back, so the bound is never under what is there.
         os.pwrite(self.limit_fd, b"%d" % (self._began_with + memory_bytes + disk_bytes), 0)
         self._events_before = self._read_events()
 
-    def lift(self) -> None:
+    def remove_limits(self) -> None:
         """Bound nothing until the next `begin`: the kernel would kill those who are left."""
         os.pwrite(self.limit_fd, b"%d" % _NO_LIMIT, 0)
         self._lifted = True
 
-    def _settle(self) -> None:
+    def _wait_for_memory(self) -> None:
         """Wait for the memory of the dead, which the kernel gives back some time after they are gone."""
         for _ in range(_SETTLING_TURNS):
             if self._read_usage() <= self._began_with + _LEFT_BEHIND_BYTES:
@@ -104,7 +104,7 @@ class Group:
         for fd in (self.limit_fd, self.usage_fd, self.events_fd):
             os.close(fd)
 
-    def killed(self) -> bool:
+    def has_killed(self) -> bool:
         """Whether the kernel killed in the group, for memory, since `begin`."""
         events = self._read_events()
         return events != self._events_before and _count_kills(events) > _count_kills(self._events_before)
@@ -148,7 +148,7 @@ class Base:
         """The version of the control groups."""
         return 2 if self._files is _V2 else 1
 
-    def make(self, processes: int) -> tuple[str, Group]:
+    def build_group(self, processes: int) -> tuple[str, Group]:
         """Make a new group; the caller's next child joins it by `join`.
 
         Raises:
@@ -159,14 +159,14 @@ class Base:
         try:
             for directory in self._list_directories():
                 os.mkdir(name, dir_fd=directory)
-            self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
+            self._write_setting(f"{name}/{self._files.no_swap}", _NO_SWAP)
             if self._files is _V1:  # which counts the buffers of TCP apart, and bounds them only so
-                self._set(f"{name}/{_V1_TCP_LIMIT}", str(_TCP_BYTES))
+                self._write_setting(f"{name}/{_V1_TCP_LIMIT}", str(_TCP_BYTES))
             if self._processes is not None:
                 self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
             return name, self._open_group(name)
         except OSError:
-            self.remove(name)
+            self.close_group(name)
             raise
 
     def _open_group(self, name: str) -> Group:
@@ -183,12 +183,12 @@ class Base:
         limit, usage, events = opened
         return Group(limit, usage, events)
 
-    def join(self, name: str, pid: int) -> None:
+    def add_process(self, name: str, pid: int) -> None:
         """Put a process into a group; what it starts is born there."""
         for directory in self._list_directories():
             self._write(directory, f"{name}/{self._files.join}", str(pid))
 
-    def remove(self, name: str) -> bool:
+    def close_group(self, name: str) -> bool:
         """Remove a group; whether it could be, which is not so while a process in it is on its way out."""
         gone = True
         for directory in self._list_directories():
@@ -217,7 +217,7 @@ class Base:
     def _open(self, name: str, flags: int) -> int:
         return os.open(name, flags | os.O_CLOEXEC, dir_fd=self._memory)
 
-    def _set(self, name: str, value: str) -> None:
+    def _write_setting(self, name: str, value: str) -> None:
         with contextlib.suppress(OSError):  # kernels without swap accounting lack the file
             self._write(self._memory, name, value)
 
@@ -245,17 +245,17 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
     controllers = _read_v1_directories(mounts, memberships)
     if "memory" in controllers:
         wanted = [controllers[key] for key in ("memory", "pids") if key in controllers]
-        made = [_make_own_directory(path, name) for path in wanted]
+        made = [_find_own_directory(path, name) for path in wanted]
         if made and made[0] is not None:
             return Base(_V1, made[0], made[1] if len(made) > 1 else None)
         return None
     for parent in _list_v2_candidates(mounts, memberships):
-        if (made_one := _make_v2_directory(parent, name)) is not None:
+        if (made_one := _find_v2_directory(parent, name)) is not None:
             return Base(_V2, made_one, None)
     return None
 
 
-def sweep(paths: tuple[str, ...]) -> None:
+def remove_stale_groups(paths: tuple[str, ...]) -> None:
     """Remove what a master left that could not clean up after itself, and its own directories."""
     for path in paths:
         for supervisor in Path(path).glob("supervisor-*"):
@@ -289,8 +289,8 @@ def locked(path: Path) -> Iterator[Path]:
         os.close(fd)
 
 
-def _make_own_directory(parent: Path, name: str) -> _Held | None:
-    _sweep_dead(parent)
+def _find_own_directory(parent: Path, name: str) -> _Held | None:
+    _remove_dead(parent)
     path = parent / name
     with contextlib.suppress(OSError):
         for _ in range(_ATTEMPTS):
@@ -306,7 +306,7 @@ def _make_own_directory(parent: Path, name: str) -> _Held | None:
     return None
 
 
-def _sweep_dead(parent: Path) -> None:
+def _remove_dead(parent: Path) -> None:
     """Remove the groups of hosts that were killed together with their master.
 
     A host in another process namespace is not to be seen, but what it holds is locked.
@@ -315,7 +315,7 @@ def _sweep_dead(parent: Path) -> None:
         owner = path.name.rpartition("-")[2]
         if owner.isdigit() and not Path("/proc", owner).exists():
             with contextlib.suppress(OSError), locked(path):
-                sweep((str(path),))
+                remove_stale_groups((str(path),))
 
 
 def _open_directory(path: Path) -> int:
@@ -333,7 +333,7 @@ def _read_v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
     for root, point, kind, options in _parse_cgroup_mounts(mounts):
         for name in options if kind == "cgroup" else ():
             if name in own:
-                found[name] = _locate_group(root, point, own[name])
+                found[name] = _get_group_path(root, point, own[name])
     return found
 
 
@@ -341,7 +341,7 @@ def _list_v2_candidates(mounts: str, memberships: str) -> list[Path]:
     own = [line[3:] for line in memberships.splitlines() if line.startswith("0::")]
     for root, point, kind, _options in _parse_cgroup_mounts(mounts):
         if kind == "cgroup2" and own:
-            group = _locate_group(root, point, own[0])
+            group = _get_group_path(root, point, own[0])
             # A group with processes cannot hand controllers down; the top one can.
             return [group.parent if group.name == _HOST else group, Path(point)]
     return []
@@ -355,7 +355,7 @@ def _is_delegated(group: Path) -> bool:
         return False
 
 
-def _move_processes_down(group: Path) -> None:
+def _remove_own_processes(group: Path) -> None:
     """Leave a group without processes of its own; those that are born meanwhile are moved too.
 
     Raises:
@@ -372,15 +372,15 @@ def _move_processes_down(group: Path) -> None:
                 (below / "cgroup.procs").write_text(pid)
 
 
-def _make_v2_directory(parent: Path, name: str) -> _Held | None:
+def _find_v2_directory(parent: Path, name: str) -> _Held | None:
     try:
         if "memory" not in (parent / "cgroup.controllers").read_text().split():
             return None
-        _sweep_dead(parent)
+        _remove_dead(parent)
         if _is_delegated(parent):
-            _move_processes_down(parent)
+            _remove_own_processes(parent)
         (parent / "cgroup.subtree_control").write_text("+memory +pids")
-        made = _make_own_directory(parent, name)
+        made = _find_own_directory(parent, name)
         if made is not None:
             (made.path / "cgroup.subtree_control").write_text("+memory +pids")
     except OSError:
@@ -401,7 +401,7 @@ def _parse_cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
     return found
 
 
-def _locate_group(root: str, point: str, path: str) -> Path:
+def _get_group_path(root: str, point: str, path: str) -> Path:
     """Return the directory of a group, where the mount may show a part of the hierarchy only."""
     relative = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
     return Path(point) if relative.startswith("..") else Path(point, relative)

@@ -17,13 +17,13 @@ class OwnTimes:
         self._last: dict[int, float] = {}
         self._before_s = 0.0
 
-    def note(self, pid: int) -> None:
+    def record_process(self, pid: int) -> None:
         """Look at a process; one with less time than before is another one of the same number."""
         used, last_s = read_cpu_s(pid), self._last.get(pid, 0.0)
         if used < last_s:
             self._before_s += last_s
         self._last[pid] = used
 
-    def total_s(self) -> float:
+    def compute_total_s(self) -> float:
         """Return the seconds of all that were looked at."""
         return self._before_s + sum(self._last.values())

@@ -10,7 +10,7 @@ import select
 import socket
 from collections.abc import Mapping
 
-from spanproof.sandbox.supervisor.namespaces.network import QUERIES_AT_ONCE, QUERY_BYTES, reply
+from spanproof.sandbox.supervisor.namespaces.network import QUERIES_AT_ONCE, QUERY_BYTES, build_reply
 
 _LINKS = 64
 
@@ -28,7 +28,7 @@ class DnsStub:
         """Return the descriptor for polling."""
         return self._run_polling.fileno()
 
-    def listen(self, link: socket.socket) -> None:
+    def add_connection(self, link: socket.socket) -> None:
         """Take one end of a pair; a program that holds too many is not served any more."""
         if len(self._links) < _LINKS:
             link.setblocking(False)  # noqa: FBT003
@@ -37,7 +37,7 @@ class DnsStub:
         else:
             link.close()
 
-    def serve(self) -> list[str]:
+    def handle_queries(self) -> list[str]:
         """See `Resolver`."""
         unknown: list[str] = []
         for fd, _events in self._run_polling.poll(0):
@@ -60,7 +60,7 @@ class DnsStub:
             query = link.recv(QUERY_BYTES)
             if not query:
                 raise ConnectionResetError
-            answer, names = reply(query, self.names)
+            answer, names = build_reply(query, self.names)
             unknown += names
             if answer:
                 link.send(answer)

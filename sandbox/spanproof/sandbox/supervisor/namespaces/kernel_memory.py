@@ -39,7 +39,7 @@ class KernelMemory:
         self._last = 0
         self._next_look = 0.0
 
-    def sample(self, pids: Iterable[int], socket_bytes: int | None) -> int:
+    def count_bytes(self, pids: Iterable[int], socket_bytes: int | None) -> int:
         """Return the bytes held now, less the slack; those of the last look where that was just made.
 
         Args:
@@ -48,13 +48,13 @@ class KernelMemory:
         """
         started = time.monotonic()
         if started >= self._next_look:
-            found = _measure_descriptors(pids, count_sockets=socket_bytes is None) + (socket_bytes or 0)
+            found = _count_descriptor_bytes(pids, count_sockets=socket_bytes is None) + (socket_bytes or 0)
             self._last = max(0, found - SLACK_BYTES)
             self._next_look = started + _REST * (time.monotonic() - started)
         return self._last
 
 
-def measure_page_tables(pid: int, mapped_bytes: int) -> int:
+def count_page_table_bytes(pid: int, mapped_bytes: int) -> int:
     """Return what a process's page tables take beyond those it was born with."""
     if mapped_bytes // _TABLE_RATIO <= _TABLES_BORN_BYTES:
         return 0
@@ -66,24 +66,24 @@ def measure_page_tables(pid: int, mapped_bytes: int) -> int:
     return max(0, int(found[1]) * 1024 - _TABLES_BORN_BYTES) if found else 0
 
 
-def measure_sockets() -> int:
+def count_socket_bytes() -> int:
     """Return what the sockets of this network namespace hold, in which there are a program's alone."""
     total = max(0, _count_lines("unix") - 1) * UNIX_SOCKET_BYTES
     for protocol, used in _BACKLOG.findall(_read_table("sockstat") + _read_table("sockstat6")):
         name = protocol.decode()
         if int(used) > _OWN_SOCKETS.get(name, 0):
-            total += _measure_queues(name.lower())
+            total += _count_queued_bytes(name.lower())
     return total
 
 
-def _measure_descriptors(pids: Iterable[int], *, count_sockets: bool) -> int:
+def _count_descriptor_bytes(pids: Iterable[int], *, count_sockets: bool) -> int:
     """Return what pipes and epoll hold, and if that is wanted, sockets; one that several hold counts once."""
     objects: set[str] = set()
     epoll = 0
     for pid in pids:
         for number, target in list_descriptor_links(pid):
             if target == "anon_inode:[eventpoll]":
-                epoll += _measure_epoll(pid, number)
+                epoll += _count_epoll_bytes(pid, number)
             else:
                 objects.add(target)
     pipes = sum(target.startswith("pipe:") for target in objects)
@@ -101,13 +101,13 @@ def list_descriptor_links(pid: int) -> list[tuple[str, str]]:
     return found
 
 
-def _measure_epoll(pid: int, number: str) -> int:
+def _count_epoll_bytes(pid: int, number: str) -> int:
     with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{number}", "rb") as file:  # noqa: PTH123
         return len(file.read(_EPOLL_TEXT_BYTES)) * _EPOLL_FACTOR
     return 0
 
 
-def _measure_queues(table: str) -> int:
+def _count_queued_bytes(table: str) -> int:
     """Return what is queued in the sockets of a table of /proc/self/net."""
     total = 0
     for line in _read_table(table).splitlines()[1:]:

@@ -2,7 +2,7 @@
 
 The private pages of every process but the supervisor, less what each inherited from the warm interpreter,
 plus what lies in the box, and what the kernel holds for them. Sampled; a limit is enforced by the caller of
-`over_limit`.
+`is_over_limit`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import time
 
 from spanproof.sandbox.supervisor.isolation import Box
-from spanproof.sandbox.supervisor.namespaces.kernel_memory import KernelMemory, measure_page_tables
+from spanproof.sandbox.supervisor.namespaces.kernel_memory import KernelMemory, count_page_table_bytes
 from spanproof.sandbox.supervisor.namespaces.process_tree import (
     SYSTEM_TICKS,
     USER_TICKS,
@@ -49,7 +49,7 @@ class Meter:
         self.pids: list[int] = []
         self.sampled_at = time.monotonic()
 
-    def sample(self) -> int:
+    def count_bytes(self) -> int:
         """Sample what those processes of the tree hold now that it has seen last.
 
         Raises:
@@ -57,22 +57,24 @@ class Meter:
         """
         self.sampled_at = time.monotonic()
         self.pids = pids = list(self._tree.seen)
-        looked_at = self._tree.until_left
-        total = self._box.memory_bytes() + self._kernel.sample(looked_at(pids), self._tree.socket_bytes())
+        looked_at = self._tree.iter_until_left
+        total = self._box.count_memory_bytes() + self._kernel.count_bytes(
+            looked_at(pids), self._tree.compute_socket_bytes()
+        )
         for pid in looked_at(pids):
             mapped, resident, private = _read_statm(pid)
-            total += max(0, private - self._warm_private) + measure_page_tables(pid, mapped)
+            total += max(0, private - self._warm_private) + count_page_table_bytes(pid, mapped)
             if resident - private > _SHARED_WORTH_A_LOOK:
                 total += _read_shared_memory(pid)
         self.peak_bytes = max(self.peak_bytes, total)
         return total
 
-    def over_limit(self) -> bool:
+    def is_over_limit(self) -> bool:
         """Sample, and say whether the limit is passed."""
-        return self.sample() > self._limit
+        return self.count_bytes() > self._limit
 
 
-def measure_private_memory(pid: int) -> int:
+def count_private_bytes(pid: int) -> int:
     """Return the private resident memory of a process."""
     return _read_statm(pid)[2]
 

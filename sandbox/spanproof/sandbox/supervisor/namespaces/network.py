@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.seccomp.addresses import DNS_PORT, find_queried_name, read_sought_name
-from spanproof.sandbox.supervisor.tape.routes import install_routes
+from spanproof.sandbox.supervisor.tape.routes import add_routes
 
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
@@ -25,7 +25,7 @@ QUERIES_AT_ONCE = 64
 QUERY_BYTES = 512
 
 
-def raise_loopback() -> None:
+def start_loopback() -> None:
     """Bring `lo` up."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", _IFF_UP))
@@ -35,20 +35,20 @@ class Loopback:
     """A network namespace with nothing but a loopback."""
 
     def __init__(self) -> None:
-        raise_loopback()
+        start_loopback()
         self.resolver = Resolver()
 
-    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
+    def add_names(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
         """See `Network`."""
-        install_routes()
+        add_routes()
         self.resolver.names = names
         return [_open_listener(port) for port in sorted(ports)]
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """See `Network`."""
         self.resolver.close()
         kernel.unshare(kernel.CLONE_NEWNET)
-        raise_loopback()
+        start_loopback()
         self.resolver = Resolver()
 
 
@@ -73,13 +73,13 @@ class Resolver:
         """Return the descriptor for polling."""
         return self._socket.fileno()
 
-    def serve(self) -> list[str]:
+    def handle_queries(self) -> list[str]:
         """Answer what waits; the names requested that it does not know, in order."""
         names = []
         for _ in range(QUERIES_AT_ONCE):
             try:
                 query, asker = self._socket.recvfrom(QUERY_BYTES)
-                answer, unknown = reply(query, self.names)
+                answer, unknown = build_reply(query, self.names)
                 names += unknown
                 if answer:
                     self._socket.sendto(answer, asker)
@@ -102,12 +102,12 @@ class NoResolver:
         """Return a descriptor that never has news."""
         return self._never
 
-    def serve(self) -> list[str]:
+    def handle_queries(self) -> list[str]:
         """Return no names."""
         return []
 
 
-def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
+def build_reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
     """Return what a resolver that knows these names says to a query, and the name where it knows it not.
 
     Bytes that are no query have no answer, and what they name is not known.

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Limits
-from spanproof.sandbox.supervisor.namespaces.kernel_memory import measure_sockets
+from spanproof.sandbox.supervisor.namespaces.kernel_memory import count_socket_bytes
 
 NO_CORE_BYTES = 1
 """No core file is so small; and of all values it is the one with which the kernel starts no handler of the
@@ -73,7 +73,7 @@ class Namespace:
     companions = 2
     """Processes that the kernel counts with the guest's: supervisor and zygote."""
 
-    def pids(self) -> list[str]:
+    def list_pids(self) -> list[str]:
         """Return all but the supervisor, as /proc names them."""
         return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
 
@@ -81,27 +81,27 @@ class Namespace:
         """Whether it is known that no process and no thread was born after this one, which lives."""
         return self._newest is not None and int(os.pread(self._newest, 32, 0)) == pid
 
-    def kill_others(self) -> None:
+    def remove_other_processes(self) -> None:
         """Kill every process but this one."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
 
-    def kill_all(self) -> None:
+    def remove_all_processes(self) -> None:
         """Kill every process but this one, and reap until none is left."""
         try:
             while True:
                 os.kill(-1, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     while True:
-                        self._reap(0)
+                        self._wait_for_child(0)
         except ProcessLookupError:  # there is none, dead or alive
             return
 
-    def reap_strays(self, main: int) -> None:
+    def wait_for_strays(self, main: int) -> None:
         """Reap orphans that ended; never the main process."""
-        self.strays_cpu_s += reap_strays(main)
+        self.strays_cpu_s += wait_for_strays(main)
 
-    def _reap(self, flags: int) -> bool:
+    def _wait_for_child(self, flags: int) -> bool:
         """Reap any child; whether one has ended.
 
         Raises:
@@ -111,31 +111,31 @@ class Namespace:
         self.strays_cpu_s += usage.ru_utime + usage.ru_stime
         return pid != 0
 
-    def limit(self, pid: int, kind: int, value: int) -> None:
+    def update_limit(self, pid: int, kind: int, value: int) -> None:
         """Lower one resource limit of a waiting guest."""
         resource.prlimit(pid, kind, (value, value))
 
-    def bound_processes(self, pid: int, count: int) -> None:
+    def update_process_limit(self, pid: int, count: int) -> None:
         """Bound how many may live at once, for a waiting guest and what it starts."""
         limit = count + self.companions
         resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
-    def refresh_bound(self) -> None:
+    def update_process_bound(self) -> None:
         """Follow what else the kernel counts with them, before a run."""
 
-    def keep_bound(self) -> None:
+    def run_bound_check(self) -> None:
         """Look at all of them anew, and keep them within bounds; called several times a second.
 
         Raises:
             LookLeft: it was time to.
         """
         found = {}
-        for pid in self.until_left(map(int, self.pids())):
+        for pid in self.iter_until_left(map(int, self.list_pids())):
             with contextlib.suppress(OSError):
                 found[pid] = read_stat_fields(pid)
         self._record_seen(found)
 
-    def until_left(self, items: Iterable[_Item]) -> Iterator[_Item]:
+    def iter_until_left(self, items: Iterable[_Item]) -> Iterator[_Item]:
         """Yield what a look goes through.
 
         Raises:
@@ -150,7 +150,7 @@ class Namespace:
                 raise LookLeft
             yield item
 
-    def threads(self) -> int:
+    def count_threads(self) -> int:
         """Return how many threads they had at the last look."""
         return sum(int(fields[THREADS]) for fields in self.seen.values())
 
@@ -160,42 +160,42 @@ class Namespace:
         Else it keeps its supervisor waiting for a processor, and all others on the machine.
         """
         self.seen = found
-        if self.threads() <= _CROWD:
+        if self.count_threads() <= _CROWD:
             return
-        running = sum(_count_running(pid, fields) for pid, fields in self.until_left(found.items()))
+        running = sum(_count_running(pid, fields) for pid, fields in self.iter_until_left(found.items()))
         if running <= _CROWD:
             return
         level = math.ceil(math.log(running / (os.cpu_count() or 1), _LEVEL))
         groups = {int(fields[GROUP]) for fields in found.values()} - {0, os.getpgrp()}
-        for group in self.until_left(groups):
+        for group in self.iter_until_left(groups):
             with contextlib.suppress(OSError):  # gone, or lower already
                 os.setpriority(os.PRIO_PGRP, group, min(max(level, 0), _LOWEST))
 
-    def begin_session(self, pid: int, most: int) -> bool:
+    def has_room_for_session(self, pid: int, most: int) -> bool:
         """Whether there is room for the session that a process is about to begin; it is counted then."""
         if self._sessions + len(self._beginning) >= most:
-            self._count_sessions()
+            self._update_session_counts()
         has_room = self._sessions + len(self._beginning) < most
         if has_room:
             self._beginning.add(pid)
         return has_room
 
-    def _count_sessions(self) -> None:
+    def _update_session_counts(self) -> None:
         """Count their sessions, and those that a process was let begin and has not begun yet."""
         started = time.monotonic()
         if started < self._next_count:
             return
         sessions: dict[int, int] = {}
-        for pid in map(int, self.pids()):
+        for pid in map(int, self.list_pids()):
             with contextlib.suppress(OSError):
                 sessions[pid] = int(read_stat_fields(pid)[SESSION])
         self._sessions = len(set(sessions.values()))
         self._beginning = {pid for pid in self._beginning if sessions.get(pid, pid) != pid}
         self._next_count = started + _REST * max(0.0, time.monotonic() - started - _COUNT_S)
 
-    def socket_bytes(self) -> int | None:
+    def compute_socket_bytes(self) -> int | None:
         """Return what their sockets hold, None where those of others cannot be separated from theirs."""
-        return measure_sockets()
+        return count_socket_bytes()
 
 
 STATE, PARENT, GROUP, SESSION, USER_TICKS, SYSTEM_TICKS, THREADS, STARTED = 0, 1, 2, 3, 11, 12, 17, 19
@@ -238,7 +238,7 @@ def _count_running(pid: int, fields: list[bytes]) -> int:
     return running
 
 
-def reap_strays(main: int) -> float:
+def wait_for_strays(main: int) -> float:
     """Reap orphans that ended, so that dead processes do not use up the limit; never the main process.
 
     Returns:
@@ -271,7 +271,7 @@ class Bounds:
     """Whether it has a seed or steps, of which the supervisor is shown more: by a filter of its own."""
 
     @classmethod
-    def of(cls, job: Header) -> Bounds:
+    def from_job(cls, job: Header) -> Bounds:
         """Return the bounds that a job requests."""
         limits = job["limits"]
         return cls(
@@ -283,7 +283,7 @@ class Bounds:
             job["seed"] is not None or job["language"] == "session",
         )
 
-    def apply(self, pid: int, tree: Namespace) -> None:
+    def update_guest(self, pid: int, tree: Namespace) -> None:
         """Bound a waiting guest; limits go down only."""
         for kind, value in (
             (resource.RLIMIT_CORE, _compute_core_limit()),
@@ -293,12 +293,12 @@ class Bounds:
             (resource.RLIMIT_MSGQUEUE, 0),
             (resource.RLIMIT_SIGPENDING, _PENDING),
         ):
-            tree.limit(pid, kind, value)
-        tree.bound_processes(pid, self.processes)
+            tree.update_limit(pid, kind, value)
+        tree.update_process_limit(pid, self.processes)
         if not self.maps_freely:
             # The stacks of threads count as data: a limit of processes that was raised holds for them too.
             stacks = max(0, self.processes - Limits().processes) * _STACK_BYTES
-            tree.limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES + stacks)
+            tree.update_limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES + stacks)
         # When memory runs out, the guest goes first.
         file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(file, b"1000")
@@ -310,6 +310,6 @@ def _compute_core_limit() -> int:
     return min(NO_CORE_BYTES, resource.getrlimit(resource.RLIMIT_CORE)[1] % (1 << 64))
 
 
-def bound_cpu(pid: int, seconds: float, tree: Namespace) -> None:
+def update_cpu_limit(pid: int, seconds: float, tree: Namespace) -> None:
     """Bound the CPU time of a guest; the kernel counts whole seconds."""
-    tree.limit(pid, resource.RLIMIT_CPU, max(1, int(seconds + 0.999)))
+    tree.update_limit(pid, resource.RLIMIT_CPU, max(1, int(seconds + 0.999)))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.guest.wire import measure_text
+from spanproof.sandbox.guest.wire import count_text_bytes
 from spanproof.sandbox.places import WRITABLE
 from spanproof.sandbox.supervisor.seccomp.paths import is_within
 
@@ -126,7 +126,7 @@ def list_interpreter_directories() -> tuple[str, ...]:
     if sys.prefix != sys.base_prefix:
         wanted.append(str(Path(sys.executable).parent.parent))
     wanted += [str(Path(binary).parent), str(Path(library).parent)]
-    return tuple(keep_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
+    return tuple(select_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
 def list_toolchain_settings() -> tuple[str, ...]:
@@ -147,9 +147,9 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
     kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     system = [path for path in SYSTEM if Path(path).is_dir()]
     links = {path[1:]: str(Path(path).readlink()) for path in system if Path(path).is_symlink()}
-    roots = keep_outermost([*(path for path in system if path[1:] not in links), *directories])
+    roots = select_outermost([*(path for path in system if path[1:] not in links), *directories])
     taken = {path: _open_tree(path) for path in roots}  # all of them, before the stage covers any
-    pieces = _open_pieces()
+    pieces = _select_pieces()
     bound = {bind: _open_tree(bind.source) for bind in binds}
 
     kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
@@ -160,11 +160,11 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
         mount_point = f".bind/{index}" if _is_covered(path) else path[1:]
         if _is_covered(path):
             rebound.append((f"/{mount_point}", path))
-        _attach(tree, mount_point)
+        _add_mount(tree, mount_point)
     for target, tree in pieces.items():
-        _attach(tree, target)
-    _mask(roots)
-    _bind_and_close(bound)
+        _add_mount(tree, target)
+    _add_masks(roots)
+    _add_binds(bound)
     kernel.move_root_here()
     return Visible((*roots, *(bind.target for bind in binds)), tuple(rebound))
 
@@ -181,7 +181,7 @@ def _open_tree(source: str) -> _Taken:
     return _Taken(kernel.open_tree(source), Path(source).is_dir())
 
 
-def _open_pieces() -> dict[str, _Taken]:
+def _select_pieces() -> dict[str, _Taken]:
     """Open what else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
     sources = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | {"proc": "/proc"}
     seen = (*(f"/etc/{name}" for name in _ETC), *list_toolchain_settings())
@@ -189,16 +189,16 @@ def _open_pieces() -> dict[str, _Taken]:
     return {target: _open_tree(source) for target, source in sources.items()}
 
 
-def _bind_and_close(bound: Mapping[Bind, _Taken]) -> None:
+def _add_binds(bound: Mapping[Bind, _Taken]) -> None:
     """Attach what else is seen, and allow no writes but where that is meant."""
     for bind, tree in bound.items():
         Path(bind.target[1:]).mkdir()
         if not bind.writable:
-            _attach(tree, bind.target[1:])
+            _add_mount(tree, bind.target[1:])
     kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
     for bind, tree in bound.items():
         if bind.writable:  # attached last, so that it does not become read-only with the rest
-            _attach(tree, bind.target[1:])
+            _add_mount(tree, bind.target[1:])
             kernel.set_mount_attributes(bind.target[1:], kernel.MOUNT_ATTR_NOSUID)
 
 
@@ -212,7 +212,7 @@ class Tmpfs:
         self._visible = visible
         self._fresh: tuple[int, ...] = ()
 
-    def fresh(self, size_bytes: int) -> None:
+    def start_empty(self, size_bytes: int) -> None:
         """See `Box`."""
         inodes = max(1024, size_bytes // 4096)
         options = f"mode=755,size={size_bytes},nr_inodes={inodes},uid={GUEST_ID},gid={GUEST_ID}"
@@ -227,7 +227,7 @@ class Tmpfs:
             kernel.mount(source, mount_point, flags=kernel.MS_BIND | kernel.MS_REC)
         self._fresh = self._read_state()
 
-    def touched(self) -> bool:
+    def has_changed(self) -> bool:
         """See `Box`; sees what was made, removed, renamed, or had its attributes changed."""
         return self._fresh != self._read_state()
 
@@ -238,13 +238,13 @@ class Tmpfs:
         )
         return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
 
-    def resize(self, size_bytes: int) -> None:
+    def update_size(self, size_bytes: int) -> None:
         """See `Box`."""
         flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount("box", BOX, "tmpfs", flags, f"size={size_bytes}")
         self._fresh = self._read_state()
 
-    def drop(self) -> None:
+    def remove(self) -> None:
         """See `Box`."""
         for _source, target in self._visible.rebound:
             kernel.umount(os.path.realpath(target))
@@ -254,7 +254,7 @@ class Tmpfs:
         """See `Box`."""
         return read_regular_files(WORK)
 
-    def memory_bytes(self) -> int:
+    def count_memory_bytes(self) -> int:
         """See `Box`."""
         try:
             box = os.statvfs(BOX)
@@ -262,7 +262,7 @@ class Tmpfs:
             return 0
         return (box.f_blocks - box.f_bfree) * box.f_frsize
 
-    def enforce(self) -> str | None:
+    def find_exceeded_limit(self) -> str | None:
         """See `Box`; the kernel does."""
         return None
 
@@ -293,7 +293,7 @@ def read_regular_files(work: str) -> dict[str, int]:
                 if depth < _DEPTH:
                     waiting.append((f"{name}/", depth + 1))
             elif entry.is_file(follow_symlinks=False) and len(found) < _LISTED:
-                listed_bytes += measure_text(name)
+                listed_bytes += count_text_bytes(name)
                 if listed_bytes > _LISTED_BYTES:
                     return found
                 with contextlib.suppress(OSError):  # gone meanwhile
@@ -311,7 +311,7 @@ def _write_skeleton(links: dict[str, str]) -> None:
         Path(name).write_text(text)
 
 
-def _mask(roots: Iterable[str]) -> None:
+def _add_masks(roots: Iterable[str]) -> None:
     """Cover what lies among the binds and may hold the machine's credentials: index URLs, registry tokens."""
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     for directory in ("usr/etc", "usr/local/etc"):
@@ -323,7 +323,7 @@ def _mask(roots: Iterable[str]) -> None:
                 kernel.mount("dev/null", f"{base[1:]}/{name}", flags=kernel.MS_BIND)
 
 
-def _attach(taken: _Taken, mount_point: str) -> None:
+def _add_mount(taken: _Taken, mount_point: str) -> None:
     target = Path(mount_point)
     if taken.is_directory:
         target.mkdir(parents=True, exist_ok=True)
@@ -342,7 +342,7 @@ def _is_covered(path: str) -> bool:
     return is_within(path, private)
 
 
-def keep_outermost(paths: Iterable[str]) -> list[str]:
+def select_outermost(paths: Iterable[str]) -> list[str]:
     """Return paths without those inside another one, in order of length."""
     kept: list[str] = []
     for path in sorted(set(paths), key=len):

@@ -27,7 +27,7 @@ class Passed:
         self._program = program
         self._walls = walls
 
-    def arm(self, control: int) -> None:
+    def start_confinement(self, control: int) -> None:
         """See `Arming`."""
         kernel.drop_capabilities()
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -44,7 +44,7 @@ class Passed:
         passing.start()
         try:
             if self._walls is not None:
-                landlock.restrict_self(self._walls)
+                landlock.add_walls(self._walls)
             listener[0] = kernel.install_filter(self._program, LISTENER_FLAGS)
         finally:
             installed.set()

@@ -54,7 +54,7 @@ class Directory:
         self._next_walk = 0.0
         self._closed = False
 
-    def fresh(self, size_bytes: int) -> None:
+    def start_empty(self, size_bytes: int) -> None:
         """See `Box`."""
         for name, mode in root.BOX_DIRECTORIES:
             os.mkdir(f"{self.path}/{name}", mode)  # noqa: PTH102 - in the path of every run
@@ -66,13 +66,13 @@ class Directory:
         self._modes = self._read_state()
         self._closed = False
         self._names_made = 0
-        self.resize(size_bytes)
+        self.update_size(size_bytes)
 
-    def resize(self, size_bytes: int) -> None:
+    def update_size(self, size_bytes: int) -> None:
         """See `Box`."""
         self._most_bytes = size_bytes
 
-    def touched(self) -> bool:
+    def has_changed(self) -> bool:
         """See `Box`."""
         return (
             self._closed
@@ -102,54 +102,54 @@ class Directory:
                 found.append(-1)
         return found
 
-    def drop(self) -> None:
+    def remove(self) -> None:
         """See `Box`."""
-        clear_closed_directory(self.path)
+        remove_closed_entries(self.path)
 
     def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         # A program may have put a link in its place, and the supervisor is behind no wall.
         return {} if os.path.islink(self.work) else root.read_regular_files(self.work)  # noqa: PTH114
 
-    def memory_bytes(self) -> int:
+    def count_memory_bytes(self) -> int:
         """Return 0: its files lie on a disk; on a tmpfs, the disk's bound is that of the memory too."""
         return 0
 
-    def name_made(self) -> bool:
+    def takes_room_for_name(self) -> bool:
         """Count a name that is about to be made; False where there is no room for one more."""
         self._names_made += 1
         most = max(_LEAST_NAMES, self._most_bytes // _BYTES_A_NAME)
         early = self._names_made <= _LOOK_EACH_NAMES
         if early or self._names_made > most or self._names_made % _LOOK_EACH_NAMES == 0:
-            used, names = self._measure()
+            used, names = self._count_usage()
             if used > self._most_bytes:
-                self._stop_growth()
+                self._update_file_size_limit()
             if self._names_made > most:
                 self._names_made = names + 1  # what was removed counts no more
         return self._names_made <= most and not self._closed
 
-    def enforce(self) -> str | None:
+    def find_exceeded_limit(self) -> str | None:
         """See `Box`."""
         started = time.monotonic()
         if started < self._next_walk:
             return None
-        used, _names = self._measure()
-        used += self._measure_unnamed()
+        used, _names = self._count_usage()
+        used += self._count_unnamed_bytes()
         self._next_walk = started + _OFTEN * (time.monotonic() - started)
         if used > _BEYOND_BEARING * self._most_bytes:
             return "disk"
         if used > self._most_bytes:
-            self._stop_growth()
+            self._update_file_size_limit()
         return None
 
-    def _stop_growth(self) -> None:
+    def _update_file_size_limit(self) -> None:
         """Let no file grow any more: a write fails as on a full disk, or nearly (EFBIG)."""
         self._closed = True
-        for pid in self._tree.pids():
+        for pid in self._tree.list_pids():
             with contextlib.suppress(OSError):
                 resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (0, 0))
 
-    def _measure(self) -> tuple[int, int]:
+    def _count_usage(self) -> tuple[int, int]:
         """Return bytes on the disk, and how many names."""
         used = names = 0
         waiting = [self.path]
@@ -182,7 +182,7 @@ class Directory:
                 return list(os.scandir(path))
         return []
 
-    def _measure_unnamed(self) -> int:
+    def _count_unnamed_bytes(self) -> int:
         """Return the bytes of files that were removed and are still open."""
         found = {}
         for pid in self._tree.seen:
@@ -194,7 +194,7 @@ class Directory:
         return sum(found.values())
 
 
-def clear_directory(path: str) -> None:
+def remove_entries(path: str) -> None:
     """Remove all that lies below a directory, however deep, through descriptors: a link is never followed.
 
     Directories found below are moved up before they are emptied, so that no path grows long. The mode of the
@@ -204,16 +204,16 @@ def clear_directory(path: str) -> None:
     try:
         while names := os.listdir(top):  # noqa: PTH208 - by descriptor
             for name in names:
-                if not _remove_entry(name, top):
-                    _raise_what_is_in(name, top)
+                if not _removes_entry(name, top):
+                    _remove_contents(name, top)
     finally:
         os.close(top)
 
 
-def clear_closed_directory(path: str) -> None:
+def remove_closed_entries(path: str) -> None:
     """Remove all that lies below a directory that its program owns, and may have closed."""
     os.close(_open_to_owner(path))
-    clear_directory(path)
+    remove_entries(path)
 
 
 def _open_to_owner(name: str, directory: int | None = None) -> int:
@@ -237,7 +237,7 @@ def _open_to_owner(name: str, directory: int | None = None) -> int:
     return opened
 
 
-def _remove_entry(name: str, directory: int) -> bool:
+def _removes_entry(name: str, directory: int) -> bool:
     """Remove a file, or a directory if it is empty."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
@@ -251,12 +251,12 @@ def _remove_entry(name: str, directory: int) -> bool:
     return True
 
 
-def _raise_what_is_in(name: str, top: int) -> None:
+def _remove_contents(name: str, top: int) -> None:
     """Clear a directory: what cannot be removed is moved up beside it."""
     below = _open_to_owner(name, top)
     try:
         for inner in os.listdir(below):  # noqa: PTH208 - by descriptor
-            if not _remove_entry(inner, below):
+            if not _removes_entry(inner, below):
                 os.close(_open_to_owner(inner, below))  # a directory that moves is written to
                 os.rename(inner, secrets.token_hex(8), src_dir_fd=below, dst_dir_fd=top)
     finally:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import get_arch
 
 _SHARING = 0x00000F00  # memory, directory, descriptors, signal handlers: so that little is copied
 _CLONE_PIDFD = 0x00001000
@@ -28,7 +28,7 @@ class Counter:
     """Counts for the calling process's user; a look costs a few calls when little has changed."""
 
     def __init__(self) -> None:
-        self._clone = require_arch().number("clone")
+        self._clone = get_arch().get_number("clone")
         self._hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         self._last = 64
 
@@ -36,11 +36,11 @@ class Counter:
         """Whether the kernel bounds this user at all: the machine's root is not."""
         return self._with_limit(lambda: not self._fits(0))
 
-    def now(self) -> int:
+    def count_tasks(self) -> int:
         """Count the processes and threads of this user, the caller's included."""
-        return self._with_limit(self._search)
+        return self._with_limit(self._compute_count)
 
-    def _search(self) -> int:
+    def _compute_count(self) -> int:
         low, high, step = self._last, self._last + 1, 1
         while low > 0 and self._fits(low):
             high, low, step = low, max(0, low - step), 2 * step

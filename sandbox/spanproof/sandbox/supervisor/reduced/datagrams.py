@@ -59,26 +59,26 @@ class DatagramWatcher(ProxyingWatcher):
         self._datagrams: OrderedDict[int, Datagram] = OrderedDict()
         super().__init__(arch, boundary, tree, dns_stub)
 
-    def watch(self, listener: int) -> None:
+    def start_run(self, listener: int) -> None:
         """See `Watcher`."""
-        super().watch(listener)
+        super().start_run(listener)
         while self._datagrams:
-            self._forget(next(iter(self._datagrams)))
+            self._close_datagram(next(iter(self._datagrams)))
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._build_handlers()
-        table.update(recvfrom=self._receive, recvmsg=self._receive)
+        table.update(recvfrom=self._handle_receive, recvmsg=self._handle_receive)
         return table
 
     def _build_datagram(self, kind: int) -> Answer:
         """Answer `socket`."""
         if len(self._datagrams) >= _MOST:
-            self._forget_closed()
+            self._close_unused()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         theirs.setblocking(not kind & socket.SOCK_NONBLOCK)
         self._datagrams[os.fstat(theirs.fileno()).st_ino] = Datagram(theirs)
-        self._dns_stub.listen(ours)
-        return self._hand_over(os.dup(theirs.fileno()), kind)  # SOCK_CLOEXEC is O_CLOEXEC
+        self._dns_stub.add_connection(ours)
+        return self._handle_opened(os.dup(theirs.fileno()), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
     def _find_datagram(self, call: Notification) -> Datagram | None:
         """Return the one that a call is about, if it is about one."""
@@ -88,7 +88,9 @@ class DatagramWatcher(ProxyingWatcher):
             return None
         return self._datagrams.get(number)
 
-    def _query_by_datagram(self, datagram: Datagram, name: str, address: bytes, call: Notification) -> Answer:
+    def _handle_datagram_query(
+        self, datagram: Datagram, name: str, address: bytes, call: Notification
+    ) -> Answer:
         """Connect one to the resolver, or send it a question in the guest's stead."""
         datagram.address = address
         if name == "connect":
@@ -109,17 +111,17 @@ class DatagramWatcher(ProxyingWatcher):
 
     def _handle_queries(self) -> None:
         """Answer queries, and report the names that no one knows."""
-        for name in self._dns_stub.serve():
-            self.record.note("network", f"{name}:53", allowed=False)
+        for name in self._dns_stub.handle_queries():
+            self.record.add_attempt("network", f"{name}:53", allowed=False)
 
     def _read_sent(self, name: str, call: Notification) -> bytes:
         """Return what a call sends, as far as it may be a question; of many messages the first."""
         if name == "sendto":
-            return _read(call.pid, [(call.args[1], call.args[2])])
+            return _read_from_process(call.pid, [(call.args[1], call.args[2])])
         _pointer, _size, pieces, count, *_rest = _read_header(call)
-        return _read(call.pid, _read_pieces(call.pid, pieces, count))
+        return _read_from_process(call.pid, _read_pieces(call.pid, pieces, count))
 
-    def _receive(self, name: str, call: Notification) -> Answer:
+    def _handle_receive(self, name: str, call: Notification) -> Answer:
         """Receive in the guest's stead what it may want to know the sender of."""
         datagram = self._find_datagram(call)
         if datagram is None:
@@ -130,11 +132,11 @@ class DatagramWatcher(ProxyingWatcher):
         except BlockingIOError:
             return GO_ON  # it waits, or does not
         if name == "recvfrom":
-            taken = _scatter(call.pid, [(call.args[1], call.args[2])], data)
-            write_address(call.pid, call.args[4], call.args[5], datagram.address)
+            taken = _write_pieces(call.pid, [(call.args[1], call.args[2])], data)
+            writes_address(call.pid, call.args[4], call.args[5], datagram.address)
             return Answer(value=taken)
         address, size, pieces, count, control, _length, _flags = _read_header(call)
-        taken = _scatter(call.pid, _read_pieces(call.pid, pieces, count), data)
+        taken = _write_pieces(call.pid, _read_pieces(call.pid, pieces, count), data)
         if address:
             kernel.write_memory(call.pid, address, datagram.address[:size])
             size = len(datagram.address)
@@ -144,19 +146,21 @@ class DatagramWatcher(ProxyingWatcher):
         )
         return Answer(value=taken)
 
-    def _forget(self, number: int) -> None:
+    def _close_datagram(self, number: int) -> None:
         self._datagrams.pop(number).end.close()
 
-    def _forget_closed(self) -> None:
+    def _close_unused(self) -> None:
         """Let go of those that no process has open; of the oldest, if all are open."""
-        held = {target for pid in self._tree.pids() for _number, target in list_descriptor_links(int(pid))}
+        held = {
+            target for pid in self._tree.list_pids() for _number, target in list_descriptor_links(int(pid))
+        }
         closed = [number for number in self._datagrams if f"socket:[{number}]" not in held]
         for number in closed or [next(iter(self._datagrams))]:
-            self._forget(number)
+            self._close_datagram(number)
         self._handle_queries()
 
 
-def write_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
+def writes_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
     """Write a `struct sockaddr` where a guest wants it; whether there was room for one at all."""
     reply = kernel.read_memory(pid, size_pointer, 4)
     room = int(struct.unpack("=i", reply)[0]) if len(reply) == 4 else -1
@@ -186,7 +190,7 @@ def _read_pieces(pid: int, pointer: int, count: int) -> list[tuple[int, int]]:
     return [(address, length) for address, length in _PIECE.iter_unpack(data[:whole])]
 
 
-def _read(pid: int, pieces: list[tuple[int, int]]) -> bytes:
+def _read_from_process(pid: int, pieces: list[tuple[int, int]]) -> bytes:
     """Read what lies there, and no more than shows that it is too much."""
     data = b""
     for address, length in pieces:
@@ -195,7 +199,7 @@ def _read(pid: int, pieces: list[tuple[int, int]]) -> bytes:
     return data
 
 
-def _scatter(pid: int, pieces: list[tuple[int, int]], data: bytes) -> int:
+def _write_pieces(pid: int, pieces: list[tuple[int, int]], data: bytes) -> int:
     """Lay bytes there; how many found room."""
     taken = 0
     for address, length in pieces:

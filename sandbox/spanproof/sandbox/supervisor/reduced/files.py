@@ -53,14 +53,14 @@ class FileWatcher(ProxyingWatcher):
         super().__init__(arch, boundary, tree, dns_stub)
         # Files of /etc that the guest reads in the place of the machine's.
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _build_etc_files().items()}
-        self._texts |= {path: SealedText("pth", text) for path, text in boundary.search_paths().items()}
+        self._texts |= {path: SealedText("pth", text) for path, text in boundary.read_search_paths().items()}
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._build_handlers()
-        table.update(dict.fromkeys(_MODES, self._change_mode), **dict.fromkeys(_OWNERS, self._change_owner))
-        table.update(dict.fromkeys(("utime", "utimes", "futimesat"), self._refuse_old_times))
-        table.update(utimensat=self._change_times, truncate=self._truncate)
-        table.update(dict.fromkeys(_ATTRIBUTES, self._refuse_attribute))
+        table.update(dict.fromkeys(_MODES, self._handle_chmod), **dict.fromkeys(_OWNERS, self._handle_chown))
+        table.update(dict.fromkeys(("utime", "utimes", "futimesat"), self._handle_old_times))
+        table.update(utimensat=self._handle_utimensat, truncate=self._handle_truncate)
+        table.update(dict.fromkeys(_ATTRIBUTES, self._handle_attribute))
         return table
 
     def _handle_open(self, path: str, flags: int, call: Notification) -> Answer:
@@ -71,9 +71,9 @@ class FileWatcher(ProxyingWatcher):
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes, follows=follows)
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(call.pid)
-        text = None if writes else self._open_text(resolved, call.pid)
+        text = None if writes else self._find_text_descriptor(resolved, call.pid)
         if text is not None:
-            return self._hand_over(text, flags)
+            return self._handle_opened(text, flags)
         if writes and paths.is_within(resolved, WRITABLE):
             return Answer(errno.EROFS)
         if judged is not paths.Judged.INSIDE:
@@ -81,12 +81,12 @@ class FileWatcher(ProxyingWatcher):
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         return self._open_inside(resolved, flags, call)
 
-    def _open_text(self, resolved: str, thread: int) -> int | None:
+    def _find_text_descriptor(self, resolved: str, thread: int) -> int | None:
         """Return a descriptor of what is read in place of a file of the machine; None where nothing is."""
         own = self._texts.get(resolved)
         if own is not None and (resolved not in paths.ACCOUNTS or thread in self._looking_up):
-            return own.opened()
-        return self._open_machine_text(resolved, thread)
+            return own.open_descriptor()
+        return self._find_machine_text(resolved, thread)
 
     def _open_inside(self, resolved: str, flags: int, call: Notification) -> Answer:
         """Answer for a file that may be opened, as far as Landlock or the box does not."""
@@ -95,14 +95,14 @@ class FileWatcher(ProxyingWatcher):
         looks = resolved.startswith("/etc/") or self._boundary.is_import(resolved)
         if looks and not self._boundary.is_open(resolved):
             return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
-        if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.name_made():
+        if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.takes_room_for_name():
             return Answer(errno.ENOSPC)
         return GO_ON
 
     def _open_shared(self, name: str, flags: int) -> Answer:
         """Open what libc makes semaphores and shared memory of: it lies in the box, whatever its name."""
         making = bool(flags & os.O_CREAT)
-        if making and not self._box.name_made():
+        if making and not self._box.takes_room_for_name():
             return Answer(errno.ENOSPC)
         kept = flags & (os.O_ACCMODE | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_NONBLOCK)
         mode = 0o600 if making else 0
@@ -110,9 +110,9 @@ class FileWatcher(ProxyingWatcher):
             fd = calls.open_beneath(self._box.path, f"shm/{name}", kept, mode, links=False)
         except OSError as problem:
             return Answer(problem.errno or errno.EACCES)
-        return self._hand_over(fd, flags)
+        return self._handle_opened(fd, flags)
 
-    def _change_shared(self, name: str, call: Notification) -> Answer | None:
+    def _handle_shared_change(self, name: str, call: Notification) -> Answer | None:
         """Link and unlink there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
         paths_in = [self._find_path(call, directory, at) or "" for directory, at in named if at is not None]
@@ -151,36 +151,36 @@ class FileWatcher(ProxyingWatcher):
                 if problem.errno in (errno.ELOOP, errno.EXDEV)
                 else Answer(problem.errno or errno.EACCES)
             )
-        return self._hand_over(fd, flags)
+        return self._handle_opened(fd, flags)
 
-    def _settle_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
+    def _handle_judged_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
         if writes and paths.is_within(resolved, WRITABLE):
             return Answer(errno.EROFS)  # the machine's, in which libraries do without
-        return super()._settle_file(judged, resolved, pid, writes=writes)
+        return super()._handle_judged_file(judged, resolved, pid, writes=writes)
 
-    def _mutate(self, name: str, call: Notification) -> Answer:
-        if (done := self._change_shared(name, call)) is not None:
+    def _handle_mutation(self, name: str, call: Notification) -> Answer:
+        if (done := self._handle_shared_change(name, call)) is not None:
             return done
-        answer = super()._mutate(name, call)
-        if not answer.error and name in _MAKERS and not self._box.name_made():
+        answer = super()._handle_mutation(name, call)
+        if not answer.error and name in _MAKERS and not self._box.takes_room_for_name():
             return Answer(errno.ENOSPC)
         return answer
 
-    def _change_mode(self, name: str, call: Notification) -> Answer:
+    def _handle_chmod(self, name: str, call: Notification) -> Answer:
         directory, path, mode = _MODES[name]
-        return self._apply_to_file(
+        return self._handle_file_change(
             call, directory, path, lambda own: Path(own).chmod(call.args[mode] & 0o7777)
         )
 
-    def _change_owner(self, name: str, call: Notification) -> Answer:
+    def _handle_chown(self, name: str, call: Notification) -> Answer:
         directory, path, first = _OWNERS[name]
         same = {0xFFFFFFFF}
         kept = (call.args[first] & 0xFFFFFFFF) in same | {os.getuid()}
         kept = kept and (call.args[first + 1] & 0xFFFFFFFF) in same | {os.getgid()}
-        answer = self._apply_to_file(call, directory, path, lambda _own: None)
+        answer = self._handle_file_change(call, directory, path, lambda _own: None)
         return answer if kept or answer.error else EPERM
 
-    def _change_times(self, _name: str, call: Notification) -> Answer:
+    def _handle_utimensat(self, _name: str, call: Notification) -> Answer:
         moments = None
         if call.args[2]:
             reply = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
@@ -188,21 +188,23 @@ class FileWatcher(ProxyingWatcher):
                 return Answer(errno.EFAULT)  # they begin where its memory ends
             words = _TWO_TIMES.unpack(reply)
             moments = (words[:2], words[2:])
-        return self._apply_to_file(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
+        return self._handle_file_change(
+            call, 0, 1 if call.args[1] else None, lambda own: _write_times(own, moments)
+        )
 
-    def _refuse_old_times(self, name: str, call: Notification) -> Answer:
+    def _handle_old_times(self, name: str, call: Notification) -> Answer:
         """Refuse calls that `utimensat` has replaced: on record, and as on a kernel without them."""
-        self._mutate(name, call)
+        self._handle_mutation(name, call)
         return Answer(errno.ENOSYS)
 
-    def _truncate(self, _name: str, call: Notification) -> Answer:
-        return self._apply_to_file(call, None, 0, lambda own: os.truncate(own, call.args[1]))
+    def _handle_truncate(self, _name: str, call: Notification) -> Answer:
+        return self._handle_file_change(call, None, 0, lambda own: os.truncate(own, call.args[1]))
 
-    def _refuse_attribute(self, _name: str, call: Notification) -> Answer:
-        answer = self._apply_to_file(call, None, 0, lambda _own: None)
+    def _handle_attribute(self, _name: str, call: Notification) -> Answer:
+        answer = self._handle_file_change(call, None, 0, lambda _own: None)
         return answer if answer.error else Answer(errno.EOPNOTSUPP)
 
-    def _apply_to_file(
+    def _handle_file_change(
         self, call: Notification, directory: int | None, at: int | None, act: Callable[[str], None]
     ) -> Answer:
         """Apply what the guest requests to a file of the box: by a descriptor, so to the file we judged."""
@@ -244,12 +246,12 @@ class FileWatcher(ProxyingWatcher):
         else:
             judged, resolved = self._boundary.judge(path, call.pid, writes=True)
             if self._boundary.is_own(resolved):
-                return self._boundary.opened(resolved)
+                return self._boundary.open_own_path(resolved)
             if judged is paths.Judged.INSIDE:
                 raise _NotOwn(errno.EPERM)
         if paths.is_within(resolved, WRITABLE):
             raise _NotOwn(errno.EROFS)
-        self.record.note("file", resolved, allowed=False)
+        self.record.add_attempt("file", resolved, allowed=False)
         raise _NotOwn(errno.EACCES)
 
 
@@ -268,7 +270,7 @@ def _build_etc_files() -> dict[str, str]:
     return texts | {"etc/passwd": user, "etc/group": group, "etc/gitconfig": ""}
 
 
-def _set_times(path: str, moments: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:
+def _write_times(path: str, moments: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:
     if moments is None:
         os.utime(path)
         return

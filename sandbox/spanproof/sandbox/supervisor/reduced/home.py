@@ -10,29 +10,29 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanproof.sandbox.supervisor.reduced.box import clear_directory
+from spanproof.sandbox.supervisor.reduced.box import remove_entries
 
 _PREFIX = "spanproof-jail"
 _ATTEMPTS = 10
 
 
-def make_home(base: Path) -> Path:
+def build_home(base: Path) -> Path:
     """Make the directory of all boxes, locked while anyone of us lives; those of the dead are removed."""
     for path in base.glob(f"{_PREFIX}-*"):
         with contextlib.suppress(OSError), locked(path):
-            remove(path)  # while it is locked: its maker would believe that it has it
+            remove_home(path)  # while it is locked: its maker would believe that it has it
     for _ in range(_ATTEMPTS):
         home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
         home.mkdir()
         # Until it is locked, a process that makes another may remove it as one of the dead.
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            _lock(home)  # held by this process and those it forks, until the last of them is gone
+            _open_lock(home)  # held by this process and those it forks, until the last of them is gone
             home.chmod(0o711)
             return home
     raise BlockingIOError(f"others remove what is made in {base} before it can be locked")
 
 
-def _lock(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     """Return the descriptor that holds it.
 
     Raises:
@@ -63,15 +63,15 @@ def locked(home: Path) -> Iterator[Path]:
     """
     if os.geteuid() not in (0, home.lstat().st_uid):
         raise PermissionError(errno.EPERM, "another user's", str(home))
-    fd = _lock(home)
+    fd = _open_lock(home)
     try:
         yield home
     finally:
         os.close(fd)
 
 
-def remove(home: Path) -> None:
+def remove_home(home: Path) -> None:
     """Remove it with all that lies in it, as far as that can be done."""
     with contextlib.suppress(OSError):
-        clear_directory(str(home))
+        remove_entries(str(home))
         home.rmdir()

@@ -29,7 +29,7 @@ _SCOPE_ABI, _SCOPES = 6, 0b11
 _LATER = ((2, "moves between directories"), (3, "truncation"), (_TCP_ABI, "TCP"), (_SCOPE_ABI, "signals"))
 
 
-def query_abi() -> int:
+def get_abi() -> int:
     """Return the kernel's version of it, 0 where there is none."""
     try:
         return kernel.call_kernel("landlock", _CREATE_RULESET, None, 0, _VERSION)
@@ -57,13 +57,13 @@ class Walls:
     devices: tuple[str, ...]
 
 
-def restrict_self(walls: Walls) -> None:
+def add_walls(walls: Walls) -> None:
     """Put them up around this thread and all it starts, for ever; needs `no_new_privs`.
 
     Raises:
         OSError: the kernel has no Landlock, or refused it.
     """
-    rules = _build_ruleset(walls, query_abi())
+    rules = _build_ruleset(walls, get_abi())
     try:
         kernel.call_kernel("landlock", _RESTRICT_SELF, rules, 0)
     finally:
@@ -81,15 +81,15 @@ def _build_ruleset(walls: Walls, version: int) -> int:
     rules = kernel.call_kernel("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
     for path in walls.readable:
         rights = _EXECUTE | _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
-        _allow(rules, path, rights & handled)
+        _add_rule(rules, path, rights & handled)
     for path in walls.devices:
-        _allow(rules, path, (_READ_FILE | _WRITE_FILE) & handled)
+        _add_rule(rules, path, (_READ_FILE | _WRITE_FILE) & handled)
     for path in walls.writable:
-        _allow(rules, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
+        _add_rule(rules, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
     return rules
 
 
-def _allow(rules: int, path: str, rights: int) -> None:
+def _add_rule(rules: int, path: str, rights: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", rights, fd)

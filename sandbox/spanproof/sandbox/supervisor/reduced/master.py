@@ -20,22 +20,22 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.forkserver.starter import Starter, connect_host
+from spanproof.sandbox.supervisor.forkserver.starter import Starter, find_host
 from spanproof.sandbox.supervisor.forkserver.warm import (
-    hide_own_source,
     list_import_folders,
-    prepare_interpreter,
-    settle,
-    use_packages_of,
+    remove_own_source,
+    run_gc_freeze,
+    start_interpreter,
+    update_import_path,
 )
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
 from spanproof.sandbox.supervisor.namespaces.users import find_unused_id
 from spanproof.sandbox.supervisor.reduced import landlock
-from spanproof.sandbox.supervisor.reduced.box import clear_closed_directory, clear_directory
-from spanproof.sandbox.supervisor.reduced.home import make_home, remove
+from spanproof.sandbox.supervisor.reduced.box import remove_closed_entries, remove_entries
+from spanproof.sandbox.supervisor.reduced.home import build_home, remove_home
 from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
-from spanproof.sandbox.supervisor.reduced.supervisor import Site, serve
-from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+from spanproof.sandbox.supervisor.reduced.supervisor import Site, run_reduced_supervisor
+from spanproof.sandbox.supervisor.seccomp.syscalls import get_arch
 
 _USERS = 16384
 _CHOWN, _SETGID, _SETUID = 0, 6, 7
@@ -43,42 +43,42 @@ _CHOWN, _SETGID, _SETUID = 0, 6, 7
 
 def main(control_fd: int) -> None:
     """Start supervisors until the host is gone; does not return."""
-    host = connect_host(control_fd)
+    host = find_host(control_fd)
     if host is None:
         return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    home = make_home(Path(host.options["base"]))
+    home = build_home(Path(host.options["base"]))
     child = os.fork()
     if child:
         host.close()
         os.waitpid(child, 0)
-        Descendants(own_user=False).kill_all()
-        remove(home)
+        Descendants(own_user=False).remove_all_processes()
+        remove_home(home)
         return
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        boxes = _set_up(host.options, home)
+        boxes = _build_boxes(host.options, home)
         groups = cgroup.find_base(host.options["owner"])
-        settle()
+        run_gc_freeze()
     except Exception as failure:  # noqa: BLE001 - reported to the host, in full
-        host.report_failure(failure)
+        host.send_failure(failure)
         return
-    Starter(host, boxes, groups).serve()
+    Starter(host, boxes, groups).run_until_closed()
 
 
-def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
-    require_arch()
-    if landlock.query_abi() == 0:
+def _build_boxes(options: dict[str, Any], home: Path) -> _Boxes:
+    get_arch()
+    if landlock.get_abi() == 0:
         raise OSError("this kernel has no Landlock, or the container's profile forbids it")
-    prepare_interpreter(options["preload"])
+    start_interpreter(options["preload"])
     linecache.clearcache()
-    hide_own_source()
+    remove_own_source()
     binds = tuple(root.Bind(*bind) for bind in options["binds"])
     interpreter = root.list_interpreter_directories()
     user = _find_first_user(interpreter, binds)
     if options["site"] is not None:
-        use_packages_of(_resolve_own_path(options["site"], binds))
+        update_import_path(_get_own_path(options["site"], binds))
     return _Boxes(home, user, interpreter, binds, list_import_folders())
 
 
@@ -99,7 +99,7 @@ class _Boxes:
     tree: Descendants = field(default_factory=lambda: Descendants(own_user=False))
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def prepared(self) -> _Box:
+    def build_prepared(self) -> _Box:
         """See `SupervisorFactory`."""
         box = str(self.home / str(next(self.numbers)))
         user = None if self.first_user is None else self.first_user + secrets.randbelow(_USERS)
@@ -107,13 +107,13 @@ class _Boxes:
         if user is not None:
             for own in (box, *(bind.source for bind in self.binds if bind.writable)):
                 os.chown(own, user, user)
-        site = Site(require_arch(), box, user, self.interpreter, self.binds, self.import_folders)
+        site = Site(get_arch(), box, user, self.interpreter, self.binds, self.import_folders)
         return _Box(site, self.tree)
 
-    def end_all(self) -> None:
+    def close_all(self) -> None:
         """See `SupervisorFactory`; what their programs left has become ours, and ends too."""
-        self.tree.kill_all()
-        clear_directory(str(self.home))
+        self.tree.remove_all_processes()
+        remove_entries(str(self.home))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +123,19 @@ class _Box:
     site: Site
     tree: Descendants
 
-    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+    def run_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
         """See `PreparedSupervisor`."""
-        serve(self.site, socket.socket(fileno=channel), group)
+        run_reduced_supervisor(self.site, socket.socket(fileno=channel), group)
 
-    def clear(self, others: Container[int]) -> None:
+    def remove_remains(self, others: Container[int]) -> None:
         """See `PreparedSupervisor`; what it left running has become our child, and ends too."""
         with contextlib.suppress(OSError):
-            self.tree.kill_children(but=others)
-            clear_closed_directory(self.site.box)
+            self.tree.remove_children(but=others)
+            remove_closed_entries(self.site.box)
             os.rmdir(self.site.box)  # noqa: PTH106
 
 
-def _resolve_own_path(path: str, binds: tuple[root.Bind, ...]) -> str:
+def _get_own_path(path: str, binds: tuple[root.Bind, ...]) -> str:
     """Return where something lies that would be bound elsewhere in the full tier."""
     for bind in binds:
         if path.startswith(f"{bind.target}/"):

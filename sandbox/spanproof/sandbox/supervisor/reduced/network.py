@@ -14,11 +14,11 @@ class NoNetwork:
     def __init__(self) -> None:
         self.resolver = DnsStub()
 
-    def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
+    def add_names(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
         """See `Network`; no address leads anywhere."""
         self.resolver.names = names
         return ()
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """See `Network`."""
         self.resolver.close()

@@ -51,10 +51,10 @@ _PROC_READ = re.compile(
 
 def _list_readable(roots: Iterable[str]) -> tuple[str, ...]:
     """Return what may be read: these directories without credentials, and files of the system."""
-    named = [path for one in roots for path in _exclude_credentials(one)]
+    named = [path for one in roots for path in _list_without_credentials(one)]
     named += filter(os.path.lexists, (*_READABLE, *root.list_toolchain_settings()))
     # A rule is for what a path leads to: links within what is readable lead to what is.
-    return tuple(filter(os.path.lexists, root.keep_outermost(map(os.path.realpath, named))))
+    return tuple(filter(os.path.lexists, root.select_outermost(map(os.path.realpath, named))))
 
 
 class ReducedBoundary(Boundary):
@@ -79,7 +79,7 @@ class ReducedBoundary(Boundary):
         """
         system = [path for path in root.SYSTEM if Path(path).is_dir()]
         images = [os.path.realpath(bind.source) for bind in binds if not bind.writable]
-        roots = root.keep_outermost([*system, *directories, *images])
+        roots = root.select_outermost([*system, *directories, *images])
         super().__init__(roots, program_path, import_folders)
         self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
         devices = tuple(path for path in _DEVICES if Path(path).exists())
@@ -87,19 +87,19 @@ class ReducedBoundary(Boundary):
 
     def is_own(self, resolved: str) -> bool:
         """Whether a resolved path lies in the box, or in another directory that may be written to."""
-        return self.home_of(resolved) is not None
+        return self.find_home(resolved) is not None
 
-    def home_of(self, resolved: str) -> str | None:
+    def find_home(self, resolved: str) -> str | None:
         """Return the one of these directories that it lies in."""
         return next((own for own in self._own if is_within(resolved, (own,))), None)
 
-    def opened(self, resolved: str) -> int:
+    def open_own_path(self, resolved: str) -> int:
         """Open a descriptor that replaces a path of its own, links within followed.
 
         Raises:
             OSError: it leads out meanwhile, or is not there.
         """
-        home = self.home_of(resolved)
+        home = self.find_home(resolved)
         assert home is not None, "only what is its own is opened in its stead"
         return open_beneath(home, resolved[len(home) + 1 :], os.O_PATH)
 
@@ -107,7 +107,7 @@ class ReducedBoundary(Boundary):
         """Whether Landlock lets a resolved path be read or run."""
         return self.is_own(resolved) or is_within(resolved, (*self.walls.readable, *self.walls.devices))
 
-    def search_paths(self) -> dict[str, str]:
+    def read_search_paths(self) -> dict[str, str]:
         """Return the interpreter's `.pth` files that lead to what no guest may read, without those lines.
 
         With them each Python it starts would look there by itself.
@@ -132,7 +132,7 @@ class ReducedBoundary(Boundary):
             return Judged.INSIDE, path
         return super().judge(path, pid, writes=writes, follows=follows)
 
-    def _judge(self, resolved: str, *, writes: bool) -> Judged:
+    def _classify_path(self, resolved: str, *, writes: bool) -> Judged:
         if self.is_own(resolved):
             return Judged.INSIDE
         if resolved in self.walls.devices:
@@ -141,7 +141,7 @@ class ReducedBoundary(Boundary):
             return Judged.FORBIDDEN
         if resolved.startswith("/proc/"):
             return self._evaluate_kernel_path(resolved, writes=writes)
-        judged = super()._judge(resolved, writes=writes)
+        judged = super()._classify_path(resolved, writes=writes)
         return Judged.OUTSIDE if judged is Judged.INSIDE and self._is_inside_by_existing(resolved) else judged
 
     def _is_inside_by_existing(self, resolved: str) -> bool:
@@ -162,13 +162,13 @@ class ReducedBoundary(Boundary):
         return Judged.FORBIDDEN
 
 
-def _exclude_credentials(path: str) -> list[str]:
+def _list_without_credentials(path: str) -> list[str]:
     """Return a directory, or what is in it where some of it must not be read: Landlock only adds."""
     names = os.listdir(path) if os.access(path, os.R_OK) else []  # noqa: PTH208
     secret = _CREDENTIALS | ({"etc"} if path in _SHARED else set())
     if path == "/usr" and "local" in names:
         kept = [f"/usr/{name}" for name in names if name not in secret and name != "local"]
-        return [*kept, *_exclude_credentials("/usr/local")]
+        return [*kept, *_list_without_credentials("/usr/local")]
     if secret.isdisjoint(names):
         return [path]
     return [f"{path}/{name}" for name in names if name not in secret]

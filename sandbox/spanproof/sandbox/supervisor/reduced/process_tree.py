@@ -35,31 +35,31 @@ class Spared(Namespace):
 
     def _list_pids(self) -> list[int]:
         """Return all of them, without the zygote."""
-        return [pid for pid in map(int, super().pids()) if pid != self.zygote]
+        return [pid for pid in map(int, super().list_pids()) if pid != self.zygote]
 
-    def pids(self) -> list[str]:
+    def list_pids(self) -> list[str]:
         """Return all of them, as /proc names them."""
         return [str(pid) for pid in self._list_pids()]
 
-    def kill_others(self) -> None:
+    def remove_other_processes(self) -> None:
         """Kill every process but this one and the zygote; one that is killed gives birth to none."""
         for pid in self._list_pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def kill_all(self) -> None:
+    def remove_all_processes(self) -> None:
         """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped.
 
         None is reaped before all are dead: the dead count, so that processes which follow one another faster
         than they are found soon have no room for another.
         """
         while True:
-            self.kill_others()
+            self.remove_other_processes()
             while any(map(is_alive, self._list_pids())):
                 time.sleep(_AGAIN_S)
-                self.kill_others()
+                self.remove_other_processes()
             try:
-                while self._reap(os.WNOHANG):
+                while self._wait_for_child(os.WNOHANG):
                     pass
             except ChildProcessError:
                 return
@@ -77,7 +77,7 @@ class Spared(Namespace):
                     return True
         return False
 
-    def signal_all(self, number: int, *, but: int) -> None:
+    def send_signal(self, number: int, *, but: int) -> None:
         """Send what `kill(-1)` of a guest means where it is not alone."""
         for pid in self._list_pids():
             if pid != but:
@@ -97,7 +97,7 @@ class Descendants(Spared):
 
         self._most = 1 << 20
 
-    def kill_children(self, *, but: Container[int]) -> None:
+    def remove_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
         below = _group_by_parent(_read_all_stat_fields())
         doomed = [pid for pid in below.get(os.getpid(), ()) if pid not in but]
@@ -106,44 +106,44 @@ class Descendants(Spared):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def bound_processes(self, pid: int, count: int) -> None:
+    def update_process_limit(self, pid: int, count: int) -> None:
         """See `Namespace`."""
         self._most = count
         if self._own_user:
-            super().bound_processes(pid, count)
+            super().update_process_limit(pid, count)
         else:
-            self.keep_bound()
+            self.run_bound_check()
 
-    def refresh_bound(self) -> None:
+    def update_process_bound(self) -> None:
         """See `Namespace`."""
         if not self._own_user and self.counted:
-            self.keep_bound()
+            self.run_bound_check()
 
-    def keep_bound(self) -> None:
+    def run_bound_check(self) -> None:
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
-        in_sight = _read_stat_fields_of(self.until_left(_list_numbers()))
+        in_sight = _read_stat_fields_of(self.iter_until_left(_list_numbers()))
         below = _group_by_parent(in_sight)
         self._record_seen({pid: in_sight[pid] for pid in self._list_pids(below)})
         if self._own_user or not self.counted:
             return
-        own = self.threads()
+        own = self.count_threads()
         supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
         of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _list_descendants(supervisors, below))
-        elsewhere = max(0, self._counter.now() - of_jail)
+        elsewhere = max(0, self._counter.count_tasks() - of_jail)
         room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
-        for pid in self.until_left(self.seen):
+        for pid in self.iter_until_left(self.seen):
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
                 limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
                 resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
-    def socket_bytes(self) -> int | None:
+    def compute_socket_bytes(self) -> int | None:
         """See `Namespace`."""
         return None
 
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether no other process or thread may be born."""
         in_sight = _read_all_stat_fields()
         found = self._list_pids(_group_by_parent(in_sight))

@@ -41,7 +41,7 @@ class ProcessWatcher(ProxyingWatcher):
         if target == 0:
             return GO_ON  # the caller's own process group
         if name == "kill" and target == -1:
-            self._tree.signal_all(call.args[1] & 0x7F, but=call.pid)
+            self._tree.send_signal(call.args[1] & 0x7F, but=call.pid)
             return _DONE
         if name == "kill" and target < -1:
             return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
@@ -54,11 +54,11 @@ class ProcessWatcher(ProxyingWatcher):
     def _handle_held_process(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
             return GO_ON
-        return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
+        return self._handle_refused(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
 
     def _on_another(self, name: str, call: Notification) -> Answer:
         """Answer for priorities: of one of its own processes; groups and users would take others in."""
         one = 0 if name == "setpriority" else 1
         target = to_int(call.args[1])
         held = call.args[0] == one and (target == 0 or self._tree.holds(target))
-        return GO_ON if held else self._refuse(name, call)
+        return GO_ON if held else self._handle_refused(name, call)

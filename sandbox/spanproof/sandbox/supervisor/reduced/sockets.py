@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.reduced.datagrams import DatagramWatcher, write_address
+from spanproof.sandbox.supervisor.reduced.datagrams import DatagramWatcher, writes_address
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
 from spanproof.sandbox.supervisor.seccomp import addresses, paths
 from spanproof.sandbox.supervisor.seccomp.conditions import NETWORK_REQUESTS, PLAIN_PROTOCOLS, PLAIN_TYPES
@@ -40,9 +40,9 @@ class SocketWatcher(DatagramWatcher):
 
     _boundary: ReducedBoundary
 
-    def watch(self, listener: int) -> None:
+    def start_run(self, listener: int) -> None:
         """See `Watcher`."""
-        super().watch(listener)
+        super().start_run(listener)
         # The address a connection leads to, as its program named it, by the socket's number.
         self._proxied: OrderedDict[int, bytes] = OrderedDict()
 
@@ -64,7 +64,7 @@ class SocketWatcher(DatagramWatcher):
             return self._build_datagram(kind)
         placeholder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         placeholder.setblocking(not kind & socket.SOCK_NONBLOCK)
-        return self._hand_over(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
+        return self._handle_opened(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
     def _evaluate_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
@@ -84,13 +84,13 @@ class SocketWatcher(DatagramWatcher):
             self.record.network_used = True
             datagram = self._find_datagram(call)
             if datagram is None:
-                return self._query_resolver(name, call)
-            return self._query_by_datagram(datagram, name, raw, call)
-        text, served = self._resolve_target(target)
+                return self._handle_resolver_query(name, call)
+            return self._handle_datagram_query(datagram, name, raw, call)
+        text, served = self._get_target(target)
         if served and name == "connect" and target.port:  # the call itself will be reported
-            return self._connect_to_tape(call, text, raw)
+            return self._handle_tape_connect(call, text, raw)
         if name == "bind" or not target.goes_nowhere:
-            self.record.note("network", text, allowed=False)
+            self.record.add_attempt("network", text, allowed=False)
         if name == "bind":
             return _ACCESS
         return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
@@ -102,7 +102,7 @@ class SocketWatcher(DatagramWatcher):
     def _evaluate_own_unix(self, name: str, target: Target, call: Notification) -> Answer:
         if not target.path:  # unnamed, or abstract: no one of the program's own can have such a name
             if target.text:
-                self.record.note("network", target.text, allowed=False)
+                self.record.add_attempt("network", target.text, allowed=False)
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
         path, writes = self._build_absolute(target.path, call.pid), name == "bind"
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
@@ -113,17 +113,17 @@ class SocketWatcher(DatagramWatcher):
             return Answer(errno.ENOENT) if not writes and is_missing(judged, resolved) else _ACCESS
         if name == "bind":
             return GO_ON  # making it is Landlock's to allow
-        return self._connect_inside(resolved, call) if name == "connect" else Answer(errno.EISCONN)
+        return self._handle_inside_connect(resolved, call) if name == "connect" else Answer(errno.EISCONN)
 
-    def _connect_inside(self, resolved: str, call: Notification) -> Answer:
+    def _handle_inside_connect(self, resolved: str, call: Notification) -> Answer:
         """Connect to a listener of the program's own: by a socket of ours, put in place of the guest's."""
         try:
-            fd = self._boundary.opened(resolved)
+            fd = self._boundary.open_own_path(resolved)
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
                     ours.setblocking(False)  # noqa: FBT003
                     ours.connect(f"/proc/self/fd/{fd}")
-                    self._install_socket(ours, call)
+                    self._update_socket(ours, call)
             finally:
                 os.close(fd)
         except OSError as problem:
@@ -153,20 +153,20 @@ class SocketWatcher(DatagramWatcher):
             return GO_ON
         if name == "getsockname":
             address = _to_loopback(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
-        reply = write_address(call.pid, call.args[1], call.args[2], address)
+        reply = writes_address(call.pid, call.args[1], call.args[2], address)
         return _DONE if reply else Answer(errno.EINVAL)
 
     def _handle_request(self, name: str, call: Notification) -> Answer:
         """Refuse what is requested of the machine's interfaces and routes."""
         request = call.args[1] & 0xFFFFFFFF
         if request not in NETWORK_REQUESTS:
-            return self._reach(name, call)
-        self.record.note("network", f"ioctl {request:#06x}", allowed=False)
+            return self._handle_lock(name, call)
+        self.record.add_attempt("network", f"ioctl {request:#06x}", allowed=False)
         return EPERM
 
     def _handle_option(self, _name: str, call: Notification) -> Answer:
         """Answer an option of an internet socket for what replaces it: as none was set."""
-        room = _unpack_size(kernel.read_memory(call.pid, call.args[4], 4))
+        room = _decode_size(kernel.read_memory(call.pid, call.args[4], 4))
         if room < 0:
             return Answer(errno.EINVAL)
         option = bytes(min(room, _OPTION_BYTES))
@@ -183,6 +183,6 @@ def _to_loopback(address: bytes, port: int) -> bytes:
     return struct.pack("=H", family) + struct.pack("!HI16sI", port, 0, bytes(15) + b"\1", 0)
 
 
-def _unpack_size(data: bytes) -> int:
+def _decode_size(data: bytes) -> int:
     """Unpack a `socklen_t`, negative where it is none."""
     return int(struct.unpack("=i", data)[0]) if len(data) == 4 else -1

@@ -14,7 +14,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.supervisor.forkserver.arming import Forked
-from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, serve_until_closed
+from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, run_until_closed
 from spanproof.sandbox.supervisor.isolation import Isolation
 from spanproof.sandbox.supervisor.namespaces.cgroup import Group
 from spanproof.sandbox.supervisor.namespaces.root import ENVIRONMENT, Bind
@@ -57,11 +57,11 @@ class Shielded(Forked):
     guest.
     """
 
-    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
+    def send_request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         if os.fork() == 0:
             _wait_to_be_killed()
-        super().request(descriptors, observed=observed)
+        super().send_request(descriptors, observed=observed)
 
 
 def _wait_to_be_killed() -> NoReturn:
@@ -76,17 +76,17 @@ def _wait_to_be_killed() -> NoReturn:
         os._exit(1)
 
 
-def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
+def run_reduced_supervisor(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
     """Serve as a supervisor; does not return."""
 
     def make() -> Supervisor:
-        _settle(site)
+        _update_user(site)
         return Supervisor(_build_isolation(site, group), channel, group)
 
-    serve_until_closed(make, channel)
+    run_until_closed(make, channel)
 
 
-def _settle(site: Site) -> None:
+def _update_user(site: Site) -> None:
     """Become the guest's user, whom the kernel lets look into guests, and the reaper of all they start."""
     if site.user is not None:
         with contextlib.suppress(OSError):  # a container may take that right away

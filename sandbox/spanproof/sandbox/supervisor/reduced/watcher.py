@@ -35,17 +35,17 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         self._box = box
         super().__init__(arch, boundary, tree, dns_stub)
 
-    def _hide(self, _name: str, _call: Notification) -> Answer:
+    def _handle_hiding(self, _name: str, _call: Notification) -> Answer:
         """Let it pass undone: no process may open another's memory here, and we must read it."""
         if not self.expects_judge:
             return EPERM
         self.expects_judge = False
         return _DONE
 
-    def _fork(self, name: str, call: Notification) -> Answer:
-        if self._tree.counted or not self._tree.full():
-            return super()._fork(name, call)
-        self.record.note("process", "fork", allowed=False)
+    def _handle_fork(self, name: str, call: Notification) -> Answer:
+        if self._tree.counted or not self._tree.is_full():
+            return super()._handle_fork(name, call)
+        self.record.add_attempt("process", "fork", allowed=False)
         return Answer(errno.EAGAIN)
 
     def _handle_exec(self, name: str, call: Notification) -> Answer:
@@ -56,8 +56,8 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
             and os.path.exists(path)  # noqa: PTH110
             and not is_unreadable(path)
         ):
-            resolved = self._boundary.resolve(path, call.pid)
-            self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
+            resolved = self._boundary.get_resolved_path(path, call.pid)
+            self.record.add_attempt("process", resolved, allowed=self._boundary.is_open(resolved))
             self._record_interpreters(path, call)
             return GO_ON
         return super()._handle_exec(name, call)

@@ -15,7 +15,7 @@ import time
 from typing import Final
 
 from spanproof.sandbox.guest.inbox import encode_message
-from spanproof.sandbox.guest.prepared import PreparedTests, prepare_message
+from spanproof.sandbox.guest.prepared import PreparedTests, load_message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header
 from spanproof.sandbox.supervisor.isolation import Armed, Isolation
 
@@ -44,7 +44,7 @@ SECONDS=0
 """
 
 
-def plan_ahead(job: Header) -> Header | None:
+def compute_ahead_plan(job: Header) -> Header | None:
     """Return what the interpreter of a job's successor is started with; None where it cannot be ahead.
 
     Returns:
@@ -64,10 +64,10 @@ def plan_ahead(job: Header) -> Header | None:
 
 def serves(armed: Armed, job: Header) -> bool:
     """Return whether a guest can take a job: one that is an interpreter can take only that one's programs."""
-    return not armed.ahead or ("ahead" in job and armed.ahead == _derive_start_key(job))
+    return not armed.ahead or ("ahead" in job and armed.ahead == _build_start_key(job))
 
 
-def start_ahead(frame: Frame, armed: Armed, isolation: Isolation, channel: int) -> bool:
+def starts_ahead(frame: Frame, armed: Armed, isolation: Isolation, channel: int) -> bool:
     """Make a guest the interpreter of a job's successor; return whether it can take that.
 
     Args:
@@ -78,9 +78,9 @@ def start_ahead(frame: Frame, armed: Armed, isolation: Isolation, channel: int) 
     """
     job = frame.header
     plan = job["ahead"]
-    lay_aids(plan["aids"], isolation.box.code)
+    write_aids(plan["aids"], isolation.box.code)
     watcher = isolation.watcher
-    watcher.watch(armed.guest.listener)
+    watcher.start_run(armed.guest.listener)
     watcher.own_execs, watcher.memory_bytes = job.get("own_execs", 0), job["limits"]["memory_bytes"]
     watcher.expects_judge = job["has_tests"]
     watcher.fixtures = armed.fixtures
@@ -92,16 +92,16 @@ def start_ahead(frame: Frame, armed: Armed, isolation: Isolation, channel: int) 
         armed.control.send(encode_message(request, [b""]))
     except OSError:
         return False
-    if not _await(armed, isolation, channel if job["has_tests"] else None):
+    if not _wait_for_guest(armed, isolation, channel if job["has_tests"] else None):
         return False
-    if job["has_tests"] and isolation.box.touched():
+    if job["has_tests"] and isolation.box.has_changed():
         return False  # what a module has written would be there for the next program
     armed.judge = watcher.judge
-    armed.ahead = _derive_start_key(job)
+    armed.ahead = _build_start_key(job)
     return True
 
 
-def begin(job: Header, armed: Armed, code: str) -> None:
+def remove_start_files(job: Header, armed: Armed, code: str) -> None:
     """Take away what an interpreter has loaded that is no file of the program's job."""
     for name in job["ahead"]["aids"]:
         if name not in job.get("aids", {}):
@@ -110,7 +110,7 @@ def begin(job: Header, armed: Armed, code: str) -> None:
         armed.control.send(BEGIN)
 
 
-def lay_aids(aids: dict[str, str], code: str) -> None:
+def write_aids(aids: dict[str, str], code: str) -> None:
     """Write the files that an interpreter loads before the program."""
     for name, text in aids.items():
         with open(f"{code}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
@@ -123,18 +123,18 @@ def _can_start_ahead(job: Header) -> bool:
     return job["clock"] is None and not job["tape"] and are_tests_held
 
 
-def _derive_start_key(job: Header) -> tuple[str, ...]:
+def _build_start_key(job: Header) -> tuple[str, ...]:
     """Return what an interpreter starts with: jobs in which it is the same can take each other's."""
     return str(job["seed"]), *job.get("argv", ["python", "tests"])
 
 
 def _list_collectors(frame: Frame) -> list[str]:
     """Return modules that collected a job's tests, and will collect those of the next one."""
-    message = prepare_message(frame.parts[1], frame.header["entry_point"])
+    message = load_message(frame.parts[1], frame.header["entry_point"])
     return [] if message is None else PreparedTests.from_message(message).collectors
 
 
-def _await(armed: Armed, isolation: Isolation, channel: int | None) -> bool:
+def _wait_for_guest(armed: Armed, isolation: Isolation, channel: int | None) -> bool:
     """Serve the guest's held calls until it says that it waits; False if it ends or takes too long.
 
     Until something comes by the channel, too, where there is one: then the guest is still starting.
@@ -152,7 +152,7 @@ def _await(armed: Armed, isolation: Isolation, channel: int | None) -> bool:
             if fd == origin or not events & select.POLLIN:
                 return False
             if fd == listener:
-                isolation.watcher.serve()
+                isolation.watcher.handle_notification()
             elif fd == control:
                 if _waits(armed, decoder):
                     return True
@@ -160,7 +160,7 @@ def _await(armed: Armed, isolation: Isolation, channel: int | None) -> bool:
                 armed.is_starting = True
                 return True
             elif fixtures is not None:
-                fixtures.serve()
+                fixtures.handle_waiting()
     return False
 
 
@@ -170,8 +170,8 @@ def _waits(armed: Armed, decoder: Decoder) -> bool:
     No program has run in it: bytes that are no frame are a mistake of the runner's, and end in the deadline.
     """
     try:
-        decoder.feed(armed.control.recv(4096))
-        frame = decoder.next()
+        decoder.add_bytes(armed.control.recv(4096))
+        frame = decoder.find_frame()
     except (BadFrame, OSError):
         return False
     waits = {"kind": "waiting", "token": armed.token}, {"kind": "judge", "token": armed.token, "hidden": True}

@@ -29,7 +29,7 @@ class Clock:
         """Whether it was stopped and has not gone on."""
         return self._paused_at is not None
 
-    def stop(self, since: float) -> None:
+    def start_pause(self, since: float) -> None:
         """Pause it, for something that came since a moment.
 
         What is seen past the deadline only, because no one looked, may have come before it: the first such
@@ -40,12 +40,12 @@ class Clock:
             self._paused_at = max(since, self.started)
             self._excused = True
 
-    def resume(self) -> None:
+    def close_pause(self) -> None:
         """Count from where it was stopped, where it was."""
         if self._paused_at is not None:
             self.deadline += time.monotonic() - self._paused_at
             self._paused_at = None
 
-    def passed_s(self) -> float:
+    def compute_passed_s(self) -> float:
         """Return the seconds since it was started, whether it was paused meanwhile or not."""
         return time.monotonic() - self.started

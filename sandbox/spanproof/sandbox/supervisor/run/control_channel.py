@@ -45,31 +45,31 @@ class ControlChannel:
         self._decoder = Decoder(FROM_GUEST)
         self._closed = False
 
-    def listen(self) -> None:
+    def start_reading(self) -> None:
         """Read messages as they come; without it they are read at the end."""
         if not self._closed:
             self._run_polling.register(self._control, select.POLLIN)
 
-    def read(self) -> None:
+    def handle_readable(self) -> None:
         """Read what the guest sent."""
-        if self._take_messages(_READS_AT_ONCE):
+        if self._handle_messages(_READS_AT_ONCE):
             self._closed = True
             self._run_polling.unregister(self._control)
 
-    def read_remaining(self) -> None:
+    def handle_remaining(self) -> None:
         """Read what the guest sent just before it ended; its end may have been seen first."""
         if not self._closed:
-            self._take_messages(_LAST_READS)
+            self._handle_messages(_LAST_READS)
 
-    def _take_messages(self, reads: int) -> bool:
+    def _handle_messages(self, reads: int) -> bool:
         """Take what has come; bytes that are no frames of ours end the reading, not the run."""
         try:
             for _ in range(reads):
                 data = self._control.recv(_READ_BYTES)
                 if not data:
                     return True
-                self._decoder.feed(data)
-                while (frame := self._decoder.next()) is not None:
+                self._decoder.add_bytes(data)
+                while (frame := self._decoder.find_frame()) is not None:
                     self._handle(frame.header)
                 if len(data) < _READ_BYTES:
                     break  # that was all there is
@@ -79,7 +79,7 @@ class ControlChannel:
             return True
         return False
 
-    def send(self, data: bytes, clock: Clock) -> bool:
+    def sends_in_time(self, data: bytes, clock: Clock) -> bool:
         """Send to the guest, if it lives; whether it was done in time."""
         view = memoryview(data)
         while view:
@@ -100,4 +100,4 @@ class ControlChannel:
         waiting.register(self._listener, select.POLLIN)
         for fd, events in waiting.poll(TICK_S * 1000):
             if fd == self._listener and events & select.POLLIN:
-                self._watcher.serve()
+                self._watcher.handle_notification()

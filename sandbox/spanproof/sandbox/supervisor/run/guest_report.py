@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from spanproof.sandbox.guest.inbox import encode_message
-from spanproof.sandbox.guest.prepared import prepare_message
+from spanproof.sandbox.guest.prepared import load_message
 from spanproof.sandbox.guest.trusted import list_own_modules
 from spanproof.sandbox.guest.wire import Frame, Header
 
@@ -42,7 +42,7 @@ class HiddenTests:
     modules: list[str]
 
     @classmethod
-    def of(cls, job: Frame) -> HiddenTests | None:
+    def find_in_job(cls, job: Frame) -> HiddenTests | None:
         """Return those of a job that has any."""
         header = job.header
         if not header.get("has_tests"):
@@ -75,10 +75,10 @@ class GuestReport:
         self.raised: Any = None
         self.result: Any = None
 
-    def prepare_tests(self) -> None:
+    def run_preparation(self) -> None:
         """Prepare the tests, which takes less time here than in a process that was just forked."""
         if self._tests is not None:
-            prepare_message(self._tests.text, self._tests.entry_point)
+            load_message(self._tests.text, self._tests.entry_point)
 
     def to_header(self) -> Header:
         """Return all of it, as the host receives it; of tests, where any were planned."""
@@ -118,10 +118,10 @@ class GuestReport:
                 self.outcome, self.raised = kind, message.get("raised")
                 self.result = message.get("result")
         elif kind == "judge" and message.get("hidden") is True:
-            return self.take_tests()
+            return self.fetch_tests()
         return None
 
-    def take_tests(self) -> bytes | None:
+    def fetch_tests(self) -> bytes | None:
         """Return the tests, once, with a token the program never sees: it is a fork of another."""
         if self._tests is None:
             return None
@@ -133,7 +133,7 @@ class GuestReport:
             "token": token,
             "entry_point": tests.entry_point,
             "modules": tests.modules,
-            "prepared": prepare_message(tests.text, tests.entry_point),
+            "prepared": load_message(tests.text, tests.entry_point),
         }
         return encode_message(header, [tests.text, tests.source])
 

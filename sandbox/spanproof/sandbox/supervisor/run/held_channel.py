@@ -12,7 +12,13 @@ from collections.abc import Callable
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
-from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, NONE_YET, Answer, Notification, send
+from spanproof.sandbox.supervisor.seccomp.notifications import (
+    EPERM,
+    NONE_YET,
+    Answer,
+    Notification,
+    send_answer,
+)
 
 _MOST_BYTES = FROM_GUEST.header + 64
 _REPLY_BYTES = 65536
@@ -50,23 +56,23 @@ class HeldChannel:
             self._loop_at = stack_at
         return stack_at is None or self._loop_at is None or stack_at > self._loop_at - _LOOP_BYTES
 
-    def end(self) -> None:
+    def send_end(self) -> None:
         """Let the main thread read that there is nothing more."""
-        send(self._listener, self._waiting.pop(self._main).id, Answer(value=0))
+        send_answer(self._listener, self._waiting.pop(self._main).id, Answer(value=0))
 
-    def refuse(self) -> None:
+    def send_failure(self) -> None:
         """Let the main thread's read fail."""
-        send(self._listener, self._waiting.pop(self._main).id, EPERM)
+        send_answer(self._listener, self._waiting.pop(self._main).id, EPERM)
 
-    def write(self, call: Notification) -> Answer:
+    def handle_write(self, call: Notification) -> Answer:
         """Take a message; a write is one message or none."""
         length = call.args[2]
         if length > _MOST_BYTES:
             return Answer(errno.EMSGSIZE)
         decoder = Decoder(FROM_GUEST)
-        decoder.feed(kernel.read_memory(call.pid, call.args[1], length))
+        decoder.add_bytes(kernel.read_memory(call.pid, call.args[1], length))
         try:
-            frame = decoder.next()
+            frame = decoder.find_frame()
         except BadFrame:
             frame = None
         if frame is None:
@@ -76,7 +82,7 @@ class HeldChannel:
     def read(self, call: Notification) -> Answer:
         """Give what there is for a thread, or hold its read until there is something."""
         if self._unread.get(call.pid):
-            return self._give(call)
+            return self._handle_unread(call)
         self._waiting[call.pid] = call
         return NONE_YET
 
@@ -85,9 +91,9 @@ class HeldChannel:
         self._unread.setdefault(thread, bytearray()).extend(data)
         call = self._waiting.pop(thread, None)
         if call is not None:
-            send(self._listener, call.id, self._give(call))
+            send_answer(self._listener, call.id, self._handle_unread(call))
 
-    def _give(self, call: Notification) -> Answer:
+    def _handle_unread(self, call: Notification) -> Answer:
         unread = self._unread[call.pid]
         data = bytes(unread[: min(call.args[2], _REPLY_BYTES)])
         try:

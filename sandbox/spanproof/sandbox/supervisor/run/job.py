@@ -17,7 +17,7 @@ from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits,
 from spanproof.sandbox.supervisor import node
 from spanproof.sandbox.supervisor.fixtures.job import encode_fixtures, encode_tape
 from spanproof.sandbox.supervisor.namespaces.root import CODE
-from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
+from spanproof.sandbox.toolchains import TOOLCHAINS, select_toolchains
 
 _RUNNER = "node.cjs"
 # Languages that take no other program.
@@ -62,7 +62,7 @@ def read_runtimes() -> Runtimes:
         bash="/bin/bash",
         node=node.find_node(),
         duckdb=find_spec("duckdb") is not None,
-        toolchains=find_toolchains(),
+        toolchains=select_toolchains(),
         node_remedy=node.REMEDY,
         duckdb_remedy="pip install 'spanproof[duckdb]'",
     )
@@ -141,7 +141,7 @@ def build_language_fields(program: Program, found: Runtimes) -> Header:
 
 
 def _build_node_fields(found: node.Node, program: Program, script: str) -> Header:
-    command, *arguments = found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
+    command, *arguments = found.build_command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
     if program.fixtures.seed is not None:
         # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
         arguments.insert(0, f"--random-seed={program.fixtures.seed % 0x7FFFFFFF + 1}")

@@ -98,7 +98,7 @@ class Lineage:
         self._tree = tree
         self._main = main
         self._names = {number: name for name, number in arch.numbers.items()}
-        self._ours = frozenset(map(int, tree.pids())) - {main}
+        self._ours = frozenset(map(int, tree.list_pids())) - {main}
         self.step = BEFORE
         self._has_forked = False
         # Step by thread number, beside when the thread began: numbers come again.
@@ -112,28 +112,28 @@ class Lineage:
         self._deferred: list[Notification] = []
         self._stopped: list[int] = []
 
-    def step_of(self, task: int) -> int:
+    def get_step(self, task: int) -> int:
         """Return the step that a task acts for."""
         if task == self._main:
             return self.step
         entry = self._steps.get(task)
         if entry is None or entry[0] != _read_start_time(task):
-            self._learn()
+            self._update_steps()
             entry = self._steps.get(task)
         return self.step if entry is None else entry[1]
 
-    def fork(self, call: Notification) -> Answer:
+    def handle_fork(self, call: Notification) -> Answer:
         """Let a fork go, unless tasks of two steps would fork at once: what each makes must be known."""
         self._has_forked = True
         earlier = self._forks.get(call.pid)
-        if earlier is not None and earlier.step != self.step_of(call.pid):
-            self._forget([call.pid])  # who forks anew has left the call of its last fork
+        if earlier is not None and earlier.step != self.get_step(call.pid):
+            self._remove_forks([call.pid])  # who forks anew has left the call of its last fork
         if not self._may_fork(call.pid):
             self._deferred.append(call)
             return NONE_YET
         return GO_ON
 
-    def release(self) -> Iterator[Notification]:
+    def iter_released(self) -> Iterator[Notification]:
         """Yield the deferred forks that may go now; each has gone when the next one is decided on."""
         waiting, self._deferred = self._deferred, []
         for call in waiting:
@@ -149,14 +149,14 @@ class Lineage:
         """Whether a fork waits to be let go."""
         return bool(self._deferred)
 
-    def begin(self) -> None:
+    def start_step(self) -> None:
         """Turn to the next step, and let go on what was kept still."""
         if self._has_forked:
-            self._retire()
+            self._remove_retired()
         self.step += 1
-        self.thaw()
+        self.run_thaw()
 
-    def freeze(self) -> None:
+    def run_freeze(self) -> None:
         """Stop every process; the main thread waits in a held call."""
         if not self._has_forked:
             return
@@ -169,14 +169,14 @@ class Lineage:
             if not going:
                 break
             for pid in going:
-                self._stop(pid)
+                self._send_stop(pid)
             self._stopped += going
         deadline = time.monotonic() + _STILL_S
-        while any(_read_state(task) == "R" for task in self._iterate_tasks()) and time.monotonic() < deadline:
+        while any(_read_state(task) == "R" for task in self._iter_tasks()) and time.monotonic() < deadline:
             time.sleep(0.0001)
-        self._calls = {task: self._find_call(task) for task in self._iterate_tasks()}
+        self._calls = {task: self._find_call(task) for task in self._iter_tasks()}
 
-    def _stop(self, pid: int) -> None:
+    def _send_stop(self, pid: int) -> None:
         """Stop a process by a thread that is not the main one: in its held call that takes no signal."""
         try:
             threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - names only
@@ -188,7 +188,7 @@ class Lineage:
                     kernel.send_thread_signal(pid, thread, signal.SIGSTOP)
                     return
 
-    def thaw(self) -> None:
+    def run_thaw(self) -> None:
         """Let go on what `freeze` stopped."""
         for pid in self._stopped:
             with contextlib.suppress(ProcessLookupError):
@@ -209,25 +209,25 @@ class Lineage:
             return False
         if self._stopped:
             return True  # the call of a task that was stopped may be over: it shows when it goes on
-        self._retire()
+        self._remove_retired()
         if self._forks:
             return True  # what was let go may not be born yet
         before = self._count_switches()
         for _ in range(2):
-            if any(self._compute_wait_s(task, passed_s) < within_s for task in self._iterate_tasks()):
+            if any(self._compute_wait_s(task, passed_s) < within_s for task in self._iter_tasks()):
                 return True
         return self._count_switches() != before
 
     def _count_switches(self) -> dict[int, int]:
         """Return how often each task but the main one has begun or ceased to run."""
-        return {task: _count_switches(task) for task in self._iterate_tasks()}
+        return {task: _count_switches(task) for task in self._iter_tasks()}
 
-    def measure_delays_s(self) -> dict[int, float]:
+    def compute_delays_s(self) -> dict[int, float]:
         """Return how long each task but the main thread has waited for a processor, since it began.
 
         This process is among them: the others' calls wait for its answers.
         """
-        return {task: _read_delay_s(task) for task in (os.getpid(), *self._iterate_tasks())}
+        return {task: _read_delay_s(task) for task in (os.getpid(), *self._iter_tasks())}
 
     def list_left(self) -> list[tuple[int, str]]:
         """Return what lives beside the main thread: the step that began it, and whether it is a process."""
@@ -235,27 +235,27 @@ class Lineage:
             return []
         found: list[tuple[int, str]] = []
         for pid in self._list_processes():
-            tasks = [task for task in self._iterate_tasks_of(pid) if task != self._main]
-            named = [(self.step_of(task), "thread") for task in tasks]
+            tasks = [task for task in self._iter_tasks_of(pid) if task != self._main]
+            named = [(self.get_step(task), "thread") for task in tasks]
             found += named if pid == self._main else [(step, "process") for step, _kind in named[:1]]
         return found
 
     def _may_fork(self, task: int) -> bool:
-        step = self.step_of(task)
+        step = self.get_step(task)
         if any(fork.step != step for fork in self._forks.values()):
-            self._retire()
+            self._remove_retired()
             if any(fork.step != step for fork in self._forks.values()):
                 return False
         self._forks[task] = _Fork(step, _compute_ticks(_read_fields(task)))
         return True
 
-    def _retire(self) -> None:
+    def _remove_retired(self) -> None:
         """Forget the forks whose tasks are beyond the call, after what they made is known."""
-        self._forget([task for task, fork in self._forks.items() if self._is_beyond(task, fork)])
+        self._remove_forks([task for task, fork in self._forks.items() if self._is_beyond(task, fork)])
 
-    def _forget(self, tasks: list[int]) -> None:
+    def _remove_forks(self, tasks: list[int]) -> None:
         """Forget the forks of tasks that are beyond the call, after what they made is known."""
-        self._learn()
+        self._update_steps()
         for task in tasks:
             del self._forks[task]
 
@@ -268,12 +268,12 @@ class Lineage:
         # The kernel waits in a fork too: for the memory map, which another thread may change.
         return call is None or call.name not in _FORKS or bool(call.arguments[0] & _CLONE_VFORK)
 
-    def _learn(self) -> None:
+    def _update_steps(self) -> None:
         """Give the tasks not seen before the step of whom they can be from."""
         steps = {fork.step for fork in self._forks.values()}
         step = min(steps, default=self.step)
         found = {}
-        for task in self._iterate_tasks():
+        for task in self._iter_tasks():
             began = _read_start_time(task)
             entry = self._steps.get(task)
             found[task] = entry if entry is not None and entry[0] == began else (began, step)
@@ -281,16 +281,16 @@ class Lineage:
 
     def _list_processes(self) -> list[int]:
         """Return all processes of the session; the main one where it has other threads."""
-        return [pid for pid in map(int, self._tree.pids()) if pid not in self._ours]
+        return [pid for pid in map(int, self._tree.list_pids()) if pid not in self._ours]
 
-    def _iterate_tasks(self) -> Iterator[int]:
+    def _iter_tasks(self) -> Iterator[int]:
         """Yield every thread that lives but the main one."""
         for pid in self._list_processes():
-            for task in self._iterate_tasks_of(pid):
+            for task in self._iter_tasks_of(pid):
                 if task != self._main:
                     yield task
 
-    def _iterate_tasks_of(self, pid: int) -> Iterator[int]:
+    def _iter_tasks_of(self, pid: int) -> Iterator[int]:
         """Yield every thread of a process that lives."""
         for task, state in _read_threads(pid).items():
             if state not in "ZX":

@@ -30,7 +30,7 @@ class Stream:
             if len(self._tail) > 2 * self._tail_room + 65536:
                 del self._tail[: len(self._tail) - self._tail_room]
 
-    def kept(self) -> bytes:
+    def get_kept_bytes(self) -> bytes:
         """Return what is kept, with a mark where bytes are missing."""
         if not self.cut:
             return bytes(self._head + self._tail)

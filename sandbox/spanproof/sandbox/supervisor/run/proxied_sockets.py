@@ -24,7 +24,7 @@ from spanproof.sandbox.supervisor.seccomp import addresses
 from spanproof.sandbox.supervisor.seccomp.notifications import (
     Answer,
     Notification,
-    install_descriptor,
+    add_descriptor,
     to_int,
 )
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
@@ -43,18 +43,18 @@ class ProxyingWatcher(Watcher):
         super().__init__(arch, boundary, tree)
         self._dns_stub = dns_stub
 
-    def _query_resolver(self, name: str, call: Notification) -> Answer:
+    def _handle_resolver_query(self, name: str, call: Notification) -> Answer:
         """Answer a question to the resolver: the socket is connected to ours; a datagram is only read."""
         if self._dns_stub is None:
-            return super()._query_resolver(name, call)
+            return super()._handle_resolver_query(name, call)
         if name != "connect":
-            payload = kernel.read_memory(call.pid, *_locate_sent(name, call))
-            self.record.note("network", f"{addresses.read_sought_name(payload)}:53", allowed=False)
+            payload = kernel.read_memory(call.pid, *_read_sent_location(name, call))
+            self.record.add_attempt("network", f"{addresses.read_sought_name(payload)}:53", allowed=False)
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        return self._connect(call, ours, theirs, self._dns_stub.listen)
+        return self._handle_connect_pair(call, ours, theirs, self._dns_stub.add_connection)
 
-    def _connect_to_tape(self, call: Notification, text: str, address: bytes) -> Answer:
+    def _handle_tape_connect(self, call: Notification, text: str, address: bytes) -> Answer:
         """Connect the guest to the tape."""
         fixtures = self.fixtures
         assert fixtures is not None, "the tape has said that it serves this"
@@ -62,9 +62,11 @@ class ProxyingWatcher(Watcher):
             ours, theirs = self._build_pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
-        return self._connect(call, ours, theirs, lambda link: fixtures.take(link, text))
+        return self._handle_connect_pair(
+            call, ours, theirs, lambda link: fixtures.handle_connection(link, text)
+        )
 
-    def _connect(
+    def _handle_connect_pair(
         self,
         call: Notification,
         ours: socket.socket,
@@ -74,7 +76,7 @@ class ProxyingWatcher(Watcher):
         """Give one end to the guest, and the other to who takes it."""
         with theirs:
             try:
-                self._install_socket(theirs, call)
+                self._update_socket(theirs, call)
             except OSError as problem:
                 ours.close()
                 return Answer(problem.errno or errno.ENETUNREACH)
@@ -89,7 +91,7 @@ class ProxyingWatcher(Watcher):
         """
         return build_loopback_pair()
 
-    def _install_socket(self, theirs: socket.socket, call: Notification) -> None:
+    def _update_socket(self, theirs: socket.socket, call: Notification) -> None:
         """Put a copy of a socket in the place of the one a call names, which waits on.
 
         Raises:
@@ -99,10 +101,10 @@ class ProxyingWatcher(Watcher):
         flags = _read_descriptor_flags(call.pid, number)
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
-        install_descriptor(self.listener, call.id, theirs.fileno(), number, closes)
+        add_descriptor(self.listener, call.id, theirs.fileno(), number, closes)
 
 
-def _locate_sent(name: str, call: Notification) -> tuple[int, int]:
+def _read_sent_location(name: str, call: Notification) -> tuple[int, int]:
     """Return where the first bytes lie that a call sends, and how many of them are read."""
     if name == "sendto":
         return call.args[1], min(call.args[2], QUERY_BYTES)

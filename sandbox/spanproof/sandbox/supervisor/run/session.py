@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Protocol
 
 from spanproof.sandbox.backend import AnswerTool, Session
-from spanproof.sandbox.calls import answer_call
+from spanproof.sandbox.calls import handle_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.outcome import add_attempts, build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
@@ -47,14 +47,14 @@ class Link(Protocol):
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame."""
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Wait for a frame."""
 
 
 class Borrowed(Link, Protocol):
     """A supervisor's end that one session has."""
 
-    def close(self) -> Header:
+    def wait_for_close(self) -> Header:
         """End the session, with everything it started; returns what was reported last. Safe to call twice.
 
         Where the end alone was not reported, `late_unknown` is true: what is left running may have acted.
@@ -81,10 +81,10 @@ class Loan:
         self._at_work = True
         self._supervisor.send(header, parts)
 
-    def receive(self, timeout_s: float) -> Frame:
+    def wait_for_frame(self, timeout_s: float) -> Frame:
         """Wait for a frame; a result is the session's last."""
         try:
-            frame = self._supervisor.receive(timeout_s)
+            frame = self._supervisor.wait_for_frame(timeout_s)
         except SandboxBroken:
             self._is_broken = True
             raise
@@ -92,7 +92,7 @@ class Loan:
             self._at_work = False
         return frame
 
-    def close(self) -> Header:
+    def wait_for_close(self) -> Header:
         """See `Borrowed`."""
         if self._closed:
             return {}
@@ -104,7 +104,7 @@ class Loan:
             if self._at_work:
                 self._supervisor.send({"kind": "end"})
             while self._at_work:
-                header = self.receive(_END_S).header
+                header = self.wait_for_frame(_END_S).header
         except SandboxBroken:
             self._drop()
             return {"late_unknown": not was_broken}
@@ -137,7 +137,7 @@ class SupervisorSession(Session):
         self._amended: dict[int, Execution] = {}
         try:
             supervisor.send(*job)
-            ready = supervisor.receive(_START_S).header
+            ready = supervisor.wait_for_frame(_START_S).header
         except BaseException:
             self.close()
             raise
@@ -156,7 +156,7 @@ class SupervisorSession(Session):
             self.close()  # the step waits for an answer that will not come
             raise
         self._executions.append(execution)
-        self._amend(frame.header)
+        self._update_executions(frame.header)
         if frame.header.get("kind") != "step":
             self.close()
         return execution
@@ -169,9 +169,9 @@ class SupervisorSession(Session):
         """End the interpreter."""
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is not None:
-            self._amend(supervisor.close())
+            self._update_executions(supervisor.wait_for_close())
 
-    def _amend(self, header: Header) -> None:
+    def _update_executions(self, header: Header) -> None:
         """Add to earlier executions what tasks that their steps began have attempted since."""
         late = header.get("late")
         if header.get("late_unknown") is True:
@@ -186,7 +186,7 @@ class SupervisorSession(Session):
         """Hand over a step and answer its tool calls; return the frame that ends it."""
         supervisor.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
         while True:
-            frame = supervisor.receive(self._spec.limits.wall_s + _GRACE_S)
+            frame = supervisor.wait_for_frame(self._spec.limits.wall_s + _GRACE_S)
             if frame.header.get("kind") != "call":
                 return frame
-            supervisor.send(answer_call(frame.header, self._tools, self._answer))
+            supervisor.send(handle_call(frame.header, self._tools, self._answer))

@@ -26,25 +26,25 @@ class Streams:
         self._stdin = stdin
         self._keep_bytes = keep_bytes
         self._muted = [armed.stdout, armed.stderr]
-        self.begin_anew()
+        self.remove_kept()
         if stdin:
             poll.register(armed.stdin, select.POLLOUT)
         else:
             self._close_stdin()
 
-    def begin_anew(self) -> None:
+    def remove_kept(self) -> None:
         """Forget what was kept."""
         self.out, self.err = Stream(self._keep_bytes), Stream(self._keep_bytes)
 
-    def seen_bytes(self) -> int:
+    def count_seen_bytes(self) -> int:
         """Return how much was written so far."""
         return self.out.seen + self.err.seen
 
-    def kept(self) -> list[bytes]:
+    def list_kept(self) -> list[bytes]:
         """Return what is kept of output and error output."""
-        return [self.out.kept(), self.err.kept()]
+        return [self.out.get_kept_bytes(), self.err.get_kept_bytes()]
 
-    def read(self, fd: int) -> None:
+    def handle_readable(self, fd: int) -> None:
         """Take what has come on one of them."""
         try:
             data = os.read(fd, 65536)
@@ -55,7 +55,7 @@ class Streams:
         else:
             self._run_polling.unregister(fd)
 
-    def drain(self) -> None:
+    def handle_remaining(self) -> None:
         """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
         for fd in (self._armed.stdout, self._armed.stderr):
             taken = 0
@@ -66,7 +66,7 @@ class Streams:
             except BlockingIOError:
                 continue
 
-    def feed(self) -> None:
+    def write_input(self) -> None:
         """Write what the pipe has room for; an input that no one reads any more is over."""
         try:
             self._stdin = self._stdin[os.write(self._armed.stdin, self._stdin[:_PIECE_BYTES]) :]
@@ -76,14 +76,14 @@ class Streams:
             self._run_polling.unregister(self._armed.stdin)
             self._close_stdin()
 
-    def mute(self) -> None:
+    def close_polling(self) -> None:
         """Leave output in its pipes for now."""
         for fd in (self._armed.stdout, self._armed.stderr):
             with contextlib.suppress(KeyError):  # it has ended, or is muted
                 self._run_polling.unregister(fd)
                 self._muted.append(fd)
 
-    def unmute(self) -> None:
+    def start_polling(self) -> None:
         """Poll them again."""
         for fd in self._muted:
             self._run_polling.register(fd, select.POLLIN)

@@ -42,7 +42,7 @@ ARCHITECTURE = Instruction(LD_ABS, _OFFSET_ARCH)
 """Loads whose numbers the call is by."""
 
 
-def pack(program: Program) -> bytes:
+def encode_program(program: Program) -> bytes:
     """Return the bytes that the kernel takes.
 
     Raises:
@@ -67,12 +67,14 @@ def load_high(argument: int) -> Instruction:
     return Instruction(LD_ABS, _OFFSET_ARGS + 8 * argument + 4)
 
 
-def end(verdict: int) -> Instruction:
+def build_verdict(verdict: int) -> Instruction:
     """Return what ends with a verdict."""
     return Instruction(RET, verdict)
 
 
-def jump_if_in(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
+def build_membership_jump(
+    values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ
+) -> Program:
     """Go on with a program where the accumulator is one of the values, or passes the jump's other test."""
     last = len(values) - 1 + len(otherwise)
     tests = [Instruction(jump, value, last - index, 0) for index, value in enumerate(values)]

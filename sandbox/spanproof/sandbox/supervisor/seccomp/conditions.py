@@ -20,15 +20,18 @@ from spanproof.sandbox.supervisor.seccomp.bpf import (
     RET_NOTIFY,
     Instruction,
     Program,
-    end,
-    jump_if_in,
+    build_membership_jump,
+    build_verdict,
     load_high,
     load_low,
 )
 
-_ALLOW, _NOTIFY, _REFUSE, _DONE = ([end(value)] for value in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO))
+_ALLOW, _NOTIFY, _REFUSE, _DONE = (
+    [build_verdict(value)] for value in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO)
+)
 _NO_FAMILY, _NO_OPTION, _NO_PROTOCOL = (
-    [end(RET_ERRNO | error)] for error in (errno.EAFNOSUPPORT, errno.ENOPROTOOPT, errno.EPROTONOSUPPORT)
+    [build_verdict(RET_ERRNO | error)]
+    for error in (errno.EAFNOSUPPORT, errno.ENOPROTOOPT, errno.EPROTONOSUPPORT)
 )
 
 LARGE_MAPPING_BYTES = 64 * 1024 * 1024
@@ -86,42 +89,47 @@ _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53
 def build_conditional_rules(uid: int) -> dict[str, Program]:
     """Return the calls whose arguments decide on every tier."""
     return {
-        "clone": [load_low(0), *jump_if_in((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
+        "clone": [load_low(0), *build_membership_jump((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
         "socket": _build_socket_rule(),
         **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_THE_SUPERVISOR),
         # On one process that is not the supervisor; groups and users would take it in.
         "setpriority": _on_one(0, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
         "ioprio_set": _on_one(1, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
-        "prlimit64": _keep_limit(_RLIMIT_CORE, _DONE, _NOT_ON_THE_SUPERVISOR),
-        "setrlimit": _keep_core_limit(_ALLOW),
+        "prlimit64": _build_limit_guard(_RLIMIT_CORE, _DONE, _NOT_ON_THE_SUPERVISOR),
+        "setrlimit": _build_core_limit_guard(_ALLOW),
         # They would write back what everyone on the machine has changed; a program's own files have no disk.
         **dict.fromkeys(("sync", "syncfs"), _DONE),
         # Hiding from the supervisor is the supervisor's to allow.
         "prctl": [
             load_low(0),
-            *jump_if_in((_PR_SET_DUMPABLE,), _NOTIFY, jump_if_in(_HARMLESS_PRCTL, _ALLOW, _REFUSE)),
+            *build_membership_jump(
+                (_PR_SET_DUMPABLE,), _NOTIFY, build_membership_jump(_HARMLESS_PRCTL, _ALLOW, _REFUSE)
+            ),
         ],
-        "fcntl": [load_low(1), *jump_if_in(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
+        "fcntl": [load_low(1), *build_membership_jump(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
         "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX)),
         "setsockopt": _build_option_rule(_ALLOW, _BUFFER_SIZES),
-        "personality": [load_low(0), *jump_if_in((0xFFFFFFFF,), _ALLOW, _REFUSE)],
+        "personality": [load_low(0), *build_membership_jump((0xFFFFFFFF,), _ALLOW, _REFUSE)],
         "sendto": _build_address_rule(),
-        "mmap": [load_low(2), *jump_if_in((_PROT_WRITE,), _test_large_mapping(1), _ALLOW, jump=JSET)],
-        "mremap": _test_large_mapping(2),
-        **dict.fromkeys(("setuid", "setgid"), _test_ids_unchanged(1, uid)),
-        **dict.fromkeys(("setreuid", "setregid"), _test_ids_unchanged(2, uid)),
-        **dict.fromkeys(("setresuid", "setresgid"), _test_ids_unchanged(3, uid)),
+        "mmap": [
+            load_low(2),
+            *build_membership_jump((_PROT_WRITE,), _build_large_mapping_test(1), _ALLOW, jump=JSET),
+        ],
+        "mremap": _build_large_mapping_test(2),
+        **dict.fromkeys(("setuid", "setgid"), _build_unchanged_ids_test(1, uid)),
+        **dict.fromkeys(("setreuid", "setregid"), _build_unchanged_ids_test(2, uid)),
+        **dict.fromkeys(("setresuid", "setresgid"), _build_unchanged_ids_test(3, uid)),
     }
 
 
 def build_device_rules() -> dict[str, Program]:
     """Return more, where no path is judged: a node may be made that is no device."""
-    return {"mknod": _test_device_node(1), "mknodat": _test_device_node(2)}
+    return {"mknod": _build_device_node_test(1), "mknodat": _build_device_node_test(2)}
 
 
 def build_step_rules() -> dict[str, Program]:
     """Return more: what a session's steps and reports travel by."""
-    of_the_channel = [load_low(0), *jump_if_in((STEPS_FD,), _NOTIFY, _ALLOW)]
+    of_the_channel = [load_low(0), *build_membership_jump((STEPS_FD,), _NOTIFY, _ALLOW)]
     return {"read": of_the_channel, "write": of_the_channel}
 
 
@@ -129,14 +137,16 @@ def build_unnamespaced_rules() -> dict[str, Program]:
     """Return more: the supervisor is no PID 1, and the machine's network and its user's files show."""
     return {
         **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_ANOTHER),
-        "setrlimit": _keep_core_limit(_REFUSE),
+        "setrlimit": _build_core_limit_guard(_REFUSE),
         # The supervisor moves the bound of processes below what is allowed at most; no other process does.
-        "prlimit64": _keep_limit(_RLIMIT_CORE, _DONE, _keep_limit(_RLIMIT_NPROC, _REFUSE, _NOT_ON_ANOTHER)),
+        "prlimit64": _build_limit_guard(
+            _RLIMIT_CORE, _DONE, _build_limit_guard(_RLIMIT_NPROC, _REFUSE, _NOT_ON_ANOTHER)
+        ),
         "socket": _build_inner_socket_rule(),
         "socketpair": _build_pair_rule(),
         "fcntl": [
             load_low(1),
-            *jump_if_in((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
+            *build_membership_jump((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
         ],
         "ioctl": _build_network_request_rule((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
@@ -150,57 +160,73 @@ def build_unnamespaced_rules() -> dict[str, Program]:
     }
 
 
-_NOT_ON_THE_SUPERVISOR = [load_low(0), *jump_if_in((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
+_NOT_ON_THE_SUPERVISOR = [load_low(0), *build_membership_jump((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
 # Zero is the caller, or its process group, in which there are none but the guest's.
-_NOT_ON_ANOTHER = [load_low(0), *jump_if_in((0,), _ALLOW, _NOTIFY)]
+_NOT_ON_ANOTHER = [load_low(0), *build_membership_jump((0,), _ALLOW, _NOTIFY)]
 
 
-def _test_null(argument: int, then: Program, otherwise: Program) -> Program:
+def _build_null_test(argument: int, then: Program, otherwise: Program) -> Program:
     """Test all 64 bits for zero."""
     return [
         load_low(argument),
-        *jump_if_in((0,), [load_high(argument), *jump_if_in((0,), then, otherwise)], otherwise),
+        *build_membership_jump(
+            (0,), [load_high(argument), *build_membership_jump((0,), then, otherwise)], otherwise
+        ),
     ]
 
 
-def _keep_limit(limit: int, verdict: Program, other: Program) -> Program:
+def _build_limit_guard(limit: int, verdict: Program, other: Program) -> Program:
     """Keep, in `prlimit64`, a limit: a verdict for a new value of it; the other program for the rest."""
-    return [load_low(1), *jump_if_in((limit,), _test_null(2, other, verdict), other)]
+    return [load_low(1), *build_membership_jump((limit,), _build_null_test(2, other, verdict), other)]
 
 
-def _keep_core_limit(processes: Program) -> Program:
-    """Keep, in `setrlimit`, the limit of core files as it is (`Bounds.apply`); a verdict for processes."""
-    return [load_low(0), *jump_if_in((_RLIMIT_CORE,), _DONE, jump_if_in((_RLIMIT_NPROC,), processes, _ALLOW))]
+def _build_core_limit_guard(processes: Program) -> Program:
+    """Keep, in `setrlimit`, the limit of core files as it is (`Bounds.update_guest`).
+
+    Args:
+        processes: the verdict for the limit of processes.
+    """
+    return [
+        load_low(0),
+        *build_membership_jump(
+            (_RLIMIT_CORE,), _DONE, build_membership_jump((_RLIMIT_NPROC,), processes, _ALLOW)
+        ),
+    ]
 
 
 def _on_one(which: int, pid: int, then: Program, otherwise: Program) -> Program:
     """Build that of priorities: a verdict for this process, one for others; groups and users are shown."""
-    return [load_low(0), *jump_if_in((which,), [load_low(1), *jump_if_in((pid,), then, otherwise)], _NOTIFY)]
+    return [
+        load_low(0),
+        *build_membership_jump(
+            (which,), [load_low(1), *build_membership_jump((pid,), then, otherwise)], _NOTIFY
+        ),
+    ]
 
 
 def _build_socket_rule() -> Program:
     """Allow UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
-    protocols = [load_low(2), *jump_if_in(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
-    types = [load_low(1), Instruction(AND, 0xF), *jump_if_in(PLAIN_TYPES, protocols, _NOTIFY)]
-    return [load_low(0), *jump_if_in((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
+    protocols = [load_low(2), *build_membership_jump(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
+    types = [load_low(1), Instruction(AND, 0xF), *build_membership_jump(PLAIN_TYPES, protocols, _NOTIFY)]
+    return [load_low(0), *build_membership_jump((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
 
 
 def _build_inner_socket_rule() -> Program:
     """Show every internet socket, and allow no unix socket that can be sent anywhere."""
-    return [load_low(0), *jump_if_in((_AF_UNIX,), _build_pair_rule(), _OTHER_FAMILY)]
+    return [load_low(0), *build_membership_jump((_AF_UNIX,), _build_pair_rule(), _OTHER_FAMILY)]
 
 
 # libc queries netlink for interfaces and copes without; refusing it is no news
-_OTHER_FAMILY = jump_if_in((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
+_OTHER_FAMILY = build_membership_jump((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
 
 
 def _build_option_rule(of_the_internet: Program, of_sockets: Mapping[int, Program]) -> Program:
     """Build a verdict for the levels of the internet, and one for each of these options of any socket."""
     options = _ALLOW
     for option, verdict in of_sockets.items():
-        options = jump_if_in((option,), verdict, options)
-    of_any = jump_if_in((_SOL_SOCKET,), [load_low(2), *options], _ALLOW)
-    return [load_low(1), *jump_if_in(_INTERNET_LEVELS, of_the_internet, of_any)]
+        options = build_membership_jump((option,), verdict, options)
+    of_any = build_membership_jump((_SOL_SOCKET,), [load_low(2), *options], _ALLOW)
+    return [load_low(1), *build_membership_jump(_INTERNET_LEVELS, of_the_internet, of_any)]
 
 
 def _build_pair_rule() -> Program:
@@ -208,43 +234,46 @@ def _build_pair_rule() -> Program:
     return [
         load_low(1),
         Instruction(AND, 0xF),
-        *jump_if_in((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
+        *build_membership_jump((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
     ]
 
 
 def _build_address_rule() -> Program:
     """Allow a null address: `sendto` is then a plain send on a connected socket, `recvfrom` a `recv`."""
-    return _test_null(4, _ALLOW, _NOTIFY)
+    return _build_null_test(4, _ALLOW, _NOTIFY)
 
 
-def _test_large_mapping(argument: int) -> Program:
-    low_half = [load_low(argument), *jump_if_in((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
-    return [load_high(argument), *jump_if_in((0,), low_half, _NOTIFY)]
+def _build_large_mapping_test(argument: int) -> Program:
+    low_half = [load_low(argument), *build_membership_jump((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
+    return [load_high(argument), *build_membership_jump((0,), low_half, _NOTIFY)]
 
 
 def _build_request_rule(refused: Sequence[int]) -> Program:
     """Test the request of a device or a file, by number."""
-    return [load_low(1), *jump_if_in(_FILE_ATTRIBUTES, _NOTIFY, jump_if_in(refused, _REFUSE, _ALLOW))]
+    return [
+        load_low(1),
+        *build_membership_jump(_FILE_ATTRIBUTES, _NOTIFY, build_membership_jump(refused, _REFUSE, _ALLOW)),
+    ]
 
 
 def _build_network_request_rule(refused: Sequence[int]) -> Program:
     """Test as `_build_request_rule`, and show what is requested of the network, which is the machine's."""
     other = _build_request_rule(refused)
     first, beyond = NETWORK_REQUESTS.start, NETWORK_REQUESTS.stop
-    within = [load_low(1), *jump_if_in((beyond,), other, _NOTIFY, jump=JGE)]
-    return [load_low(1), *jump_if_in((first,), within, other, jump=JGE)]
+    within = [load_low(1), *build_membership_jump((beyond,), other, _NOTIFY, jump=JGE)]
+    return [load_low(1), *build_membership_jump((first,), within, other, jump=JGE)]
 
 
-def _test_device_node(mode_argument: int) -> Program:
+def _build_device_node_test(mode_argument: int) -> Program:
     return [
         load_low(mode_argument),
         Instruction(AND, _S_IFMT),
-        *jump_if_in((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
+        *build_membership_jump((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
     ]
 
 
-def _test_ids_unchanged(count: int, uid: int) -> Program:
+def _build_unchanged_ids_test(count: int, uid: int) -> Program:
     program = _ALLOW
     for argument in reversed(range(count)):
-        program = [load_low(argument), *jump_if_in((uid, 0xFFFFFFFF), program, _NOTIFY)]
+        program = [load_low(argument), *build_membership_jump((uid, 0xFFFFFFFF), program, _NOTIFY)]
     return program

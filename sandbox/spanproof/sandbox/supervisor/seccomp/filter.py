@@ -22,8 +22,8 @@ from spanproof.sandbox.supervisor.seccomp.bpf import (
     RET_NOTIFY,
     Instruction,
     Program,
-    end,
-    pack,
+    build_verdict,
+    encode_program,
 )
 from spanproof.sandbox.supervisor.seccomp.conditions import (
     build_conditional_rules,
@@ -64,12 +64,14 @@ def build_filter(
     head = [
         ARCHITECTURE,
         Instruction(JEQ, arch.audit, 1, 0),
-        end(RET_NOTIFY),
+        build_verdict(RET_NOTIFY),
         NUMBER,
         Instruction(JGE, _X32_BIT, 0, 1),
-        end(RET_NOTIFY),
+        build_verdict(RET_NOTIFY),
     ]
-    return pack(head + _build_search(_list_ranges(_group_actions(arch, uid, observed, namespaced, shown))))
+    return encode_program(
+        head + _build_search(_list_ranges(_group_actions(arch, uid, observed, namespaced, shown)))
+    )
 
 
 def build_silent_filter(arch: Arch, uid: int) -> bytes:
@@ -86,14 +88,14 @@ def build_silent_filter(arch: Arch, uid: int) -> bytes:
         number: _build_silent_action(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
         for number, action in actions.items()
     }
-    head = [ARCHITECTURE, Instruction(JEQ, arch.audit, 1, 0), end(RET_ENOSYS), NUMBER]
-    return pack(head + _build_search(_list_ranges(settled)))
+    head = [ARCHITECTURE, Instruction(JEQ, arch.audit, 1, 0), build_verdict(RET_ENOSYS), NUMBER]
+    return encode_program(head + _build_search(_list_ranges(settled)))
 
 
 def _build_silent_action(action: Program, verdict: int) -> Program:
     """Put a verdict in the place of the supervisor's."""
-    notified = end(RET_NOTIFY)
-    return [end(verdict) if instruction == notified else instruction for instruction in action]
+    notified = build_verdict(RET_NOTIFY)
+    return [build_verdict(verdict) if instruction == notified else instruction for instruction in action]
 
 
 def _group_actions(
@@ -103,19 +105,19 @@ def _group_actions(
     for names, verdict in ((ALLOWED, RET_ALLOW), (WATCHED | REFUSED, RET_NOTIFY)):
         for name in names:
             if name in arch.numbers:
-                actions[arch.numbers[name]] = [end(verdict)]
+                actions[arch.numbers[name]] = [build_verdict(verdict)]
     rules = build_conditional_rules(uid) | ({} if namespaced else build_unnamespaced_rules())
     if observed:
         shown |= _OBSERVED
         rules |= build_step_rules()
-    rules |= {name: [end(RET_NOTIFY)] for name in shown}
+    rules |= {name: [build_verdict(RET_NOTIFY)] for name in shown}
     actions |= {arch.numbers[name]: rule for name, rule in rules.items() if name in arch.numbers}
     return actions
 
 
 def _list_ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
     """Return starts of runs of numbers that share an action, ascending; what no rule names is ENOSYS."""
-    unknown = [end(RET_ENOSYS)]
+    unknown = [build_verdict(RET_ENOSYS)]
     ranges: list[tuple[int, Program]] = []
     for number in range(max(actions) + 2):
         action = actions.get(number, unknown)

@@ -54,7 +54,7 @@ NONE_YET = Answer()
 EPERM = Answer(errno.EPERM)
 
 
-def receive_notification(listener: int) -> Notification | None:
+def fetch_notification(listener: int) -> Notification | None:
     """Return the next held call; None when its caller is gone."""
     buffer = bytearray(_NOTIFICATION.size)
     try:
@@ -65,7 +65,7 @@ def receive_notification(listener: int) -> Notification | None:
     return Notification(id_, pid, number, arch, tuple(args))
 
 
-def send(listener: int, id_: int, answer: Answer) -> None:
+def send_answer(listener: int, id_: int, answer: Answer) -> None:
     """Answer a held call; does nothing where its caller is gone."""
     if answer.descriptor is not None:
         closes = answer.flags & os.O_CLOEXEC
@@ -84,7 +84,7 @@ def send(listener: int, id_: int, answer: Answer) -> None:
         return
 
 
-def install_descriptor(listener: int, id_: int, descriptor: int, number: int, flags: int) -> None:
+def add_descriptor(listener: int, id_: int, descriptor: int, number: int, flags: int) -> None:
     """Put a copy of a descriptor of ours in the place of one of the caller's, which waits on.
 
     Args:

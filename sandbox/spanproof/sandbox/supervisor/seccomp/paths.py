@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from spanproof.sandbox.places import PROBED, TERMINALS, is_sensitive
-from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
+from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, get_resolved_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
 _DEVICES = frozenset(
@@ -86,20 +86,20 @@ class Boundary:
         its end opens nothing, so that it is inside.
         """
         try:
-            resolved = resolve_path(path, pid, follows=follows)
+            resolved = get_resolved_path(path, pid, follows=follows)
         except TooManyLinks:
             return Judged.INSIDE, path
         except TooLong:
             return Judged.FORBIDDEN, path
         if resolved.startswith(_SERVICES):
             resolved = resolved.removeprefix("/box")
-        return self._judge(resolved, writes=writes), resolved
+        return self._classify_path(resolved, writes=writes), resolved
 
-    def resolve(self, path: str, pid: int) -> str:
+    def get_resolved_path(self, path: str, pid: int) -> str:
         """Return the path of the object that an absolute path leads a guest's thread to; see `judge`."""
         return self.judge(path, pid, writes=False)[1]
 
-    def _judge(self, resolved: str, *, writes: bool) -> Judged:
+    def _classify_path(self, resolved: str, *, writes: bool) -> Judged:
         if resolved in _CREDENTIALS:
             return Judged.FORBIDDEN
         if is_within(resolved, self._roots):

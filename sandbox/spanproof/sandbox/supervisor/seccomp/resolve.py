@@ -31,7 +31,7 @@ class TooLong(Exception):  # noqa: N818 - what a path is
     """A path takes more steps than are made for one."""
 
 
-def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
+def get_resolved_path(path: str, thread: int, *, follows: bool = True) -> str:
     """Return the absolute path of the object that a path names.
 
     What is not there keeps its name. An object of a descriptor that has no path is `/proc/self/fd/N`, and
@@ -47,13 +47,13 @@ def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
         TooLong: it takes too many steps.
     """
     if not path.startswith("/proc"):
-        found = _resolve_by_kernel(path, follows=follows)
+        found = _find_path_by_kernel(path, follows=follows)
         if found is not None:
             return found
-    return _Walk(thread).resolve(path, follows=follows)
+    return _Walk(thread).get_resolved_path(path, follows=follows)
 
 
-def resolve_in_root(path: str, directory: str, thread: int, *, follows: bool = True) -> str:
+def get_path_in_root(path: str, directory: str, thread: int, *, follows: bool = True) -> str:
     """Return the absolute path of the object that a path names for a caller whose root is a directory.
 
     As `openat2` with RESOLVE_IN_ROOT: an absolute path begins at the directory, that of a link too, and
@@ -69,10 +69,12 @@ def resolve_in_root(path: str, directory: str, thread: int, *, follows: bool = T
         TooManyLinks: the kernel does not follow it to its end either.
         TooLong: it takes too many steps.
     """
-    return _Walk(thread, resolve_path(directory, thread).rstrip("/")).resolve(path, follows=follows)
+    return _Walk(thread, get_resolved_path(directory, thread).rstrip("/")).get_resolved_path(
+        path, follows=follows
+    )
 
 
-def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
+def _find_path_by_kernel(path: str, *, follows: bool) -> str | None:
     """Return where a path leads that exists and does not lead to or through /proc; None for any other."""
     flags = os.O_PATH if follows else os.O_PATH | os.O_NOFOLLOW
     try:
@@ -102,8 +104,8 @@ class _Walk:
     def _process(self) -> int:
         return kernel.process_of(self._thread)
 
-    def resolve(self, path: str, *, follows: bool) -> str:
-        """See `resolve_path`."""
+    def get_resolved_path(self, path: str, *, follows: bool) -> str:
+        """See `get_resolved_path`."""
         waiting = path.split("/")[::-1]
         at, steps = self._root, 0
         while waiting:
@@ -121,14 +123,14 @@ class _Walk:
                 own = f"/proc/{self._process}"
                 at = own if name == "self" else f"{own}/task/{self._thread}"
             else:
-                at = self._enter(f"{at}/{name}", waiting, follows=follows)
+                at = self._get_next_directory(f"{at}/{name}", waiting, follows=follows)
         return self._to_proc_self(_describe_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
 
     def _is_unnamed(self, at: str) -> bool:
         """Whether a place can be named only by way of the link to a directory without a name."""
         return bool(self._unnamed) and (at == self._unnamed or at.startswith(f"{self._unnamed}/"))
 
-    def _enter(self, here: str, waiting: list[str], *, follows: bool) -> str:
+    def _get_next_directory(self, here: str, waiting: list[str], *, follows: bool) -> str:
         """Return the directory to go on from: a link's components are put before those that wait."""
         if f"{here}/".startswith(f"/proc/{os.getpid()}/"):
             return here  # the supervisor's own: no link of it is followed for a guest

@@ -17,7 +17,7 @@ class Arch:
     audit: int
     numbers: dict[str, int]
 
-    def number(self, name: str) -> int:
+    def get_number(self, name: str) -> int:
         """Return the number of a call that must exist.
 
         Raises:
@@ -25,7 +25,7 @@ class Arch:
         """
         return self.numbers[name]
 
-    def name(self, number: int) -> str:
+    def get_name(self, number: int) -> str:
         """Return the name of a call, for people; `syscall 999` where the table does not know it."""
         for name, own_number in self.numbers.items():
             if own_number == number:
@@ -49,7 +49,7 @@ def find_arch() -> Arch | None:
     return ARCHES.get(os.uname().machine)
 
 
-def require_arch() -> Arch:
+def get_arch() -> Arch:
     """Return the running machine's.
 
     Raises:

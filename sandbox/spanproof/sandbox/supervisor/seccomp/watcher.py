@@ -30,8 +30,8 @@ from spanproof.sandbox.supervisor.seccomp.notifications import (
     NONE_YET,
     Answer,
     Notification,
-    receive_notification,
-    send,
+    fetch_notification,
+    send_answer,
     to_int,
 )
 from spanproof.sandbox.supervisor.seccomp.path_arguments import (
@@ -41,7 +41,7 @@ from spanproof.sandbox.supervisor.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
-from spanproof.sandbox.supervisor.seccomp.resolve import TooManyLinks, resolve_in_root
+from spanproof.sandbox.supervisor.seccomp.resolve import TooManyLinks, get_path_in_root
 from spanproof.sandbox.supervisor.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 from spanproof.sandbox.supervisor.tape.target import Target
@@ -74,10 +74,10 @@ class Steps(Protocol):
     def get_record(self, name: str, task: int) -> Record:
         """Return the record that a call of a task is an attempt in."""
 
-    def fork(self, call: Notification) -> Answer:
+    def handle_fork(self, call: Notification) -> Answer:
         """Count a fork."""
 
-    def transfer(self, name: str, call: Notification) -> Answer:
+    def handle_transfer(self, name: str, call: Notification) -> Answer:
         """Take or give a message by a read or a write of the session's channel."""
 
 
@@ -85,7 +85,7 @@ class Watcher:
     """Serves the listener of one run after the other."""
 
     def __init__(self, arch: Arch, boundary: paths.Boundary, tree: Namespace) -> None:
-        self.watch(-1)
+        self.start_run(-1)
         self._arch = arch
         self._boundary = boundary
         self._tree = tree
@@ -93,7 +93,7 @@ class Watcher:
         self._names = {number: name for name, number in arch.numbers.items()}
         self._handlers = self._build_handlers()
 
-    def watch(self, listener: int) -> None:
+    def start_run(self, listener: int) -> None:
         """Turn to a new run, with a clean record."""
         self.listener = listener
         self._handed = -1
@@ -102,7 +102,7 @@ class Watcher:
         # How many programs the guest's own start takes: they are no attempts of the program.
         self.own_execs = 0
         # Whether a process that ends, by its number and its exit code, stays as it is until it is killed.
-        self.is_held_at_end: Callable[[int, int], bool] = _hold_none
+        self.is_held_at_end: Callable[[int, int], bool] = _holds_none
         # What this run finds fixed.
         self.fixtures: RunFixtures | None = None
         # The session whose steps are held calls, where this is one.
@@ -114,33 +114,35 @@ class Watcher:
         # Who read how names are looked up: its next look at the accounts is libc's, and they are ours.
         self._looking_up: set[int] = set()
 
-    def serve(self) -> None:
+    def handle_notification(self) -> None:
         """Take one notification and answer it; returns quietly when the caller is gone meanwhile.
 
         What is handed over is the guest's alone then.
         """
-        call = receive_notification(self.listener)
+        call = fetch_notification(self.listener)
         if call is None:
             return
-        answer = self._judge(call)
+        answer = self._handle_call(call)
         if answer is NONE_YET:
             return
-        send(self.listener, call.id, answer)
+        send_answer(self.listener, call.id, answer)
         if self._handed >= 0:
             os.close(self._handed)
             self._handed = -1
 
-    def _hand_over(self, fd: int, flags: int) -> Answer:
+    def _handle_opened(self, fd: int, flags: int) -> Answer:
         """Give the caller a descriptor of ours as what it opened."""
         self._handed = fd
         return Answer(descriptor=fd, flags=flags)
 
-    def _judge(self, call: Notification) -> Answer:
+    def _handle_call(self, call: Notification) -> Answer:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
-            self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
+            self.record.add_attempt(
+                "privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False
+            )
             return Answer(errno.ENOSYS)
         try:
-            return self._dispatch(self._names.get(call.number, f"syscall {call.number}"), call)
+            return self._handle_named_call(self._names.get(call.number, f"syscall {call.number}"), call)
         except kernel.ProcessUnreadable:
             if call.pid == self.judge:
                 return GO_ON
@@ -156,17 +158,17 @@ class Watcher:
             self.record.unjudged += 1
             return EPERM
 
-    def _dispatch(self, name: str, call: Notification) -> Answer:
+    def _handle_named_call(self, name: str, call: Notification) -> Answer:
         if self.steps is not None:
             self.record = self.steps.get_record(name, call.pid)
         if self.fixtures is not None:
-            self.fixtures.called(name, call.pid)
-        return self._handlers.get(name, self._refuse)(name, call)
+            self.fixtures.handle_call(name, call.pid)
+        return self._handlers.get(name, self._handle_refused)(name, call)
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
+        table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._handle_refused)
         table.update(dict.fromkeys(OPENS, self._open))
-        table.update(dict.fromkeys(MUTATORS, self._mutate))
+        table.update(dict.fromkeys(MUTATORS, self._handle_mutation))
         table.update(execve=self._handle_exec, execveat=self._handle_exec)
         table.update(connect=self._handle_address, bind=self._handle_address, sendto=self._handle_address)
         table.update(sendmsg=self._handle_message, sendmmsg=self._handle_message)
@@ -174,26 +176,31 @@ class Watcher:
             mmap=self._handle_mapping,
             mremap=self._handle_mapping,
             socket=self._handle_socket,
-            prctl=self._hide,
+            prctl=self._handle_hiding,
         )
         table.update(uname=self._handle_system_name)
-        table.update(getrandom=self._handle_random, getppid=self._handle_parent, exit_group=self._end)
-        table.update(flock=self._reach, ioctl=self._reach, mknod=self._handle_node, mknodat=self._handle_node)
+        table.update(getrandom=self._handle_random, getppid=self._handle_parent, exit_group=self._handle_exit)
+        table.update(
+            flock=self._handle_lock,
+            ioctl=self._handle_lock,
+            mknod=self._handle_node,
+            mknodat=self._handle_node,
+        )
         table.update(setsid=self._handle_setsid)
         table.update(
-            dict.fromkeys(FORKS, self._fork), read=self._transfer_message, write=self._transfer_message
+            dict.fromkeys(FORKS, self._handle_fork), read=self._handle_transfer, write=self._handle_transfer
         )
         return table
 
-    def _refuse(self, name: str, call: Notification) -> Answer:
-        self.record.note("privilege", name, allowed=False)
+    def _handle_refused(self, name: str, call: Notification) -> Answer:
+        self.record.add_attempt("privilege", name, allowed=False)
         return EPERM
 
     def _handle_socket(self, _name: str, call: Notification) -> Answer:
-        self.record.note("privilege", addresses.format_socket_call(call.args), allowed=False)
+        self.record.add_attempt("privilege", addresses.format_socket_call(call.args), allowed=False)
         return EPERM
 
-    def _hide(self, _name: str, call: Notification) -> Answer:
+    def _handle_hiding(self, _name: str, call: Notification) -> Answer:
         """Let the process of the tests alone close its memory to others, which closes it to us too."""
         if not self.expects_judge:
             return EPERM
@@ -201,34 +208,34 @@ class Watcher:
         self.judge = call.pid
         return GO_ON
 
-    def _fork(self, name: str, call: Notification) -> Answer:
+    def _handle_fork(self, name: str, call: Notification) -> Answer:
         """Count one process or thread more; of the step its task is of."""
         if name == "clone" and call.args[0] & OUTWARD_FLAGS:
-            return self._refuse(name, call)
-        return GO_ON if self.steps is None else self.steps.fork(call)
+            return self._handle_refused(name, call)
+        return GO_ON if self.steps is None else self.steps.handle_fork(call)
 
     def _handle_setsid(self, name: str, call: Notification) -> Answer:
-        if self._tree.begin_session(call.pid, _SESSIONS):
+        if self._tree.has_room_for_session(call.pid, _SESSIONS):
             return GO_ON
-        self.record.note("process", name, allowed=False)
+        self.record.add_attempt("process", name, allowed=False)
         return EPERM
 
-    def _transfer_message(self, name: str, call: Notification) -> Answer:
+    def _handle_transfer(self, name: str, call: Notification) -> Answer:
         """Read or write what only a session has; the kernel refuses it elsewhere."""
-        return GO_ON if self.steps is None else self.steps.transfer(name, call)
+        return GO_ON if self.steps is None else self.steps.handle_transfer(name, call)
 
     def _handle_random(self, _name: str, call: Notification) -> Answer:
         """Give the kernel's, unless the run has a seed."""
         if self.fixtures is None or not self.fixtures.has_seed:
             return GO_ON
-        data = self.fixtures.random(call.pid, call.args[1])
+        data = self.fixtures.read_random_bytes(call.pid, call.args[1])
         return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 
     def _handle_parent(self, _name: str, call: Notification) -> Answer:
         """Return the parent: to children of one outside the process namespace, it is this process."""
         return Answer(value=int(read_stat_fields(call.pid)[PARENT]) or os.getpid())
 
-    def _end(self, _name: str, call: Notification) -> Answer:
+    def _handle_exit(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
     def _handle_mapping(self, name: str, call: Notification) -> Answer:
@@ -243,10 +250,10 @@ class Watcher:
         if path is None:
             return GO_ON
         if self.fixtures is not None:
-            resolved = self._boundary.resolve(path, call.pid)
-            substitute = self.fixtures.open_substitute(resolved, writes=bool(flags & WRITE_FLAGS))
+            resolved = self._boundary.get_resolved_path(path, call.pid)
+            substitute = self.fixtures.find_substitute(resolved, writes=bool(flags & WRITE_FLAGS))
             if substitute is not None:
-                return self._hand_over(substitute, flags)
+                return self._handle_opened(substitute, flags)
         return self._handle_open(path, flags, call)
 
     def _handle_open(self, path: str, flags: int, call: Notification) -> Answer:
@@ -254,20 +261,24 @@ class Watcher:
         judged, resolved = self._boundary.judge(
             path, call.pid, writes=writes, follows=not flags & os.O_NOFOLLOW
         )
-        text = None if writes else self._open_machine_text(resolved, call.pid)
+        text = None if writes else self._find_machine_text(resolved, call.pid)
         if text is not None:
-            return self._hand_over(text, flags)
-        return self._settle_file(judged, resolved, call.pid, writes=writes)
+            return self._handle_opened(text, flags)
+        return self._handle_judged_file(judged, resolved, call.pid, writes=writes)
 
-    def _open_machine_text(self, resolved: str, thread: int) -> int | None:
+    def _find_machine_text(self, resolved: str, thread: int) -> int | None:
         """Return a descriptor of what is reported of the machine at a path; None where nothing is."""
         if not resolved.startswith(("/proc/", "/sys/")):
             return None
         if resolved == _MOUNTS and not os.path.lexists(_MOUNTS):
             return os.open(f"/proc/{thread}/mounts", os.O_RDONLY | os.O_CLOEXEC)
         has_seed = self.fixtures is not None and self.fixtures.has_seed
-        draw = partial(self.fixtures.random, thread) if self.fixtures is not None and has_seed else os.urandom
-        return self._machine.open_text(resolved, draw)
+        draw = (
+            partial(self.fixtures.read_random_bytes, thread)
+            if self.fixtures is not None and has_seed
+            else os.urandom
+        )
+        return self._machine.find_text_descriptor(resolved, draw)
 
     def _handle_system_name(self, _name: str, call: Notification) -> Answer:
         """Give the name of the machine that `MachineTexts` describes."""
@@ -294,11 +305,11 @@ class Watcher:
         text = self._find_text(call, 1)
         directory = self._build_absolute(".", call.pid, to_int(call.args[0]))
         try:
-            return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
+            return text and get_path_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
         except TooManyLinks:  # nor does the kernel follow it
             return None
 
-    def _mutate(self, name: str, call: Notification) -> Answer:
+    def _handle_mutation(self, name: str, call: Notification) -> Answer:
         for directory, path_at in MUTATORS[name]:
             path = None if path_at is None else self._find_path(call, directory, path_at)
             if path is None and directory is not None and name in BY_DESCRIPTOR:
@@ -311,9 +322,9 @@ class Watcher:
 
     def _evaluate_file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
         judged, resolved = self._boundary.judge(path, pid, writes=writes, follows=follows)
-        return self._settle_file(judged, resolved, pid, writes=writes)
+        return self._handle_judged_file(judged, resolved, pid, writes=writes)
 
-    def _settle_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
+    def _handle_judged_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
         """Answer for a file that was judged, and record it where it is not the program's own."""
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(pid)
@@ -330,14 +341,18 @@ class Watcher:
         if missing and not is_sensitive(resolved):
             self.record.record_look(resolved)
         else:
-            self.record.note("file", resolved, allowed=False, missing=missing)
+            self.record.add_attempt("file", resolved, allowed=False, missing=missing)
 
     def _handle_node(self, name: str, call: Notification) -> Answer:
         """Allow a file, a pipe or a socket in the program's own directories; never a device."""
         kind = stat.S_IFMT(call.args[1 if name == "mknod" else 2])
-        return self._refuse(name, call) if kind in (stat.S_IFCHR, stat.S_IFBLK) else self._mutate(name, call)
+        return (
+            self._handle_refused(name, call)
+            if kind in (stat.S_IFCHR, stat.S_IFBLK)
+            else self._handle_mutation(name, call)
+        )
 
-    def _reach(self, _name: str, call: Notification) -> Answer:
+    def _handle_lock(self, _name: str, call: Notification) -> Answer:
         """Refuse a lock on a file of others, who see it and may have to wait; so for its attributes."""
         path = f"/proc/{call.pid}/fd/{to_int(call.args[0])}"
         try:
@@ -349,7 +364,7 @@ class Watcher:
         judged, resolved = self._boundary.judge(path, call.pid, writes=True)
         if judged is paths.Judged.INSIDE:
             return GO_ON
-        self.record.note("file", resolved, allowed=False)
+        self.record.add_attempt("file", resolved, allowed=False)
         return Answer(errno.EACCES)
 
     def _handle_exec(self, name: str, call: Notification) -> Answer:
@@ -360,13 +375,13 @@ class Watcher:
             self.own_execs -= 1
             return GO_ON
         if is_unreadable(path):
-            self.record.note("process", self._describe_program(path, call), allowed=False)
+            self.record.add_attempt("process", self._describe_program(path, call), allowed=False)
             return Answer(errno.EACCES)
         if os.path.lexists(path):
-            self.record.note("process", self._describe_program(path, call), allowed=True)
+            self.record.add_attempt("process", self._describe_program(path, call), allowed=True)
             self._record_interpreters(path, call)
         elif not self._is_step_of_search(path, call.pid):
-            self.record.note("process", os.path.normpath(path), allowed=False)
+            self.record.add_attempt("process", os.path.normpath(path), allowed=False)
         return GO_ON
 
     def _is_step_of_search(self, path: str, pid: int) -> bool:
@@ -379,7 +394,7 @@ class Watcher:
     def _record_interpreters(self, path: str, call: Notification) -> None:
         """Record what the kernel starts for a script of the program's own, whose name says nothing."""
         for _ in range(_INTERPRETERS):
-            resolved = self._boundary.resolve(path, call.pid)
+            resolved = self._boundary.get_resolved_path(path, call.pid)
             if not self._boundary.is_own(resolved):
                 return
             # A descriptor's file may be removed by now.
@@ -387,7 +402,9 @@ class Watcher:
             if named is None:
                 return
             path = self._build_absolute(named, call.pid)
-            self.record.note("process", self._describe_program(path, call), allowed=os.path.lexists(path))
+            self.record.add_attempt(
+                "process", self._describe_program(path, call), allowed=os.path.lexists(path)
+            )
 
     def _find_program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
@@ -402,7 +419,7 @@ class Watcher:
         """Return a program's path for the record: as it was named, or where that is no name, as it leads."""
         if "/.." not in path and not path.startswith("/proc/"):
             return os.path.normpath(path)
-        return self._boundary.resolve(path, call.pid)
+        return self._boundary.get_resolved_path(path, call.pid)
 
     def _handle_address(self, name: str, call: Notification) -> Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
@@ -430,9 +447,9 @@ class Watcher:
             target = addresses.find_address(raw, sends=True)
             if target is None or target.path is not None or target.goes_nowhere:
                 continue
-            text, served = self._resolve_target(target)
+            text, served = self._get_target(target)
             if not served:
-                self.record.note("network", text, allowed=target.loopback)
+                self.record.add_attempt("network", text, allowed=target.loopback)
         if count > _MESSAGES:
             self.record.unjudged += count - _MESSAGES
 
@@ -449,13 +466,13 @@ class Watcher:
             return GO_ON
         if target.loopback and target.port == addresses.DNS_PORT:
             self.record.network_used = True
-            return self._query_resolver(name, call)
-        text, served = self._resolve_target(target)
+            return self._handle_resolver_query(name, call)
+        text, served = self._get_target(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:  # the call itself will be reported
-            return self._connect_to_tape(call, text, raw) if name == "connect" and target.port else GO_ON
+            return self._handle_tape_connect(call, text, raw) if name == "connect" and target.port else GO_ON
         if not target.goes_nowhere:
-            self.record.note("network", text, allowed=target.loopback)
+            self.record.add_attempt("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
     def _evaluate_unix(self, name: str, target: Target, pid: int) -> Answer:
@@ -463,18 +480,18 @@ class Watcher:
         if target.path:
             return self._evaluate_file(self._build_absolute(target.path, pid), pid, writes=name == "bind")
         if target.text and name != "bind" and target.text not in _list_abstract_sockets():
-            self.record.note("network", target.text, allowed=False)
+            self.record.add_attempt("network", target.text, allowed=False)
         return GO_ON
 
-    def _query_resolver(self, _name: str, _call: Notification) -> Answer:
+    def _handle_resolver_query(self, _name: str, _call: Notification) -> Answer:
         """Let a query arrive at the supervisor's own resolver, which reports the name that is requested."""
         return GO_ON
 
-    def _resolve_target(self, target: Target) -> tuple[str, bool]:
+    def _get_target(self, target: Target) -> tuple[str, bool]:
         """Return the text to record of a place, and whether the tape serves there."""
-        return (target.text, False) if self.fixtures is None else self.fixtures.resolve(target)
+        return (target.text, False) if self.fixtures is None else self.fixtures.get_destination(target)
 
-    def _connect_to_tape(self, _call: Notification, _text: str, _address: bytes) -> Answer:
+    def _handle_tape_connect(self, _call: Notification, _text: str, _address: bytes) -> Answer:
         """Let a connection arrive at the tape: every address of the namespace leads there."""
         return GO_ON
 
@@ -506,7 +523,7 @@ class Watcher:
         return f"{link}/{path}" if unnamed else f"{text}/{path}"
 
 
-def _hold_none(_pid: int, _code: int) -> bool:
+def _holds_none(_pid: int, _code: int) -> bool:
     return False
 
 

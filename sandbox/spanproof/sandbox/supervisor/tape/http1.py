@@ -70,11 +70,11 @@ class RequestReader:
         """How many bytes wait here."""
         return len(self._buffer) + len(self._body)
 
-    def feed(self, data: bytes) -> None:
+    def add_bytes(self, data: bytes) -> None:
         """Add bytes that arrived."""
         self._buffer += data
 
-    def next(self) -> Request | None:
+    def find_request(self) -> Request | None:
         """Return the next complete request, None while one is still on its way.
 
         Raises:

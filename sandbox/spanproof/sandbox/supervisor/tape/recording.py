@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 
-from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Header, encode
+from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Header, encode_frame
 from spanproof.sandbox.model import Exchange
 from spanproof.sandbox.supervisor.tape.urls import Url, read_url
 
@@ -37,21 +37,21 @@ class Recording:
         return None
 
 
-def pack(exchanges: Sequence[Exchange], identity: Header) -> bytes:
+def encode_recording(exchanges: Sequence[Exchange], identity: Header) -> bytes:
     """Pack exchanges, and the `identity` of their server, as one part of a job."""
     rows: list[list[object]] = []
     parts: list[bytes] = []
     for one in exchanges:
         rows.append([one.method, one.url, one.status, one.headers, one.request_body is not None])
         parts += [one.body, one.request_body or b""]
-    return encode({"exchanges": rows, "identity": identity}, parts)
+    return encode_frame({"exchanges": rows, "identity": identity}, parts)
 
 
-def unpack(data: bytes) -> tuple[list[Exchange], Header]:
+def decode_recording(data: bytes) -> tuple[list[Exchange], Header]:
     """Return what `pack` made, on the supervisor's side."""
     decoder = Decoder(FROM_HOST)
-    decoder.feed(data)
-    frame = decoder.next()
+    decoder.add_bytes(data)
+    frame = decoder.find_frame()
     assert frame is not None, "the host sends whole frames"
     exchanges = []
     for index, (method, url, status, headers, has_request) in enumerate(frame.header["exchanges"]):

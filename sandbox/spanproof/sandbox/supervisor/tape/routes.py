@@ -18,7 +18,7 @@ _ERROR = 2
 _ONE_OF_ALL = socket.inet_aton("127.255.255.254")
 
 
-def install_routes() -> None:
+def add_routes() -> None:
     """Install the routes of `ip route add local 0.0.0.0/0 dev lo`, and of `::/0` where there is IPv6.
 
     Raises:
@@ -29,7 +29,7 @@ def install_routes() -> None:
     except OSError as failure:
         if failure.errno != errno.EOPNOTSUPP:
             raise
-        _change_address(_NEWADDR, _CREATE_EXCL)
+        _send_address(_NEWADDR, _CREATE_EXCL)
         return
     try:
         _add_route(socket.AF_INET6)
@@ -44,7 +44,7 @@ def remove_routes() -> None:
     Raises:
         OSError: the kernel refused.
     """
-    _change_address(_DELADDR, 0)
+    _send_address(_DELADDR, 0)
 
 
 def _add_route(family: int) -> None:
@@ -53,7 +53,7 @@ def _add_route(family: int) -> None:
     _send_request(_NEWROUTE, _CREATE_EXCL, route)
 
 
-def _change_address(kind: int, flags: int) -> None:
+def _send_address(kind: int, flags: int) -> None:
     """Send what `ip address add 127.255.255.254/0 dev lo` sends, or its like."""
     address = struct.pack("=BBBBI", socket.AF_INET, 0, 0, 0, socket.if_nametoindex("lo"))
     for attribute in (_ADDRESS, _LOCAL):

@@ -22,7 +22,7 @@ class SealedText:
             view = view[os.write(self._fd, view) :]
         fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, _SEALS)
 
-    def opened(self) -> int:
+    def open_descriptor(self) -> int:
         """Return a descriptor at its beginning, the caller's to close."""
         return os.open(f"/proc/self/fd/{self._fd}", os.O_RDONLY | os.O_CLOEXEC)
 

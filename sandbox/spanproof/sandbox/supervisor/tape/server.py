@@ -73,13 +73,13 @@ class Server:
         self._listeners: dict[int, socket.socket] = {}
         self._connections: dict[int, _Connection] = {}
 
-    def listen(self, listener: socket.socket) -> None:
+    def add_listener(self, listener: socket.socket) -> None:
         """Take the connections that arrive there."""
         listener.settimeout(0)
         self._listeners[listener.fileno()] = listener
         self._run_polling.register(listener, select.EPOLLIN)
 
-    def take(self, stream: socket.socket, destination: str) -> None:
+    def handle_connection(self, stream: socket.socket, destination: str) -> None:
         """Serve one end of a connection; the other is the program's.
 
         Args:
@@ -87,7 +87,7 @@ class Server:
             destination: where the program believes it leads, for people.
         """
         if len(self._connections) >= CONNECTIONS:
-            self._drop(next(iter(self._connections)), reset=True)
+            self._close_connection(next(iter(self._connections)), reset=True)
         stream.settimeout(0)
         self._connections[stream.fileno()] = _Connection(stream, destination, self)
         self._run_polling.register(stream.fileno(), select.EPOLLIN)
@@ -96,7 +96,7 @@ class Server:
         """Return the descriptor to poll."""
         return self._run_polling.fileno()
 
-    def held(self) -> int:
+    def count_held_bytes(self) -> int:
         """Return the bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
@@ -107,24 +107,24 @@ class Server:
         host = self._names.get(address, f"[{address}]" if ":" in address else address)
         return f"{host}:{port}", address in self._names or ipaddress.ip_address(address).is_loopback
 
-    def serve(self) -> None:
+    def handle_waiting(self) -> None:
         """Serve what can be served at once."""
         for fd, _events in self._run_polling.poll(0):
             if fd in self._listeners:
-                self._accept(self._listeners[fd])
+                self._handle_listener(self._listeners[fd])
             elif fd in self._connections:
-                self._go_on(fd, self._connections[fd])
+                self._handle_ready(fd, self._connections[fd])
 
     def close(self) -> None:
         """Close everything."""
         for fd in list(self._connections):
-            self._drop(fd, reset=True)
+            self._close_connection(fd, reset=True)
         for listener in self._listeners.values():
             listener.close()
         self._listeners.clear()
         self._run_polling.close()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _handle_listener(self, listener: socket.socket) -> None:
         for _ in range(_ACCEPTS_AT_ONCE):
             try:
                 stream, _address = listener.accept()
@@ -132,25 +132,25 @@ class Server:
                 return
             destination, is_recorded = self._get_destination(stream)
             if is_recorded:
-                self.take(stream, destination)
+                self.handle_connection(stream, destination)
             else:  # no one who watches the calls has kept it away
                 self.note(destination, allowed=False)
-                _close(stream, reset=True)
+                _close_stream(stream, reset=True)
 
-    def _go_on(self, fd: int, connection: _Connection) -> None:
+    def _handle_ready(self, fd: int, connection: _Connection) -> None:
         try:
-            wanted = connection.resume()
+            wanted = connection.handle_ready()
         except (_Over, OSError):
-            self._drop(fd, reset=False)
+            self._close_connection(fd, reset=False)
         except _Refused:
-            self._drop(fd, reset=True)
+            self._close_connection(fd, reset=True)
         except Exception:  # noqa: BLE001 - hostile bytes found a way: theirs alone is lost
             self.note(connection.destination, allowed=False)
-            self._drop(fd, reset=True)
+            self._close_connection(fd, reset=True)
         else:
             self._run_polling.modify(fd, wanted)
 
-    def _drop(self, fd: int, *, reset: bool) -> None:
+    def _close_connection(self, fd: int, *, reset: bool) -> None:
         connection = self._connections.pop(fd)
         with contextlib.suppress(OSError):
             self._run_polling.unregister(fd)
@@ -175,7 +175,7 @@ class _Connection:
         """Bytes of a request that is on its way."""
         return self._reader.held
 
-    def resume(self) -> int:
+    def handle_ready(self) -> int:
         """Process what can be processed at once; returns the events to wait for.
 
         Raises:
@@ -185,11 +185,11 @@ class _Connection:
 
         try:
             if self._scheme is None:
-                self._detect_scheme()
+                self._update_scheme()
             if self._scheme == "https" and not self._shaken:
                 self._stream.do_handshake()  # type: ignore[attr-defined]  # wrapped when it began
                 self._shaken = True
-            self._serve_requests()
+            self._handle_requests()
         except ssl.SSLWantReadError:
             return select.EPOLLIN
         except ssl.SSLWantWriteError:
@@ -206,9 +206,9 @@ class _Connection:
 
     def close(self, *, reset: bool) -> None:
         """Close it."""
-        _close(self._stream, reset=reset)
+        _close_stream(self._stream, reset=reset)
 
-    def _detect_scheme(self) -> None:
+    def _update_scheme(self) -> None:
         """Detect by the first byte whether TLS is spoken; which port it is does not matter."""
         first = self._stream.recv(1, socket.MSG_PEEK)
         if not first:
@@ -224,7 +224,7 @@ class _Connection:
             self._stream, server_side=True, do_handshake_on_connect=False
         )
 
-    def _serve_requests(self) -> None:
+    def _handle_requests(self) -> None:
         """Send, and while nothing is left to send, read on; a turn at most, for others wait too."""
         for _ in range(_READS_AT_ONCE):
             while self._out:
@@ -232,7 +232,7 @@ class _Connection:
             if self._ends:
                 raise _Over
             try:
-                request = self._reader.next()
+                request = self._reader.find_request()
             except BadRequest as problem:
                 self._server.note(self.destination, allowed=False)
                 raise _Refused from problem
@@ -241,14 +241,14 @@ class _Connection:
             elif self._reader.waits_for_leave():
                 self._out = memoryview(_CONTINUE)
             else:
-                self._read()
+                self._handle_readable()
 
-    def _read(self) -> None:
+    def _handle_readable(self) -> None:
         data = self._stream.recv(_READ_BYTES)
         if not data:
             raise _Over
-        self._reader.feed(data)
-        if self.held > _ALWAYS_HELD_BYTES and self._server.held() > HELD_BYTES:
+        self._reader.add_bytes(data)
+        if self.held > _ALWAYS_HELD_BYTES and self._server.count_held_bytes() > HELD_BYTES:
             self._server.note(self.destination, allowed=False)
             raise _Refused
 
@@ -271,7 +271,7 @@ class _Connection:
         return read_url(request.target)
 
 
-def _close(stream: socket.socket, *, reset: bool) -> None:
+def _close_stream(stream: socket.socket, *, reset: bool) -> None:
     """Close a connection; reset, the client cannot take it for the end of an answer."""
     with contextlib.suppress(OSError):
         if reset:

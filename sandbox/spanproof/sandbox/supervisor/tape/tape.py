@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from spanproof.sandbox.supervisor.tape import trust
-from spanproof.sandbox.supervisor.tape.recording import Recording, unpack
+from spanproof.sandbox.supervisor.tape.recording import Recording, decode_recording
 from spanproof.sandbox.supervisor.tape.sealed_files import SealedText
 from spanproof.sandbox.supervisor.tape.server import Note, Server, build_tls_context
 from spanproof.sandbox.supervisor.tape.target import Target
@@ -55,39 +55,41 @@ class Tape:
         Raises:
             OSError: the kernel does not let us.
         """
-        exchanges, identity = unpack(data)
+        exchanges, identity = decode_recording(data)
         recording = Recording(exchanges)
-        addresses = assign_addresses(recording.urls)
+        addresses = build_addresses(recording.urls)
         self._names = {address: name for name, address in addresses.items()}
         self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
         self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
         self._authority: SealedText | None = None
         self.bundles: frozenset[str] = frozenset()  # Files of authorities in whose place ours is to be read
         self.environment: dict[str, str] = {}
-        context = (
-            self._install_authority(identity["authority"], identity["server"], code) if identity else None
-        )
+        context = self._start_authority(identity["authority"], identity["server"], code) if identity else None
         self._server = Server(recording, context, self._names, note)
         for listener in lead(addresses, self._ports):
-            self._server.listen(listener)
+            self._server.add_listener(listener)
 
     def fileno(self) -> int:
         """Return the descriptor to poll."""
         return self._server.fileno()
 
-    def serve(self) -> None:
+    def handle_waiting(self) -> None:
         """Serve what waits."""
-        self._server.serve()
+        self._server.handle_waiting()
 
-    def take(self, stream: socket.socket, destination: str) -> None:
+    def handle_connection(self, stream: socket.socket, destination: str) -> None:
         """Serve one end of a connection; see `Server`."""
-        self._server.take(stream, destination)
+        self._server.handle_connection(stream, destination)
 
-    def open_substitute(self, path: str) -> int | None:
+    def find_substitute(self, path: str) -> int | None:
         """Return what is to be trusted, in place of a bundle of authorities; the caller's to close."""
-        return self._authority.opened() if self._authority is not None and path in self.bundles else None
+        return (
+            self._authority.open_descriptor()
+            if self._authority is not None and path in self.bundles
+            else None
+        )
 
-    def resolve(self, target: Target) -> tuple[str, bool]:
+    def get_destination(self, target: Target) -> tuple[str, bool]:
         """Return an address as the recording names it, and whether a recorded server is there.
 
         Port 0 is no place to go to: libc connects to it only to find a route.
@@ -106,7 +108,7 @@ class Tape:
         if self._authority is not None:
             self._authority.close()
 
-    def _install_authority(self, authority: str, server: str, code: str) -> ssl.SSLContext:
+    def _start_authority(self, authority: str, server: str, code: str) -> ssl.SSLContext:
         """Make our authority the only one a program knows of."""
         bundle = f"{code}/authority.pem"
         with open(bundle, "w") as file:  # noqa: PTH123 - in the path of a run
@@ -118,7 +120,7 @@ class Tape:
         return build_tls_context(server.encode("ascii"))
 
 
-def assign_addresses(urls: Sequence[Url]) -> dict[str, str]:
+def build_addresses(urls: Sequence[Url]) -> dict[str, str]:
     """Return an address for each host, in their order; one that is an address has its own."""
     free = _NETWORK.hosts()
     found: dict[str, str] = {}

@@ -22,7 +22,7 @@ BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/
 """Where they look when they are not."""
 
 
-def issue_identity(hosts: frozenset[str]) -> Header:
+def build_identity(hosts: frozenset[str]) -> Header:
     """Issue certificates for a server that is all of these hosts, in PEM.
 
     Raises:

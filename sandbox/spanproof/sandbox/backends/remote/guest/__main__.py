@@ -17,19 +17,19 @@ from pathlib import Path
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.remote.guest.lines import Lines
 from spanproof.sandbox.backends.remote.guest.served import OwnNetwork, ServedFixtures
-from spanproof.sandbox.backends.remote.guest.start import give_up
-from spanproof.sandbox.backends.remote.guest.workspace import Workspace, separate
+from spanproof.sandbox.backends.remote.guest.start import remove_rights
+from spanproof.sandbox.backends.remote.guest.workspace import Workspace, enters_namespaces
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame, Header
 from spanproof.sandbox.model import Fixtures, Limits, Program, Tier
 from spanproof.sandbox.supervisor.forkserver.arming import Forked, Silent
-from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, send_failure
 from spanproof.sandbox.supervisor.isolation import Isolation
 from spanproof.sandbox.supervisor.reduced.process_tree import Descendants
 from spanproof.sandbox.supervisor.run.job import build_language_fields, check_language, read_runtimes
 from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.supervisor.seccomp.paths import Boundary
-from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import get_arch
 
 _BASH = "/bin/bash"
 
@@ -37,7 +37,7 @@ _BASH = "/bin/bash"
 class Processes(Descendants):
     """The processes of a program that has bounded itself; see `start`."""
 
-    def limit(self, pid: int, kind: int, value: int) -> None:
+    def update_limit(self, pid: int, kind: int, value: int) -> None:
         """See `Namespace`; done."""
 
 
@@ -47,7 +47,7 @@ class MachineSupervisor(Supervisor):
     _box: Workspace
     _fixtures = ServedFixtures
 
-    def serve_one(self, lines: Lines, file: int, fields: Header, *, separated: bool) -> None:
+    def run_one(self, lines: Lines, file: int, fields: Header, *, separated: bool) -> None:
         """Arm a guest, and then read the rest of its job.
 
         Args:
@@ -56,19 +56,19 @@ class MachineSupervisor(Supervisor):
             fields: of the job, that depend on this machine.
             separated: whether the program is kept apart from all else.
         """
-        armed = self._arm()
+        armed = self._start_guest()
         lines.send("started", separated=separated)
         decoder = Decoder(FROM_HOST)
         with open(file, "rb") as rest:
-            decoder.feed(rest.read())
-        frame = decoder.next()
+            decoder.add_bytes(rest.read())
+        frame = decoder.find_frame()
         assert frame is not None, "the host writes whole files"
         frame.header.update(fields)
         self._run_job(frame, armed)
 
-    def _prepare(self, frame: Frame) -> None:
-        super()._prepare(frame)
-        self._box.hand_over()
+    def _write_files(self, frame: Frame) -> None:
+        super()._write_files(frame)
+        self._box.update_owner()
 
 
 def main(path: str) -> None:
@@ -82,17 +82,17 @@ def main(path: str) -> None:
     except UnsupportedLanguage:
         lines.send("lacking")
         return
-    separated = separate(head["limits"]["disk_bytes"])
-    for is_given, refusal in ((head["has_tests"], "in_reach"), (head["tape"], "unserved")):
-        if is_given and not separated:
+    separated = enters_namespaces(head["limits"]["disk_bytes"])
+    for is_requested, refusal in ((head["has_tests"], "in_reach"), (head["tape"], "unserved")):
+        if is_requested and not separated:
             lines.send(refusal)
             return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     supervisor = MachineSupervisor(_build_isolation(head, separated=separated), lines, None)
     try:
-        supervisor.serve_one(lines, file, fields, separated=separated)
+        supervisor.run_one(lines, file, fields, separated=separated)
     except Exception as failure:  # noqa: BLE001 - reported to the host
-        report_failure(lines, failure, at_work=supervisor.at_work)
+        send_failure(lines, failure, at_work=supervisor.at_work)
     os._exit(0)
 
 
@@ -127,14 +127,14 @@ def _get_language_fields(head: Header) -> Header:
 
 def _build_isolation(head: Header, *, separated: bool) -> Isolation:
     workspace = Workspace(separated=separated)
-    arming = Silent(partial(give_up, head, workspace))
+    arming = Silent(partial(remove_rights, head, workspace))
     origin, processes = Forked(arming, arming, workspace.work), Processes(own_user=True)
     processes.zygote = origin.zygote
     return Isolation(
         tree=processes,
         box=workspace,
         network=OwnNetwork(),
-        watcher=ProxyingWatcher(require_arch(), Boundary((), os.environ["PATH"]), processes, None),
+        watcher=ProxyingWatcher(get_arch(), Boundary((), os.environ["PATH"]), processes, None),
         origin=origin,
         tier=Tier.REDUCED,
         holds_calls=False,

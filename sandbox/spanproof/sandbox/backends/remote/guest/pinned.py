@@ -18,14 +18,14 @@ from typing import Any
 _NANO = 1_000_000_000
 
 
-def fix_random_bytes(seed: int) -> None:
+def start_seeded_random(seed: int) -> None:
     """Draw what the operating system gives (`uuid4`, `secrets`, numpy) from a seeded generator."""
     source = random.Random(f"operating system, {seed}")  # noqa: S311 - the point is that it repeats
     os.urandom = source.randbytes
     random._urandom = source.randbytes  # type: ignore[attr-defined]  # noqa: SLF001 - bound at import
 
 
-def shift_clock(start_s: float) -> None:
+def start_shifted_clock(start_s: float) -> None:
     """Make this moment `start_s` (Unix time) for `time` and `datetime`."""
     real_ns = time.time_ns
     offset_ns = int(start_s * _NANO) - real_ns()
@@ -43,7 +43,7 @@ def shift_clock(start_s: float) -> None:
     real_strftime, real_asctime = time.strftime, time.asctime
     time.strftime = lambda form, moment=None: real_strftime(form, moment or time.localtime())
     time.asctime = lambda moment=None: real_asctime(moment or time.localtime())
-    _shift_datetime(now)
+    _update_datetime(now)
 
 
 def _with_default(real: Any, now: Any) -> Any:
@@ -54,7 +54,7 @@ def _with_default(real: Any, now: Any) -> Any:
     return converted
 
 
-def _shift_datetime(now: Any) -> None:
+def _update_datetime(now: Any) -> None:
     """Change methods in place: C extensions hold these classes themselves, and crash on a stand-in."""
     real = datetime.datetime
     date_from = datetime.date.fromtimestamp
@@ -69,11 +69,11 @@ def _shift_datetime(now: Any) -> None:
     def shifted_today(cls: type[datetime.date]) -> Any:
         return date_from(now()) if cls is datetime.date else cls.fromtimestamp(now())
 
-    _replace(datetime.datetime, now=shifted_now, utcnow=shifted_utcnow)
-    _replace(datetime.date, today=shifted_today)
+    _update_methods(datetime.datetime, now=shifted_now, utcnow=shifted_utcnow)
+    _update_methods(datetime.date, today=shifted_today)
 
 
-def _replace(kind: type, **methods: Any) -> None:
+def _update_methods(kind: type, **methods: Any) -> None:
     """Put class methods into an immutable class."""
     (members,) = (found for found in gc.get_referents(kind.__dict__) if isinstance(found, dict))
     for name, method in methods.items():

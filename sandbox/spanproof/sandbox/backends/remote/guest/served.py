@@ -32,13 +32,13 @@ class OwnNetwork:
     def __init__(self) -> None:
         self.resolver: Resolver | NoResolver = NoResolver()
 
-    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
+    def add_names(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
         """See `Network`."""
         loopback = Loopback()
         self.resolver = loopback.resolver
-        return loopback.lead(names, ports)
+        return loopback.add_names(names, ports)
 
-    def renew(self) -> None:
+    def remove_names(self) -> None:
         """See `Network`; there is no other run."""
 
 
@@ -57,20 +57,20 @@ class ServedFixtures(RunFixtures):
         for path, text in _NAME_SERVICES.items():
             own = Path(code, Path(path).name)
             own.write_text(text)
-            _put_over(path, own)
+            _write_over(path, own)
         for path in self.bundles:
-            _put_over(path, Path(code, "authority.pem"))
+            _write_over(path, Path(code, "authority.pem"))
 
-    def serve(self) -> None:
+    def handle_waiting(self) -> None:
         """See `RunFixtures`."""
-        super().serve()
+        super().handle_waiting()
         for target in self._overheard.iter_targets():
-            text, is_served = self.resolve(target)
+            text, is_served = self.get_destination(target)
             if not (is_served or target.loopback):
                 self._note(text, allowed=False)
 
 
-def _put_over(path: str, own: Path) -> None:
+def _write_over(path: str, own: Path) -> None:
     """Put a file in the place of another, where there is one."""
     if Path(path).is_file():
         kernel.mount(str(own), path, flags=kernel.MS_BIND)

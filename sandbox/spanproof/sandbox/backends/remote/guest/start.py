@@ -7,7 +7,7 @@ import resource
 import sys
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.remote.guest.pinned import fix_random_bytes, shift_clock
+from spanproof.sandbox.backends.remote.guest.pinned import start_seeded_random, start_shifted_clock
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.wire import Header
 
@@ -15,7 +15,7 @@ from spanproof.sandbox.guest.wire import Header
 _SLACK_BYTES = 256 * 1024 * 1024
 
 
-def give_up(job: Header, workspace: Workspace) -> None:
+def remove_rights(job: Header, workspace: Workspace) -> None:
     """Give up every right, in the process that is to run the program, and find what is fixed for it.
 
     Args:
@@ -29,11 +29,11 @@ def give_up(job: Header, workspace: Workspace) -> None:
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
-    _set_limits(job)
+    _update_limits(job)
     if job["seed"] is not None:
-        fix_random_bytes(job["seed"])
+        start_seeded_random(job["seed"])
     if job["clock"] is not None:
-        shift_clock(job["clock"][0])
+        start_shifted_clock(job["clock"][0])
     sys.path[:] = [entry for entry in sys.path if "spanproof" not in entry]
     path = os.environ["PATH"]
     os.environ.clear()
@@ -50,7 +50,7 @@ def give_up(job: Header, workspace: Workspace) -> None:
     }
 
 
-def _set_limits(job: Header) -> None:
+def _update_limits(job: Header) -> None:
     limits = job["limits"]
     bounds = [
         (resource.RLIMIT_CORE, 1),  # the value with which the kernel starts no handler

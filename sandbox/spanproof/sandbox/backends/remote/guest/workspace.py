@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.namespaces.network import raise_loopback
+from spanproof.sandbox.supervisor.namespaces.network import start_loopback
 from spanproof.sandbox.supervisor.namespaces.root import read_regular_files
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
@@ -35,40 +35,41 @@ class Workspace:
         self.work, self.code = f"{base}/box/work", f"{base}/box/code"
         self.user = secrets.randbelow(1 << 29) + 100_000 if separated else None
 
-    def fresh(self, size_bytes: int) -> None:
+    def start_empty(self, size_bytes: int) -> None:
         """See `Box`; the room is that of the mount, or the machine's."""
         for path in (self.work, self.code):
             Path(path).mkdir(parents=True)
 
-    def hand_over(self) -> None:
+    def update_owner(self) -> None:
         """Let the program have what lies in its work directory."""
         if self.user is not None:
             for path in (self.work, *map(str, Path(self.work).rglob("*"))):
                 os.chown(path, self.user, self.user)
 
-    def resize(self, size_bytes: int) -> None:
+    def update_size(self, size_bytes: int) -> None:
         """See `Box`; the room was made when the machine's files were covered."""
 
-    def touched(self) -> bool:
+    def has_changed(self) -> bool:
         """Return True: it is not used again."""
         return True
 
-    def drop(self) -> None:
+    def remove(self) -> None:
         """See `Box`; it ends by itself."""
 
     def read_files_left(self) -> dict[str, int]:
         """See `Box`."""
         return read_regular_files(self.work)
 
-    def memory_bytes(self) -> int:
+    def count_memory_bytes(self) -> int:
         """Return 0: what it holds is bounded by its mount."""
         return 0
 
-    def enforce(self) -> None:
+    def find_exceeded_limit(self) -> str | None:
         """See `Box`; the kernel does."""
+        return None
 
 
-def separate(disk_bytes: int) -> bool:
+def enters_namespaces(disk_bytes: int) -> bool:
     """Go on in namespaces of our own, in a process of our own; False where the machine does not allow it.
 
     The process that came in waits for the end of the one that goes on, and so of everything it started.
@@ -94,5 +95,5 @@ def separate(disk_bytes: int) -> bool:
             options = f"size={disk_bytes},mode=1777"
             kernel.mount("tmpfs", path, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-    raise_loopback()
+    start_loopback()
     return True
