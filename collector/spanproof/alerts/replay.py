@@ -43,7 +43,7 @@ def list_notifications(
         made = list(iter_notifications(rule, ahead, start_ns, end_ns, step_s))
         if ahead.is_complete:
             return made
-        ahead.fetch_missing()
+        ahead.update_answers()
 
 
 def iter_notifications(
