@@ -89,12 +89,12 @@ class CountedMeasures(Measures):
         super().__init__(measures._connections, measures._windows)
         self.queries: list[str] = [] if counts is None else counts
 
-    def over(self, windows):
-        return CountedMeasures(super().over(windows), self.queries)
+    def with_windows(self, windows):
+        return CountedMeasures(super().with_windows(windows), self.queries)
 
-    def _query(self, sql, parameters):
+    def _fetch_rows(self, sql, parameters):
         self.queries.append(sql)
-        return super()._query(sql, parameters)
+        return super()._fetch_rows(sql, parameters)
 
 
 def watch(**changes: object) -> AlertRule:

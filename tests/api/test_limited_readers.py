@@ -148,8 +148,8 @@ def test_a_writer_of_one_project_labels_its_own_traces_and_no_other(app, shared)
             "/api/v1/labels", json={**given, "trace_id": trace_id}, headers={"authorization": "Bearer writes"}
         )
         assert answer.status_code == status, answer.text
-    assert [row.trace_id for row in shared.limited_to(OURS).browse.labels(limit=9)] == [TRACES[OURS]]
-    assert shared.limited_to(THEIRS).browse.labels(limit=9) == []
+    assert [row.trace_id for row in shared.limited_to(OURS).browse.list_labels(limit=9)] == [TRACES[OURS]]
+    assert shared.limited_to(THEIRS).browse.list_labels(limit=9) == []
 
 
 def test_a_store_that_another_process_answers_for_refuses_the_limit() -> None:
@@ -158,4 +158,4 @@ def test_a_store_that_another_process_answers_for_refuses_the_limit() -> None:
 
     borrowed = Connections("shop", Layout("spanproof"), open_client, lambda: None, borrowed=True)
     with pytest.raises(StoreError, match="serve the console from that process"):
-        borrowed.limited_to(OURS)
+        borrowed.with_project(OURS)

@@ -23,7 +23,7 @@ from pathlib import Path
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store import FailRate, Store, open_store
-from spanproof.store.rollups import mark_hours
+from spanproof.store.rollups import write_marks
 from spanproof.trace import Layer
 
 _HOUR_NS = 3600 * 10**9
@@ -96,7 +96,7 @@ def fill(store: Store, scores: int) -> None:
             client.command(_SCORES, parameters={**bound, "first": first, "count": count})
         client.command(_TRACES, parameters={**bound, "count": traces})
         first_hour = (end - _DAYS * _DAY_NS) // _HOUR_NS
-        mark_hours(client, "spanproof", range(first_hour, end // _HOUR_NS + 1))
+        write_marks(client, "spanproof", range(first_hour, end // _HOUR_NS + 1))
     while store.refresh_rollups():
         pass
 

@@ -15,7 +15,7 @@ from waiting import wait_until
 from spanproof.cli.app import run
 from spanproof.collector.service import Collector
 from spanproof.config.model import ConfigError, load_config
-from spanproof.store.external import strip_external
+from spanproof.store.external import without_external
 from spanproof.trace import Label, Layer, Score, Scored
 
 from .collectors import agent_request, metrics, post, running
@@ -61,7 +61,7 @@ def test_a_label_is_a_score_of_its_run_with_the_runs_cohort(collector) -> None:
     stored = collector.store.evaluation(TRACE)
     assert stored is not None
     assert {"thumb", "tone"} <= {score.name for score in stored.runs[0].scores}
-    assert strip_external(stored) == collector.evaluated.latest[-1]
+    assert without_external(stored) == collector.evaluated.latest[-1]
 
 
 def test_given_again_the_later_one_counts_and_another_source_is_another_score(collector) -> None:

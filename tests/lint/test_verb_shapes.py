@@ -56,7 +56,14 @@ def test_a_name_that_states_something_else_is_found(source: str, problem: str) -
     assert problem in offender.problem
 
 
+def test_of_documented_methods_only_the_private_ones_are_read() -> None:
+    methods = "class Store:\n    def rows(self) -> Row: ...\n    def _rows(self) -> Row: ..."
+    source = f"{methods}\ndef rows() -> Row: ..."
+    found = verb_shapes.iter_offenders(source, is_documented=True)
+    assert [(each.line, each.name) for each in found] == [(3, "_rows"), (4, "rows")]
+
+
 def test_the_verbs_are_few_and_each_package_of_the_list_is_there() -> None:
     assert len(verb_shapes.VERBS) <= 35
-    listed = [*verb_shapes.PACKAGES, *verb_shapes.EXEMPT]
+    listed = [*verb_shapes.PACKAGES, *verb_shapes.EXEMPT, *verb_shapes.DOCUMENTED]
     assert all(verb_shapes.function_names.product_files([name]) for name in listed)

@@ -119,11 +119,11 @@ def test_spans_of_the_second_schema_are_kept_when_their_table_gets_another_key(t
     spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, name="kept", start_time_unix_nano=10**18)
     with open_store(tmp_path) as store, store._connections.lease() as client:
         client.command("DROP TABLE spanproof.otel_traces SYNC")
-        client.command(OLD_SPANS.ddl("spanproof"))
+        client.command(OLD_SPANS.build_ddl("spanproof"))
         store.write_spans([request])
         fresh = replace(OTEL_TRACES, name="otel_traces_by_identity")
         if cut_off_after != "nothing":
-            client.command(fresh.ddl("spanproof"))
+            client.command(fresh.build_ddl("spanproof"))
             client.command(
                 "INSERT INTO spanproof.otel_traces_by_identity SELECT * FROM spanproof.otel_traces"
             )

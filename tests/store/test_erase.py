@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.semconv import spanproof as ours
 from spanproof.store import DeadLetter, ExternalScore, Store, open_store
-from spanproof.store.connection import _connect_server
+from spanproof.store.connection import _open_server
 from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.schema import TABLES
 from spanproof.trace import Label, Layer
@@ -95,6 +95,6 @@ def test_traces_are_deleted_beside_a_running_server(tmp_path, evaluation):
     with open_store(tmp_path, share=True) as holder:
         gone = write_trace(holder, evaluation, 1)
         url = json.loads((tmp_path / "lock").read_text())["write_url"]
-        with Store(_connect_server(url, "http")) as other:
+        with Store(_open_server(url, "http")) as other:
             assert other.erase_traces([gone]) == 1
         assert rows_about(holder, gone) == {}

@@ -10,7 +10,7 @@ import pytest
 from spanproof.cli.app import run
 from spanproof.failures import ClusterState
 from spanproof.store import Store, TriageAction, open_store
-from spanproof.store.connection import _connect_server
+from spanproof.store.connection import _open_server
 from spanproof.store.hold import read_holder
 
 MINUTE = 60 * 10**9
@@ -206,7 +206,7 @@ def test_a_decision_is_written_through_the_process_that_shares_its_store(failing
         (found,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
         url = read_holder((tmp_path / "store").resolve()).write_url
         assert url is not None
-        writer = Store(_connect_server(url, "http"))
+        writer = Store(_open_server(url, "http"))
         writer.triage(
             found.id, TriageAction.STATE, ClusterState.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores"
         )

@@ -83,24 +83,25 @@ def test_ratings_are_measured_as_scores_of_their_runs(rated):
     location, (clerk, _) = rated
     chosen = Filter(Layer.TRAJECTORY, "feedback", {}, None, 1, 2**62)
     with open_store(location) as store:
-        by_agent = store.measures.verdicts(chosen, ("agent",), None)
+        by_agent = store.measures.count_verdicts(chosen, ("agent",), None)
         assert {values[0]: (each.passed, each.failed) for values, each in by_agent.items()} == {
             "clerk": (0, 1),
             "cashier": (1, 0),
         }
-        assert store.measures.failures(chosen, Groups((), ()), None, 3)[()] == [
+        assert store.measures.count_failures(chosen, Groups((), ()), None, 3)[()] == [
             ("user feedback: thumbs down: the total is wrong", 1)
         ]
         groups = Groups(("agent",), [("clerk",), ("cashier",)])
-        ((score,),) = store.measures.failing_scores(chosen, groups, None, 9).values()
+        ((score,),) = store.measures.group_failing_scores(chosen, groups, None, 9).values()
         assert (score.trace_id, score.name, score.outcome.label) == (clerk, "feedback", "fail")
         late = Filter(Layer.TRAJECTORY, "feedback", {}, None, 2**61, 2**62)
-        assert store.measures.verdicts(late, ("agent",), None) == {}
+        assert store.measures.count_verdicts(late, ("agent",), None) == {}
         windows = Windows([2**59, 2**60], 2**60)
         both = Filter(Layer.TRAJECTORY, "feedback", {}, None, windows.start_ns, windows.end_ns)
         of_each = [
             replace(both, start_ns=start_ns, end_ns=start_ns + 2**60) for start_ns in windows.starts_ns
         ]
-        assert store.measures.over(windows).verdicts(both, (), None) == {
-            (str(number),): store.measures.verdicts(one, (), None)[()] for number, one in enumerate(of_each)
+        assert store.measures.with_windows(windows).count_verdicts(both, (), None) == {
+            (str(number),): store.measures.count_verdicts(one, (), None)[()]
+            for number, one in enumerate(of_each)
         }

@@ -13,14 +13,14 @@ from spanproof.store.schema import TABLES, VERDICT_HOURS
 def test_every_statement_of_a_cluster_is_one_the_engine_can_read(embedded):
     """The engine parses it; that there is no such cluster here is known only when a statement is run."""
     with embedded._connections.lease() as client:
-        for statement in Layout("agents", "prod", quorum="auto").statements():
+        for statement in Layout("agents", "prod", quorum="auto").list_statements():
             assert client.command(f"EXPLAIN AST {statement}")
 
 
 def test_every_table_of_a_cluster_is_a_replicated_one_under_a_distributed_one():
     layout = Layout("agents", "prod")
     for table in TABLES:
-        local, distributed = layout.create(table)
+        local, distributed = layout.build_create_table(table)
         assert f"agents.{table.name}_local ON CLUSTER 'prod' (" in local
         assert "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/agents/" in local
         assert f"AS agents.{table.name}_local ENGINE = Distributed('prod', 'agents'," in distributed
@@ -37,11 +37,11 @@ def test_rows_of_one_key_are_on_one_shard():
 
 def test_changes_of_columns_go_to_both_tables_and_changes_of_rows_to_the_one_that_has_them():
     layout = Layout("agents", "prod")
-    assert layout.alter("scores", "ADD COLUMN x Int8") == (
+    assert layout.build_alter_table("scores", "ADD COLUMN x Int8") == (
         "ALTER TABLE agents.scores_local ON CLUSTER 'prod' ADD COLUMN x Int8",
         "ALTER TABLE agents.scores ON CLUSTER 'prod' ADD COLUMN x Int8",
     )
-    assert layout.mutate("scores", "DELETE WHERE 1") == (
+    assert layout.build_mutation("scores", "DELETE WHERE 1") == (
         "ALTER TABLE agents.scores_local ON CLUSTER 'prod' DELETE WHERE 1"
     )
 

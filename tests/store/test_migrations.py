@@ -94,7 +94,9 @@ def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluat
             pass
         assert len(store.traces(failing=Layer.GROUNDEDNESS)) == 3
         assert len(store.traces(states=[State.FAIL])) == 3
-        found = store.browse.traces(TraceTerms(texts=["TEA in dollars"]), order=TraceOrder.NEWEST, limit=10)
+        found = store.browse.list_traces(
+            TraceTerms(texts=["TEA in dollars"]), order=TraceOrder.NEWEST, limit=10
+        )
         assert [row.summaries["a" * 16].answer for row in found] == ["$54.00"] * 3
         assert store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=0, end_ns=2**62).failed == 3
         with store._connections.lease() as client:
@@ -199,6 +201,6 @@ def test_spans_letters_and_labels_of_an_earlier_store_are_of_the_project_of_thei
                 "f" * 32: "default",
             }
             assert "tone" in {score.name for score in store.evaluation(trace_id).scores}
-            assert [row.note for row in store.browse.labels(limit=5)] == []
+            assert [row.note for row in store.browse.list_labels(limit=5)] == []
             with store._connections.lease() as client:
                 MIGRATIONS[13].apply(client, store._connections.layout)

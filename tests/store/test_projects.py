@@ -122,15 +122,17 @@ def read_all(store: Store, project: str) -> dict[str, Any]:
         "facts": reader.break_down(Fact.FAILURE_CLASS, **WINDOW),
         "changed code": reader.traces_of_changed_code(),
         "session": reader.traces_of(Subject.SESSION, "shared"),
-        "rows": reader.browse.trace_rows([TRACE]),
-        "labels": reader.browse.labels(limit=10),
-        "unlabelled": reader.browse.unlabelled(start_ns=0, limit=50),
-        "snippets": reader.browse.snippets(start_ns=0, verdict=None, rule=None, limit=10, after=None),
-        "replays": reader.browse.replays(start_ns=0, failure_class=None, agrees=None, limit=10, after=None),
-        "attempts": reader.browse.attempts(start_ns=0, kind=None, limit=10),
-        "findings": reader.browse.findings(start_ns=0, limit=10),
-        "sources": reader.browse.sources(start_ns=0, limit=10),
-        "sessions": [each.spans for each in reader.browse.sessions(start_ns=0, limit=9)],
+        "rows": reader.browse.fetch_trace_rows([TRACE]),
+        "labels": reader.browse.list_labels(limit=10),
+        "unlabelled": reader.browse.list_unlabelled(start_ns=0, limit=50),
+        "snippets": reader.browse.list_snippets(start_ns=0, verdict=None, rule=None, limit=10, after=None),
+        "replays": reader.browse.list_replays(
+            start_ns=0, failure_class=None, agrees=None, limit=10, after=None
+        ),
+        "attempts": reader.browse.list_attempts(start_ns=0, kind=None, limit=10),
+        "findings": reader.browse.list_findings(start_ns=0, limit=10),
+        "sources": reader.browse.list_sources(start_ns=0, limit=10),
+        "sessions": [each.spans for each in reader.browse.list_sessions(start_ns=0, limit=9)],
         "by sql": reader.select("SELECT uniqExact(SpanId) FROM otel_traces", 10),
     }
 

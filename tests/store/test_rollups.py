@@ -73,7 +73,7 @@ def said(store: Store, start: int, end: int, **cohort: str) -> object:
         store.verdict_timeline(bucket_ns=DAY, **window),
         store.groups(Layer.GROUNDEDNESS, "groundedness", ("agent",), **window),
         store.groups(Layer.TRAJECTORY, "trajectory", ("agent",), bucket_ns=2 * HOUR, **window),
-        store.measures.verdicts(
+        store.measures.count_verdicts(
             Filter(Layer.GROUNDEDNESS, "groundedness", cohort, None, start, end), ("agent",), None
         ),
     )
@@ -132,14 +132,14 @@ def test_an_hour_that_is_written_to_while_it_is_counted_stays_to_be_counted(stor
     from spanproof.store import rollups
 
     store.write([evaluation(1, start_ns=MONDAY, verdicts=FAIL)])
-    count_days = rollups._count_days
+    count_days = rollups._write_days
 
     def meanwhile(*arguments: object) -> None:
         count_days(*arguments)
         monkeypatch.undo()
         store.write([evaluation(2, start_ns=MONDAY, verdicts=FAIL)])
 
-    monkeypatch.setattr(rollups, "_count_days", meanwhile)
+    monkeypatch.setattr(rollups, "_write_days", meanwhile)
     store.refresh_rollups()
     rate = store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=MONDAY, end_ns=MONDAY + DAY)
     assert rate.failed == 2

@@ -101,7 +101,7 @@ def test_counts_ahead_say_the_same(store, combined):
 
 
 def test_the_queue_is_open_first_then_fails_then_a_sample_of_passes(store, combined):
-    waiting = store.browse.unlabelled(start_ns=0, limit=1000)
+    waiting = store.browse.list_unlabelled(start_ns=0, limit=1000)
     found = [
         (
             {None: 0, Label.FAIL: 1, Label.PASS: 2}[score.outcome.label],
@@ -114,11 +114,11 @@ def test_the_queue_is_open_first_then_fails_then_a_sample_of_passes(store, combi
     ranks = [rank for rank, _ in found]
     assert (ranks.count(0), ranks.count(1)) == (each, each)
     assert 0 < ranks.count(2) < 3 * PASS_SAMPLE_SHARE * each
-    assert store.browse.unlabelled(start_ns=0, limit=1000) == waiting
+    assert store.browse.list_unlabelled(start_ns=0, limit=1000) == waiting
     assert store.browse.count_unlabelled(start_ns=0, most=1000) == len(waiting)
     assert store.browse.count_unlabelled(start_ns=0, most=2) == 2
     assert {score.layer for score in waiting} == set(LAYERS)
-    of_layer = store.browse.unlabelled(Layer.TRAJECTORY, start_ns=0, limit=1000)
+    of_layer = store.browse.list_unlabelled(Layer.TRAJECTORY, start_ns=0, limit=1000)
     assert of_layer == [score for score in waiting if score.layer is Layer.TRAJECTORY]
 
 
@@ -140,7 +140,7 @@ def test_a_person_settles_every_open_layer_until_nothing_waits(store, combined):
                 if find_gravest([settled if each is State.OPEN else each for each in states]) is state
             }
             assert numbers(store.traces(states=[state], limit=1000)) == expected
-    assert all(score.outcome.label for score in store.browse.unlabelled(start_ns=0, limit=1000))
+    assert all(score.outcome.label for score in store.browse.list_unlabelled(start_ns=0, limit=1000))
 
 
 def test_causes_are_counted_by_layer_state_and_cause(store, combined):
@@ -184,14 +184,14 @@ def test_of_two_people_the_one_who_judged_last_counts(store, evaluation):
     (row,) = store.traces()
     assert (row.state, store.evaluation(row.trace_id).state) == (State.FAIL, State.FAIL)
     assert numbers(store.traces(states=[State.FAIL])) == {1}
-    assert store.browse.trace_rows([row.trace_id]) == [row]
+    assert store.browse.fetch_trace_rows([row.trace_id]) == [row]
 
 
 def test_a_label_that_comes_before_its_trace_settles_it(store, evaluation):
     assert store.write_external([judge(1, Layer.GROUNDEDNESS, Label.PASS)]) == 0
     store.write([evaluation(1, verdicts={Layer.GROUNDEDNESS: OUTCOMES[State.OPEN]})])
     assert numbers(store.traces(states=[State.PASS])) == {1}
-    assert store.browse.unlabelled(start_ns=0, limit=10) == []
+    assert store.browse.list_unlabelled(start_ns=0, limit=10) == []
 
 
 def test_advice_is_never_open(store, evaluation):
@@ -226,7 +226,7 @@ def test_means_and_percentiles_leave_placeholders_out(store, evaluation):
     )
     chosen = Filter(Layer.GROUNDEDNESS, "groundedness", {}, None, 0, 2**62)
     for aggregate in ("mean", "p50", "p95"):
-        (amount,) = store.measures.amounts(chosen, (), aggregate, raw=False).values()
+        (amount,) = store.measures.compute_amounts(chosen, (), aggregate, raw=False).values()
         assert (amount.value, amount.count) == (0.9, 1)
-    worst = store.measures.extreme_scores(chosen, Groups((), []), 9, raw=False, highest=False)
+    worst = store.measures.group_extreme_scores(chosen, Groups((), []), 9, raw=False, highest=False)
     assert [score.outcome.value for score in worst[()]] == [0.9]

@@ -131,7 +131,7 @@ def test_the_later_evaluation_wins_though_the_clock_was_set_back(store, evaluati
 
 
 def test_a_write_that_was_cut_off_is_made_whole_by_writing_again(store, evaluation, monkeypatch):
-    whole, insert = evaluation(sub_score="compiles"), Store._insert
+    whole, insert = evaluation(sub_score="compiles"), Store._write_rows
     tables: list[str] = []
 
     def cut(self: Store, client: object, table: Table, rows: list[Row]) -> None:
@@ -140,7 +140,7 @@ def test_a_write_that_was_cut_off_is_made_whole_by_writing_again(store, evaluati
             raise StoreUnavailable("the server went away")
         insert(self, client, table, rows)
 
-    monkeypatch.setattr(Store, "_insert", cut)
+    monkeypatch.setattr(Store, "_write_rows", cut)
     with pytest.raises(StoreUnavailable):
         store.write([whole])
     monkeypatch.undo()

@@ -17,7 +17,7 @@ def listed(embedded, evaluation):
     """Return a function that lists the numbers of the traces that are chosen."""
 
     def make(chosen: TraceTerms, **how):
-        rows = embedded.browse.traces(chosen, **{"order": TraceOrder.NEWEST, "limit": 100, **how})
+        rows = embedded.browse.list_traces(chosen, **{"order": TraceOrder.NEWEST, "limit": 100, **how})
         return [int(row.trace_id, 16) for row in rows]
 
     return make
@@ -67,7 +67,7 @@ def test_traces_are_ordered_and_chosen_by_what_they_took_and_paged(embedded, eva
     assert listed(ALL, order=TraceOrder.COST) == [1, 3, 2]
     assert listed(TraceTerms(min_tokens=20), order=TraceOrder.TOKENS) == [2, 3]
     assert listed(TraceTerms(min_cost_usd=0.15)) == [1]
-    first, *_ = embedded.browse.traces(ALL, order=TraceOrder.TOKENS, limit=1)
+    first, *_ = embedded.browse.list_traces(ALL, order=TraceOrder.TOKENS, limit=1)
     place = TraceOrder.TOKENS.get_place(first)
     assert listed(ALL, order=TraceOrder.TOKENS, before=place) == [3, 1]
     assert (first.tokens, first.cost_usd) == (30, None)
@@ -75,11 +75,11 @@ def test_traces_are_ordered_and_chosen_by_what_they_took_and_paged(embedded, eva
 
 def test_facets_count_traces_within_the_filter(embedded, evaluation):
     embedded.write([evaluation(1), evaluation(2), _answering(evaluation, 3, "other words")])
-    found = embedded.browse.facets(ALL, ["agent", "model"], 10)
+    found = embedded.browse.get_facets(ALL, ["agent", "model"], 10)
     assert found.states == {State.FAIL: 3}
     ((agent, count),) = found.values["agent"]
     assert count == 3
-    within = embedded.browse.facets(TraceTerms(texts=["other words"]), ["agent", "model"], 10)
+    within = embedded.browse.get_facets(TraceTerms(texts=["other words"]), ["agent", "model"], 10)
     assert within.values["agent"] == ((agent, 1),)
     assert within.states == {State.FAIL: 1}
-    assert embedded.browse.facets(ALL, [], 10).states == {State.FAIL: 3}
+    assert embedded.browse.get_facets(ALL, [], 10).states == {State.FAIL: 3}

@@ -34,17 +34,20 @@ def test_each_window_has_what_it_has_alone(emptied: Store, evaluation):
             for number in range(1, 201)
         ]
     )
-    many, everything = emptied.measures.over(WINDOWS), choose(WINDOWS.start_ns, WINDOWS.end_ns)
-    counts, by_agent = many.verdicts(everything, (), None), many.verdicts(everything, ("agent",), None)
+    many, everything = emptied.measures.with_windows(WINDOWS), choose(WINDOWS.start_ns, WINDOWS.end_ns)
+    counts, by_agent = (
+        many.count_verdicts(everything, (), None),
+        many.count_verdicts(everything, ("agent",), None),
+    )
     groups = [(str(number), "a") for number in range(1000)]
-    newest = many.failing_scores(everything, Groups(("agent",), groups), None, 2)
+    newest = many.group_failing_scores(everything, Groups(("agent",), groups), None, 2)
     assert len(counts) == len(WINDOWS.starts_ns)
     for number in draw.sample(range(1000), 25):
         start_ns = WINDOWS.starts_ns[number]
         alone, window = emptied.measures, choose(start_ns, start_ns + HOUR)
-        assert counts[str(number),] == alone.verdicts(window, (), None)[()]
+        assert counts[str(number),] == alone.count_verdicts(window, (), None)[()]
         assert {values[1:]: found for values, found in by_agent.items() if values[0] == str(number)} == (
-            alone.verdicts(window, ("agent",), None)
+            alone.count_verdicts(window, ("agent",), None)
         )
-        expected = alone.failing_scores(window, Groups(("agent",), [("a",)]), None, 2)
+        expected = alone.group_failing_scores(window, Groups(("agent",), [("a",)]), None, 2)
         assert newest.get((str(number), "a")) == expected.get(("a",))

@@ -71,22 +71,22 @@ class GroupedTraffic(Traffic):
         self._by_group = by_group
         self.until_s = max(traffic.until_s for traffic in by_group.values())
 
-    def verdicts(
+    def count_verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of the window, by group."""
         found = {}
         for values, traffic in self._by_group.items():
-            counted = traffic.verdicts(chosen, (), fails_when)[()]
+            counted = traffic.count_verdicts(chosen, (), fails_when)[()]
             if counted.judged:
                 found[values] = counted
         return found
 
-    def failures(
+    def count_failures(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         """Return the one cause of all failures, with its count by group."""
-        counts = self.verdicts(chosen, groups.by, fails_when)
+        counts = self.count_verdicts(chosen, groups.by, fails_when)
         return {
             values: [(_CAUSE, counts[values].failed)]
             for values in groups.values

@@ -160,18 +160,18 @@ def _fetch_window_details(readings: Sequence[Reading], store: AlertStore) -> dic
     if rule.limit is not None:
         highest = rule.limit.comparison.value.startswith(">")
         raw = rule.watched.is_raw
-        scores = measures.extreme_scores(chosen, groups, _SHOWN_SCORES, raw=raw, highest=highest)
+        scores = measures.group_extreme_scores(chosen, groups, _SHOWN_SCORES, raw=raw, highest=highest)
     elif rule.measure in (Measure.ERROR_RATE, Measure.CONSECUTIVE_ERRORS):
-        scores = measures.errored_scores(chosen, groups, _SHOWN_SCORES)
-        failures = measures.errors(chosen, groups, _SHOWN_FAILURES)
+        scores = measures.group_errored_scores(chosen, groups, _SHOWN_SCORES)
+        failures = measures.count_errors(chosen, groups, _SHOWN_FAILURES)
     elif rule.measure is Measure.OPEN_RATE:
-        scores = measures.open_scores(chosen, groups, _SHOWN_SCORES)
-        causes = measures.open_causes(chosen, groups)
+        scores = measures.group_open_scores(chosen, groups, _SHOWN_SCORES)
+        causes = measures.group_open_causes(chosen, groups)
     elif rule.measure is Measure.ABSENCE_RATE:
         return {}
     else:
-        scores = measures.failing_scores(chosen, groups, fails_when, _SHOWN_SCORES)
-        failures = measures.failures(chosen, groups, fails_when, _SHOWN_FAILURES)
+        scores = measures.group_failing_scores(chosen, groups, fails_when, _SHOWN_SCORES)
+        failures = measures.count_failures(chosen, groups, fails_when, _SHOWN_FAILURES)
     return {
         values: Details(
             tuple(scores.get(values, ())),
@@ -208,14 +208,14 @@ def _compute_counts(rule: AlertRule, store: AlertStore, chosen: Filter, by: tupl
     measures, fails_when = store.measures, _find_fails_when(rule)
     match rule.measure:
         case Measure.FAIL_RATE | Measure.OPEN_RATE | Measure.ERROR_RATE:
-            return measures.verdicts(chosen, by, fails_when)
+            return measures.count_verdicts(chosen, by, fails_when)
         case Measure.ABSENCE_RATE:
-            return measures.absences(chosen, by)
+            return measures.count_absences(chosen, by)
         case Measure.MEAN | Measure.P50 | Measure.P95:
-            return measures.amounts(chosen, by, rule.measure.value, raw=rule.watched.is_raw)
+            return measures.compute_amounts(chosen, by, rule.measure.value, raw=rule.watched.is_raw)
         case Measure.CONSECUTIVE_FAILURES | Measure.CONSECUTIVE_ERRORS:
             errors = rule.measure is Measure.CONSECUTIVE_ERRORS
-            return measures.streaks(chosen, by, rule.min_count, fails_when, errors=errors)
+            return measures.count_streaks(chosen, by, rule.min_count, fails_when, errors=errors)
 
 
 def _build_plain_reading(
@@ -293,7 +293,7 @@ def _compute_release_counts(
     now: dict[Values, FailRate | Share | Amount] = {}
     before: dict[Values, FailRate | Share | Amount] = {}
     newest = {}
-    for values, names in store.measures.releases(far, rule.group_by).items():
+    for values, names in store.measures.group_releases(far, rule.group_by).items():
         if len(names) > 1 and (*values, names[-1]) in recent:
             newest[values] = names[-1]
             now[values] = recent[*values, names[-1]]

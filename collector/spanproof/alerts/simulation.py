@@ -85,26 +85,26 @@ class Traffic(Measures):
         first, last = bisect_left(self._times, start_s), bisect_left(self._times, end_s)
         return self._failed[last] - self._failed[first], last - first
 
-    def verdicts(
+    def count_verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of the window."""
         failed, judged = self.count(to_seconds(chosen.start_ns or 0), to_seconds(chosen.end_ns or 0))
         return {(): FailRate(passed=judged - failed, failed=failed, errored=0, skipped=0, open=0)}
 
-    def failing_scores(
+    def group_failing_scores(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[Score]]:
         """Return none."""
         return {}
 
-    def failures(
+    def count_failures(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         """Return none."""
         return {}
 
-    def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
+    def group_open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
         """Return none."""
         return {}
 

@@ -170,8 +170,8 @@ def _count_releases(store: ClusterStore, start_ns: int, end_ns: int) -> list[Rel
     """Return the releases of a window in the order in which they were first seen, with their runs."""
     # Every run has the value of this layer, be it skipped.
     chosen = Filter(Layer.TRAJECTORY, Layer.TRAJECTORY.value, {}, None, start_ns, end_ns)
-    counted = store.measures.verdicts(chosen, ("release",), None)
-    names = store.measures.releases(chosen, ()).get((), [])
+    counted = store.measures.count_verdicts(chosen, ("release",), None)
+    names = store.measures.group_releases(chosen, ()).get((), [])
     runs = {
         values[0]: found.passed + found.failed + found.open + found.skipped + found.errored
         for values, found in counted.items()

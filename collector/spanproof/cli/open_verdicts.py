@@ -21,7 +21,7 @@ from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
 from spanproof.evaluators.judge.measure import Share
 from spanproof.evaluators.prices import find_price
 from spanproof.store import Delivery, Store
-from spanproof.store.judging import OpenVerdicts, survey_open_verdicts
+from spanproof.store.judging import OpenVerdicts, list_open_verdicts
 
 _WINDOW_NS: Final = 7 * 86_400 * 10**9
 
@@ -38,7 +38,7 @@ def write_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) ->
     end = time.time_ns() + 1
     with opened_store(location) as store:
         price = find_price(model, choice.load_prices())
-        found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
+        found = list_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
         undelivered = _list_undelivered(store, end - _WINDOW_NS)
     if as_json:
         layers = [_to_row(item) for item in found]

@@ -160,7 +160,7 @@ class AheadMeasures(Measures):
             )
             grouping = Groups(kind.by, sorted(set(wanted)))
         of_all = kind.measure(
-            self._measures.over(windows), chosen, grouping, *kind.arguments, **dict(kind.options)
+            self._measures.with_windows(windows), chosen, grouping, *kind.arguments, **dict(kind.options)
         )
         by_number: dict[str, dict[Values, Any]] = {}
         for (number, *values), answer in of_all.items():
@@ -203,65 +203,67 @@ class AheadMeasures(Measures):
             self._missing.setdefault(kind, set()).add(question)
         return dict(answer or {})
 
-    def verdicts(
+    def count_verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of a score, counted."""
-        return self._get_answer(Measures.verdicts, chosen, by, fails_when)
+        return self._get_answer(Measures.count_verdicts, chosen, by, fails_when)
 
-    def amounts(
+    def compute_amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
     ) -> dict[Values, Amount]:
         """Return a mean or percentile."""
-        return self._get_answer(Measures.amounts, chosen, by, aggregate, raw=raw)
+        return self._get_answer(Measures.compute_amounts, chosen, by, aggregate, raw=raw)
 
-    def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
+    def count_absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
         """Return the runs without a judgement."""
-        return self._get_answer(Measures.absences, chosen, by)
+        return self._get_answer(Measures.count_absences, chosen, by)
 
-    def streaks(
+    def count_streaks(
         self, chosen: Filter, by: Sequence[str], length: int, fails_when: FailsWhen | None, *, errors: bool
     ) -> dict[Values, Share]:
         """Return how many of the newest judgements are bad."""
-        return self._get_answer(Measures.streaks, chosen, by, length, fails_when, errors=errors)
+        return self._get_answer(Measures.count_streaks, chosen, by, length, fails_when, errors=errors)
 
-    def releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
+    def group_releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
         """Return the releases of each group."""
-        return self._get_answer(Measures.releases, chosen, by)
+        return self._get_answer(Measures.group_releases, chosen, by)
 
-    def failures(
+    def count_failures(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest explanations of fails."""
-        return self._get_answer(Measures.failures, chosen, groups, fails_when, limit)
+        return self._get_answer(Measures.count_failures, chosen, groups, fails_when, limit)
 
-    def errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
+    def count_errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest errors of an evaluator."""
-        return self._get_answer(Measures.errors, chosen, groups, limit)
+        return self._get_answer(Measures.count_errors, chosen, groups, limit)
 
-    def errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
+    def group_errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that errored."""
-        return self._get_answer(Measures.errored_scores, chosen, groups, limit)
+        return self._get_answer(Measures.group_errored_scores, chosen, groups, limit)
 
-    def failing_scores(
+    def group_failing_scores(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[Score]]:
         """Return the newest scores that fail."""
-        return self._get_answer(Measures.failing_scores, chosen, groups, fails_when, limit)
+        return self._get_answer(Measures.group_failing_scores, chosen, groups, fails_when, limit)
 
-    def open_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
+    def group_open_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that are open."""
-        return self._get_answer(Measures.open_scores, chosen, groups, limit)
+        return self._get_answer(Measures.group_open_scores, chosen, groups, limit)
 
-    def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
+    def group_open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
         """Return why scores are open."""
-        return self._get_answer(Measures.open_causes, chosen, groups)
+        return self._get_answer(Measures.group_open_causes, chosen, groups)
 
-    def extreme_scores(
+    def group_extreme_scores(
         self, chosen: Filter, groups: Groups, limit: int, *, raw: bool, highest: bool
     ) -> dict[Values, list[Score]]:
         """Return the scores with the highest or the lowest amounts."""
-        return self._get_answer(Measures.extreme_scores, chosen, groups, limit, raw=raw, highest=highest)
+        return self._get_answer(
+            Measures.group_extreme_scores, chosen, groups, limit, raw=raw, highest=highest
+        )
 
 
 def _get_start_ns(question: _Question) -> int:

@@ -23,7 +23,7 @@ from spanproof.store.decision_tables import (
     ALERT_RULES,
     ALERT_SILENCES,
 )
-from spanproof.store.single_rows import insert_value
+from spanproof.store.single_rows import write_value
 from spanproof.store.table import Table
 
 
@@ -136,11 +136,11 @@ class AlertLog:
 
     def write_events(self, events: Sequence[AlertEvent]) -> None:
         """Write events: all of them, or after a crash none."""
-        self._insert(ALERT_EVENTS, events)
+        self._write_rows(ALERT_EVENTS, events)
 
     def write_delivery(self, delivery: Delivery) -> None:
         """Write how far a notification got; it replaces what was written before."""
-        self._insert(ALERT_DELIVERIES, [delivery])
+        self._write_rows(ALERT_DELIVERIES, [delivery])
 
     def states(self, limit: int = 10_000) -> list[AlertEvent]:
         """Return the newest event of each alert: of those that are pending or firing, then of the others."""
@@ -228,11 +228,11 @@ class AlertLog:
 
     def write_silence(self, silence: Silence) -> None:
         """Write a silence; one of the same id is replaced."""
-        insert_value(self._connections, ALERT_SILENCES, silence)
+        write_value(self._connections, ALERT_SILENCES, silence)
 
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         """Write an acknowledgement."""
-        insert_value(self._connections, ALERT_ACKNOWLEDGEMENTS, acknowledgement)
+        write_value(self._connections, ALERT_ACKNOWLEDGEMENTS, acknowledgement)
 
     def made_rules(self, limit: int = 1_000) -> list[MadeRule]:
         """Return the rules that people made, by name."""
@@ -241,11 +241,11 @@ class AlertLog:
 
     def save_rule(self, rule: MadeRule) -> None:
         """Keep a rule that a person made; one of the same name is replaced."""
-        insert_value(self._connections, ALERT_RULES, rule)
+        write_value(self._connections, ALERT_RULES, rule)
 
     def remove_rule(self, rule: MadeRule) -> None:
         """Remove a rule that a person made."""
-        insert_value(self._connections, ALERT_RULES, rule, removed=True)
+        write_value(self._connections, ALERT_RULES, rule, removed=True)
 
     def _select_events(
         self, condition: str, bound: Mapping[str, Any], order: str, limit: int
@@ -268,10 +268,10 @@ class AlertLog:
             ).result_rows
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def _insert(self, table: Table, values: Sequence[AlertEvent] | Sequence[Delivery]) -> None:
+    def _write_rows(self, table: Table, values: Sequence[AlertEvent] | Sequence[Delivery]) -> None:
         if not values:
             return
-        from spanproof.store.inserting import insert_rows  # loads Arrow
+        from spanproof.store.inserting import write_rows  # loads Arrow
 
         names = [column.name for column in fields(values[0])]
         rows = [
@@ -279,4 +279,4 @@ class AlertLog:
             for value in values
         ]
         with self._connections.lease() as client:
-            insert_rows(client, self._connections.database, table, rows)
+            write_rows(client, self._connections.database, table, rows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spanproof.store.connection import Connections
 from spanproof.store.decision_tables import REVIEW_ASSIGNMENTS
-from spanproof.store.single_rows import insert_value
+from spanproof.store.single_rows import write_value
 
 _MOST_ASSIGNMENTS = 10_000
 
@@ -57,6 +57,6 @@ class Assignments:
             for row in rows
         ]
 
-    def save(self, assignment: Assignment) -> None:
+    def write_assignment(self, assignment: Assignment) -> None:
         """Assign a verdict; the former assignment of it is replaced."""
-        insert_value(self._connections, REVIEW_ASSIGNMENTS, assignment)
+        write_value(self._connections, REVIEW_ASSIGNMENTS, assignment)

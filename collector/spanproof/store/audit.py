@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spanproof.store.connection import Connections
 from spanproof.store.decision_tables import AUDIT_EVENTS
-from spanproof.store.single_rows import insert_value
+from spanproof.store.single_rows import write_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AuditLog:
 
     def write(self, event: AuditEvent) -> None:
         """Keep an event."""
-        insert_value(self._connections, AUDIT_EVENTS, event)
+        write_value(self._connections, AUDIT_EVENTS, event)
 
     def list_events(self, limit: int) -> list[AuditEvent]:
         """Return events, the newest first."""

@@ -50,7 +50,7 @@ class Manifest:
         return sum(table.rows for table in self.tables.values())
 
 
-def write_backup(client: Client, database: str, directory: Path) -> Manifest:
+def build_backup(client: Client, database: str, directory: Path) -> Manifest:
     """Write everything into a directory, which is there only once it is whole.
 
     Raises:
@@ -66,7 +66,7 @@ def write_backup(client: Client, database: str, directory: Path) -> Manifest:
         # A trace's own row is written last, so what has one at this moment is whole in all other tables.
         for table in sorted(TABLES, key=lambda table: table is not TRACES):
             if table not in _LEFT_OUT:
-                tables[table.name] = _write_table(
+                tables[table.name] = _fetch_table(
                     client, f"{database}.{table.name}", table.names, partial / f"{table.name}.arrow"
                 )
         manifest = Manifest(MIGRATIONS[-1].version, time.time_ns(), tables)
@@ -99,12 +99,12 @@ def read_manifest(directory: Path) -> Manifest:
             " upgrade spanproof"
         )
     for name, table in manifest.tables.items():
-        if _hash_file(directory / f"{name}.arrow") != table.sha256:
+        if _compute_checksum(directory / f"{name}.arrow") != table.sha256:
             raise StoreError(f"backup {directory}: {name}.arrow is damaged, its checksum differs")
     return manifest
 
 
-def restore_backup(client: Client, layout: Layout, directory: Path) -> Manifest:
+def load_backup(client: Client, layout: Layout, directory: Path) -> Manifest:
     """Write a backup into an empty store of the newest schema.
 
     Raises:
@@ -120,14 +120,14 @@ def restore_backup(client: Client, layout: Layout, directory: Path) -> Manifest:
             raise StoreError(f"the store is not empty, {name} has rows: restore into a store of its own")
     # The traces' own rows last, as they are written.
     for name in sorted(manifest.tables, key=lambda name: name == TRACES.name):
-        _read_table(client, f"{layout.database}.{name}", directory / f"{name}.arrow")
+        _add_rows(client, f"{layout.database}.{name}", directory / f"{name}.arrow")
     for migration in MIGRATIONS:
         if migration.version > manifest.schema:
             migration.apply(client, layout)
     return manifest
 
 
-def _write_table(client: Client, table: str, names: tuple[str, ...], path: Path) -> TableBackup:
+def _fetch_table(client: Client, table: str, names: tuple[str, ...], path: Path) -> TableBackup:
     columns = ", ".join(f"`{name}`" for name in names)
     rows, writer = 0, None
     with pa.OSFile(str(path), "wb") as file:
@@ -143,10 +143,10 @@ def _write_table(client: Client, table: str, names: tuple[str, ...], path: Path)
         finally:
             if writer is not None:
                 writer.close()
-    return TableBackup(rows, _hash_file(path))
+    return TableBackup(rows, _compute_checksum(path))
 
 
-def _read_table(client: Client, table: str, path: Path) -> None:
+def _add_rows(client: Client, table: str, path: Path) -> None:
     if not path.stat().st_size:
         return
     with pa.OSFile(str(path), "rb") as file, pa.ipc.open_stream(file) as reader:
@@ -162,7 +162,7 @@ def _read_table(client: Client, table: str, path: Path) -> None:
             client.insert_arrow(table, pa.Table.from_batches(batches))
 
 
-def _hash_file(path: Path) -> str:
+def _compute_checksum(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.dimensions import get_column
 from spanproof.store.filters import Filter
 
 
@@ -71,15 +71,15 @@ _FACTS: Final = {
 }
 
 
-def break_down(
+def fetch_breakdown(
     client: Client, database: str, fact: Fact, chosen: Filter, by: Sequence[str], limit: int
 ) -> list[Breakdown]:
     """Return what most snippets have first; see `Store.break_down`."""
     table, could_have, items = _FACTS[fact]
-    columns = [resolve_column(name) for name in by]
+    columns = [get_column(name) for name in by]
     keys = "".join(f"{column}, " for column in columns)
     cohorts, bound = _build_run_query(database, chosen, by)
-    within, times = replace(chosen, cohort={}, every_version=True).where()
+    within, times = replace(chosen, cohort={}, every_version=True).build_condition()
     rows = (
         f"SELECT {keys}items FROM (SELECT project, trace_id, run_span_id, arrayDistinct({items}) AS items"  # noqa: S608
         f" FROM {database}.{table} FINAL WHERE {within} AND {could_have}) AS code"
@@ -103,9 +103,9 @@ def break_down(
 
 def _build_run_query(database: str, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Return each run with its dimensions: rows about code name their run and no cohort."""
-    condition, bound = chosen.where()
-    source, keys = chosen.source(database, by)
-    named = [column for column in map(resolve_column, by) if column != "project"]  # a key already
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source(database, by)
+    named = [column for column in map(get_column, by) if column != "project"]  # a key already
     columns = "".join(f", any(scores.{column}) AS {column}" for column in named)
     runs = (
         # Chosen within: outside, the name of a dimension is that of its aggregate.

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from spanproof.evaluators.judge_bounds import JUDGE_PREFIXES
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.dimensions import get_column
 from spanproof.store.filters import IS_OPEN, Filter
 from spanproof.store.keys import build_key_condition
 from spanproof.store.queries import get_row_key, list_score_columns
@@ -24,7 +24,7 @@ from spanproof.store.trace_list import (
     Facets,
     TraceOrder,
     TraceTerms,
-    count_facets,
+    fetch_facets,
     fetch_run_summaries,
     fetch_traces,
     fetch_traces_by_id,
@@ -156,12 +156,12 @@ class Browse:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def trace_rows(self, trace_ids: Sequence[str]) -> list[TraceRow]:
+    def fetch_trace_rows(self, trace_ids: Sequence[str]) -> list[TraceRow]:
         """Return these traces as rows of a list, newest first; without those the store does not have."""
         with self._connections.lease() as client:
             return fetch_traces_by_id(client, self._connections.database, trace_ids)
 
-    def traces(
+    def list_traces(
         self, chosen: TraceTerms, *, order: TraceOrder, limit: int, before: Page = None
     ) -> list[TraceRow]:
         """Return the first traces of a list in an order; `before` is where the page before ended.
@@ -174,16 +174,16 @@ class Browse:
                 client, self._connections.database, chosen, order=order, limit=limit, before=before
             )
 
-    def facets(self, chosen: TraceTerms, dimensions: Sequence[str], limit: int) -> Facets:
+    def get_facets(self, chosen: TraceTerms, dimensions: Sequence[str], limit: int) -> Facets:
         """Return how many traces of a list have each state, and each of the commonest values of dimensions.
 
         Raises:
             StoreError: there is no such dimension.
         """
         with self._connections.lease() as client:
-            return count_facets(client, self._connections.database, chosen, dimensions, limit)
+            return fetch_facets(client, self._connections.database, chosen, dimensions, limit)
 
-    def traces_since(self, evaluated_ns: int, limit: int) -> tuple[list[TraceRow], int]:
+    def list_traces_since(self, evaluated_ns: int, limit: int) -> tuple[list[TraceRow], int]:
         """Return traces that were evaluated after a time, oldest first, and the time of the last of them."""
         rows = self._select(
             "SELECT project, trace_id, max(evaluated_ns) AS at FROM {db}.traces"
@@ -193,25 +193,25 @@ class Browse:
         )
         if not rows:
             return [], evaluated_ns
-        listed = self.trace_rows([row["trace_id"] for row in rows])
+        listed = self.fetch_trace_rows([row["trace_id"] for row in rows])
         found = {TraceKey(row.project, row.trace_id): row for row in listed}
         ordered = [found[key] for row in rows if (key := get_row_key(row)) in found]
         return ordered, int(rows[-1]["at"])
 
-    def newest_evaluation_ns(self) -> int:
+    def get_newest_evaluation_ns(self) -> int:
         """Return when the latest evaluation was written, in Unix nanoseconds; 0 of an empty store."""
         return int(self._select("SELECT max(evaluated_ns) AS at FROM {db}.traces", {})[0]["at"])
 
-    def values(self, dimension: str, start_ns: int, prefix: str, limit: int) -> list[str]:
+    def list_values(self, dimension: str, start_ns: int, prefix: str, limit: int) -> list[str]:
         """Return the commonest values of a dimension that start so.
 
         Raises:
             StoreError: there is no such dimension.
         """
-        column = resolve_column(dimension)
+        column = get_column(dimension)
         chosen = Filter(start_ns=start_ns)
-        condition, bound = chosen.where()
-        source, keys = chosen.source("{db}", (dimension,), rows="{db}.scores")
+        condition, bound = chosen.build_condition()
+        source, keys = chosen.build_source("{db}", (dimension,), rows="{db}.scores")
         rows = self._select(
             f"SELECT {column} AS value FROM {source} WHERE {condition} AND name = layer"
             f" AND startsWith({column}, {{prefix:String}}) AND {column} != ''"
@@ -220,14 +220,14 @@ class Browse:
         )
         return [str(row["value"]) for row in rows]
 
-    def failure_trends(
+    def count_failure_trends(
         self, *, start_ns: int, end_ns: int, buckets: int, cohort: Mapping[str, str] = _NO_COHORT
     ) -> dict[str, list[int]]:
         """Return for each fingerprint of a failure how many runs have it in each part of a window."""
         length = max(1, (end_ns - start_ns) // buckets)
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns, every_version=True)
-        condition, bound = chosen.where()
-        source, keys = chosen.source("{db}", table="failures")
+        condition, bound = chosen.build_condition()
+        source, keys = chosen.build_source("{db}", table="failures")
         rows = self._select(
             "SELECT fingerprint, toUInt32(intDiv(toUnixTimestamp64Nano(span_time) - {from_ns:Int64},"
             " {length:Int64})) AS part, uniqExact(project, trace_id, run_span_id) AS runs"
@@ -240,7 +240,7 @@ class Browse:
             trend[min(buckets - 1, int(row["part"]))] += int(row["runs"])
         return found
 
-    def snippets(
+    def list_snippets(
         self, *, start_ns: int, verdict: str | None, rule: str | None, limit: int, after: Page
     ) -> list[CodeRow]:
         """Return snippets, newest first."""
@@ -264,7 +264,7 @@ class Browse:
             for row in rows
         ]
 
-    def replays(
+    def list_replays(
         self, *, start_ns: int, failure_class: str | None, agrees: bool | None, limit: int, after: Page
     ) -> list[ReplayRow]:
         """Return replayed snippets, newest first."""
@@ -289,7 +289,7 @@ class Browse:
             for row in rows
         ]
 
-    def attempts(
+    def list_attempts(
         self, *, start_ns: int, kind: str | None, cohort: Mapping[str, str] = _NO_COHORT, limit: int
     ) -> list[AttemptRow]:
         """Return what programs tried, by target, agent and release; what was not allowed first."""
@@ -323,7 +323,7 @@ class Browse:
             for row in rows
         ]
 
-    def findings(
+    def list_findings(
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, limit: int
     ) -> list[FindingRow]:
         """Return the scanners' rules that fired, by agent and release; denials first."""
@@ -352,7 +352,7 @@ class Browse:
             for row in rows
         ]
 
-    def sources(self, *, start_ns: int, limit: int) -> list[SourceRow]:
+    def list_sources(self, *, start_ns: int, limit: int) -> list[SourceRow]:
         """Return each piece of code once, the commonest first."""
         rows = self._select(
             "SELECT language, source, any(verdict) AS verdict, count() AS times, any(trace_id) AS trace_id"
@@ -362,7 +362,7 @@ class Browse:
         )
         return [SourceRow(**row) for row in rows]
 
-    def sessions(
+    def list_sessions(
         self, *, start_ns: int, limit: int, after: Page = None, project: str | None = None
     ) -> list[SessionRow]:
         """Return conversations, of one project or all, the latest first; `after` is where a page ended."""
@@ -372,12 +372,12 @@ class Browse:
                 client, database, start_ns=start_ns, limit=limit, after=after, project=project
             )
 
-    def traces_of_session(self, session_id: str, limit: int, project: str | None = None) -> list[str]:
+    def list_traces_of_session(self, session_id: str, limit: int, project: str | None = None) -> list[str]:
         """Return ids of the traces of a conversation, in order of time."""
         with self._connections.lease() as client:
             return fetch_traces_of_session(client, self._connections.database, session_id, limit, project)
 
-    def labels(
+    def list_labels(
         self,
         *,
         layer: Layer | None = None,
@@ -434,7 +434,7 @@ class Browse:
             for row in rows
         ]  # fmt: skip
 
-    def unlabelled(
+    def list_unlabelled(
         self,
         layer: Layer | None = None,
         *,
@@ -467,7 +467,7 @@ class Browse:
     def count_unlabelled(
         self, layer: Layer | None = None, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, most: int
     ) -> int:
-        """Return how many verdicts `unlabelled` has, counted up to `most`: the store reads no further."""
+        """Return how many verdicts `list_unlabelled` has; the store counts no further than `most`."""
         waiting, bound = _build_waiting_query(layer, start_ns, cohort)
         rows = self._select(
             f"SELECT count() AS waiting FROM (SELECT 1 {waiting} LIMIT {{most:UInt32}})",
@@ -475,12 +475,12 @@ class Browse:
         )
         return int(rows[0]["waiting"])
 
-    def run_summaries(self, keys: Sequence[TraceKey]) -> dict[tuple[TraceKey, str], RunSummary]:
+    def get_run_summaries(self, keys: Sequence[TraceKey]) -> dict[tuple[TraceKey, str], RunSummary]:
         """Return task, answer, tokens and cost of the runs of these traces, by trace and run."""
         with self._connections.lease() as client:
             return fetch_run_summaries(client, self._connections.database, keys)
 
-    def usage_points(self, chosen: TraceTerms, *, start_ns: int, bucket_ns: int) -> list[UsagePoint]:
+    def list_usage_points(self, chosen: TraceTerms, *, start_ns: int, bucket_ns: int) -> list[UsagePoint]:
         """Return states, latency, tokens and cost over time.
 
         Raises:
@@ -489,7 +489,7 @@ class Browse:
         with self._connections.lease() as client:
             return fetch_usage_points(client, self._connections.database, chosen, start_ns, bucket_ns)
 
-    def usage_shares(self, chosen: TraceTerms) -> list[UsageShare]:
+    def list_usage_shares(self, chosen: TraceTerms) -> list[UsageShare]:
         """Return tokens and cost by agent and model, the most tokens first.
 
         Raises:
@@ -498,7 +498,7 @@ class Browse:
         with self._connections.lease() as client:
             return fetch_usage_shares(client, self._connections.database, chosen)
 
-    def judged(
+    def count_judged(
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
     ) -> dict[Layer, tuple[int, int]]:
         """Return how many verdicts of each layer a judge was queried about, and how many it settled.
@@ -508,8 +508,8 @@ class Browse:
             cohort: only runs of these values, by dimension.
         """
         chosen = Filter(None, None, cohort, None, start_ns)
-        condition, bound = chosen.where()
-        source, keys = chosen.source("{db}")
+        condition, bound = chosen.build_condition()
+        source, keys = chosen.build_source("{db}")
         rows = self._select(
             "SELECT layer, count() AS queried, countIf(label IN ('pass', 'fail')) AS settled"
             f" FROM {source} WHERE {condition} AND name = layer"
@@ -522,8 +522,8 @@ class Browse:
     def _build_run_query(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""
         chosen = Filter(Layer.BOUNDARY, Layer.BOUNDARY.value, cohort, None, max(0, start_ns))
-        condition, bound = chosen.where()
-        source, keys = chosen.source("{db}")
+        condition, bound = chosen.build_condition()
+        source, keys = chosen.build_source("{db}")
         runs = (
             "SELECT project, trace_id, run_span_id, any(scores.agent) AS run_agent,"
             f" any(scores.release) AS run_release FROM {source} WHERE {condition}"
@@ -551,8 +551,8 @@ def _build_waiting_query(
 ) -> tuple[str, dict[str, Any]]:
     """Return what selects the verdicts that no person has judged, and its parameters."""
     chosen = Filter(layer, layer.value if layer else None, cohort, None, start_ns)
-    condition, bound = chosen.where()
-    source, keys = chosen.source("{db}")
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source("{db}")
     of_traces, ids = ("1", {}) if traces is None else build_key_condition(traces)
     is_wanted_pass = _IS_IN_SAMPLE if traces is None else "1"
     query = (

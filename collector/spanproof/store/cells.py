@@ -14,19 +14,19 @@ Row: TypeAlias = dict[str, Any]
 _LATEST_NS = 4_102_444_800 * 10**9
 
 
-def clean_text(text: str) -> str:
+def to_storable_text(text: str) -> str:
     """Return text as ClickHouse can hold it: lone surrogates become U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def clamp_unsigned(number: int) -> int:
+def to_unsigned(number: int) -> int:
     """Return the nearest number a UInt64 holds."""
     return min(max(0, number), 2**64 - 1)
 
 
-def clamp_time(ns: int) -> int:
+def to_storable_time(ns: int) -> int:
     """Return the nearest Unix time in nanoseconds that the tables can order."""
     return min(max(0, ns), _LATEST_NS)
 
@@ -34,9 +34,11 @@ def clamp_time(ns: int) -> int:
 def to_cell(value: Any) -> Any:
     """Return the value of a field as a cell: a tuple as a list, a mapping of texts as JSON."""
     if isinstance(value, str):
-        return clean_text(value)
+        return to_storable_text(value)
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
-        return orjson.dumps({clean_text(key): clean_text(item) for key, item in value.items()}).decode()
+        return orjson.dumps(
+            {to_storable_text(key): to_storable_text(item) for key, item in value.items()}
+        ).decode()
     return int(value)

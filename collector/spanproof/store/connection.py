@@ -127,19 +127,19 @@ class Connections:
         """
         self._check_usable()
         try:
-            client = self._take()
+            client = self._get_client()
             broken = True
             try:
                 yield client
                 broken = False
             finally:
-                self._give_back(client, broken=broken)
+                self._close_or_keep(client, broken=broken)
         except ClickHouseError as problem:
             transient = isinstance(problem, OperationalError) or getattr(problem, "code", None) in _TRANSIENT
             kind = StoreUnavailable if transient else StoreError
             raise kind(f"store {self.name}: {_format_problem(problem)}") from problem
 
-    def limited_to(self, project: str) -> Connections:
+    def with_project(self, project: str) -> Connections:
         """Return connections that read rows of one project alone; they are closed with these.
 
         Raises:
@@ -189,13 +189,13 @@ class Connections:
                 f" {os.getpid()}: open the store after the fork, in one process only"
             )
 
-    def _take(self) -> Client:
+    def _get_client(self) -> Client:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
         return self._open_client(self._settings)
 
-    def _give_back(self, client: Client, *, broken: bool) -> None:
+    def _close_or_keep(self, client: Client, *, broken: bool) -> None:
         with self._guard:
             if not self._closed and not broken:
                 self._idle.append(client)
@@ -203,7 +203,7 @@ class Connections:
         client.close()
 
 
-def connect(location: str | Path, *, read_only: bool = False, share: bool = False) -> Connections:
+def open_connections(location: str | Path, *, read_only: bool = False, share: bool = False) -> Connections:
     """Reach a store; the first client is opened at once, so that a wrong location is reported here.
 
     Args:
@@ -220,16 +220,16 @@ def connect(location: str | Path, *, read_only: bool = False, share: bool = Fals
     text = str(location)
     scheme = text.split("://", 1)[0].lower() if "://" in text else ""
     if not scheme:
-        return _connect_embedded(Path(location), read_only=read_only, share=share)
+        return _open_embedded(Path(location), read_only=read_only, share=share)
     if scheme not in SERVER_SCHEMES:
         raise StoreError(
             f"store: unknown scheme {scheme!r}; give a directory, or a DSN that starts with"
             f" {', '.join(f'{scheme}://' for scheme in SERVER_SCHEMES)}"
         )
-    return _connect_server(text, scheme)
+    return _open_server(text, scheme)
 
 
-def _connect_server(dsn: str, scheme: str) -> Connections:
+def _open_server(dsn: str, scheme: str) -> Connections:
     parts = urlsplit(dsn)
     secure = scheme in ("https", "clickhouses")
     database = parts.path.strip("/") or DEFAULT_DATABASE
@@ -257,10 +257,10 @@ def _connect_server(dsn: str, scheme: str) -> Connections:
         **others,
     }
     name = f"{scheme}://{arguments['host']}:{port}/{database}"
-    return _reach(name, layout, arguments)
+    return _open_over_http(name, layout, arguments)
 
 
-def _borrow(directory: Path, url: str) -> Connections:
+def _open_through_holder(directory: Path, url: str) -> Connections:
     """Reach a directory through the process that holds it."""
     parts = urlsplit(url)
     arguments = {
@@ -271,14 +271,16 @@ def _borrow(directory: Path, url: str) -> Connections:
         "interface": "http",
         "compress": False,
     }
-    return _reach(str(directory), Layout(DEFAULT_DATABASE), arguments, borrowed=True)
+    return _open_over_http(str(directory), Layout(DEFAULT_DATABASE), arguments, borrowed=True)
 
 
-def _reach(name: str, layout: Layout, arguments: dict[str, Any], *, borrowed: bool = False) -> Connections:
+def _open_over_http(
+    name: str, layout: Layout, arguments: dict[str, Any], *, borrowed: bool = False
+) -> Connections:
     connections = Connections(
         name,
         layout,
-        lambda settings: _open(arguments, {**layout.settings, **settings}),
+        lambda settings: _open_http_client(arguments, {**layout.settings, **settings}),
         lambda: None,
         borrowed=borrowed,
     )
@@ -287,7 +289,7 @@ def _reach(name: str, layout: Layout, arguments: dict[str, Any], *, borrowed: bo
     return connections
 
 
-def _open(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
+def _open_http_client(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
     try:
         # A session would let one request at a time through; nothing here needs one.
         return clickhouse_connect.get_client(
@@ -297,18 +299,18 @@ def _open(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
         raise StoreError(f"store: an option of the DSN is not valid: {problem}") from problem
 
 
-def _connect_embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
+def _open_embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     real = directory.resolve()
     try:
         # What agents said is in it: for its owner alone, as the log. One that is there stays as it is.
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        url = _take(real, read_only=read_only, share=share)
+        url = _wait_for_directory(real, read_only=read_only, share=share)
     except OSError as problem:
         raise StoreUnavailable(
             f"store {directory}: cannot be used as a directory: {problem.strerror}; name another with --store"
         ) from problem
     if url is not None:
-        return _borrow(directory, url)
+        return _open_through_holder(directory, url)
     # Acknowledged means written: the pipeline commits its offsets on it.
     settings = {**_SETTINGS, **EMBEDDED_SETTINGS, **Layout(DEFAULT_DATABASE).settings}
     fronts: list[Front] = []
@@ -324,7 +326,7 @@ def _connect_embedded(directory: Path, *, read_only: bool, share: bool) -> Conne
         for front in fronts:
             _HOLD.write_urls(None, None)
             front.close()
-        _HOLD.let_go()
+        _HOLD.remove_store()
 
     connections = Connections(str(directory), Layout(DEFAULT_DATABASE), open_client, release, exclusive=True)
     try:
@@ -348,7 +350,7 @@ _HOLD = Hold()
 _READERS_WAIT_S = 2.0
 
 
-def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:
+def _wait_for_directory(directory: Path, *, read_only: bool, share: bool) -> str | None:
     """Hold the directory, or return the DSN by which its holder lets this process in.
 
     One that shares a directory is a server of its own, which works with no other.
@@ -356,7 +358,7 @@ def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:
     until = time.monotonic() + (_READERS_WAIT_S if read_only else 0.0)
     while True:
         try:
-            _HOLD.take(directory)
+            _HOLD.add_store(directory)
         except StoreBusy:
             holder = read_holder(directory)
             url = None if share else holder.read_url if read_only else holder.write_url

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.cells import Row, clean_text
+from spanproof.store.cells import Row, to_storable_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class DeadLetter:
 def build_letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
     """Return a dead letter as a row, or the row that removes it."""
     return {
-        "project": clean_text(letter.project),
+        "project": to_storable_text(letter.project),
         "trace_id": letter.trace_id,
         "failed": letter.failed_ns,
         "stage": letter.stage,
-        "error_type": clean_text(letter.error_type),
-        "error": clean_text(letter.error),
+        "error_type": to_storable_text(letter.error_type),
+        "error": to_storable_text(letter.error),
         "attempts": letter.attempts,
         "body": "" if removed else b64encode(letter.body).decode(),
         "evaluated_ns": time.time_ns(),
@@ -52,7 +52,7 @@ def build_letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
 def fetch_dead_letters(
     client: Client, database: str, trace_ids: Sequence[str], limit: int
 ) -> list[DeadLetter]:
-    """Return dead letters, newest first; see `Store.fetch_dead_letters`."""
+    """Return dead letters, newest first; see `Store.dead_letters`."""
     chosen = "trace_id IN {ids:Array(String)}" if trace_ids else "1"
     rows = client.query(
         "SELECT trace_id, stage, error_type, error, attempts, body, toUnixTimestamp64Nano(failed), project"  # noqa: S608

@@ -37,7 +37,7 @@ SUBJECT_KEYS: Final = {
 """Attributes of a span or its resource that name a session or a user, in the conventions that have one."""
 
 
-def resolve_column(name: str) -> str:
+def get_column(name: str) -> str:
     """Return the column of a dimension: its own, or the one that `with_carried` adds.
 
     Raises:
@@ -71,7 +71,7 @@ def with_carried(
     bound: dict[str, Any] = {}
     columns, values, wanted = [], [], []
     for name in carried:
-        column = resolve_column(name)
+        column = get_column(name)
         bound[f"{column}_keys"] = _list_keys(name)
         keys = f"{{{column}_keys:Array(String)}}"
         values.append(f"{_build_first_value('SpanAttributes', keys, 'ResourceAttributes')} AS {column}_value")
@@ -81,7 +81,7 @@ def with_carried(
     grouped = ", ".join(
         f"mapFromArrays(groupArray(SpanId), groupArray({column}_value)) AS {column}_by_span,"
         f" argMinIf({column}_value, (Timestamp, SpanId), ParentSpanId = '') AS {column}_root"
-        for column in map(resolve_column, carried)
+        for column in map(get_column, carried)
     )
     spans = (
         f"SELECT SpanproofProject AS carried_project, TraceId AS carried_trace, {grouped}"  # noqa: S608

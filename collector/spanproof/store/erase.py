@@ -14,7 +14,7 @@ from spanproof.semconv import spanproof as ours
 from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.keys import list_ids
 from spanproof.store.layout import Layout
-from spanproof.store.rollups import list_trace_hours, mark_hours
+from spanproof.store.rollups import list_trace_hours, write_marks
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -63,7 +63,9 @@ def list_subject_traces(
     return [str(row[0]) for row in rows]
 
 
-def erase_traces(client: Client, layout: Layout, trace_ids: Sequence[str], project: str | None = None) -> int:
+def remove_traces(
+    client: Client, layout: Layout, trace_ids: Sequence[str], project: str | None = None
+) -> int:
     """Delete everything about these traces, and ratings of them; returns how many of them had any row.
 
     Args:
@@ -76,11 +78,11 @@ def erase_traces(client: Client, layout: Layout, trace_ids: Sequence[str], proje
     for first in range(0, len(there), _BATCH):
         batch = there[first : first + _BATCH]
         hours = list_trace_hours(client, layout.database, batch)
-        mark_hours(client, layout.database, hours)
+        write_marks(client, layout.database, hours)
         for statement in build_deletions(layout, project):
             bound = {"ids": list_ids(batch), "project": project or ""}
             client.command(statement, parameters=bound)
-        mark_hours(client, layout.database, hours)
+        write_marks(client, layout.database, hours)
     return len(list_ids(there))
 
 
@@ -92,7 +94,7 @@ def build_deletions(layout: Layout, project: str | None = None) -> tuple[str, ..
         *((table.name, columns) for table, columns in _TABLES.items()),
     )
     return tuple(
-        layout.mutate(
+        layout.build_mutation(
             table,
             f"DELETE WHERE {trace_id} IN {{ids:Array(String)}}"
             f" AND {_build_project_condition(named, project)} SETTINGS mutations_sync = 2",

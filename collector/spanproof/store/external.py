@@ -14,7 +14,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
-from spanproof.store.cells import Row, clean_text
+from spanproof.store.cells import Row, to_storable_text
 from spanproof.store.keys import build_key_condition
 from spanproof.trace import Label, Layer, Score, Scored, digest, score_id
 from spanproof.trace.project import TraceKey
@@ -66,7 +66,7 @@ def is_external(score: Score) -> bool:
 def build_external_row(score: ExternalScore, written_ns: int) -> Row:
     """Return a score from elsewhere as a row."""
     return {
-        "project": clean_text(score.project),
+        "project": to_storable_text(score.project),
         "trace_id": score.trace_id,
         "span_id": score.span_id or "",
         "layer": score.layer.value,
@@ -74,9 +74,9 @@ def build_external_row(score: ExternalScore, written_ns: int) -> Row:
         "source": score.source,
         "value": score.value,
         "label": score.label.value if score.label else "",
-        "explanation": clean_text(score.explanation),
+        "explanation": to_storable_text(score.explanation),
         "raw": score.raw,
-        "unit": clean_text(score.unit),
+        "unit": to_storable_text(score.unit),
         "given": score.given_ns,
         "evaluated_ns": written_ns,
         "is_deleted": 0,
@@ -131,7 +131,7 @@ def to_run_scores(evaluation: TraceEvaluation, external: Iterable[ExternalScore]
     ]
 
 
-def join_external(evaluation: TraceEvaluation, external: Sequence[ExternalScore]) -> TraceEvaluation:
+def with_external(evaluation: TraceEvaluation, external: Sequence[ExternalScore]) -> TraceEvaluation:
     """Return the evaluation with scores from elsewhere behind its own."""
     scores = to_run_scores(evaluation, external)
     if not scores:
@@ -143,7 +143,7 @@ def join_external(evaluation: TraceEvaluation, external: Sequence[ExternalScore]
     return replace(evaluation, runs=tuple(runs))
 
 
-def strip_external(evaluation: TraceEvaluation) -> TraceEvaluation:
+def without_external(evaluation: TraceEvaluation) -> TraceEvaluation:
     """Return the evaluation without scores from elsewhere: those are kept apart."""
     if not any(map(is_external, evaluation.scores)):
         return evaluation

@@ -16,9 +16,9 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.failures import ClusterState, Explanation, Signature, build_explanation, group_signatures
-from spanproof.store.cells import clean_text
+from spanproof.store.cells import to_storable_text
 from spanproof.store.decision_tables import TRIAGE_INSERT
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.dimensions import get_column
 from spanproof.store.filters import Filter
 from spanproof.trace import Layer
 from spanproof.trace.project import TraceKey
@@ -152,7 +152,7 @@ def fetch_failure_clusters(
         leader = seen.get(cluster_id, seen[fingerprints[0]])
         first_ns = min(seen[fingerprint].first_ns for fingerprint in fingerprints)
         last_ns = max(seen[fingerprint].last_ns for fingerprint in fingerprints)
-        state, note = _derive_state(decided, cluster_id, last_ns)
+        state, note = _compute_state(decided, cluster_id, last_ns)
         judge_fix, judge_model, _ = decided.get((cluster_id, TriageAction.ADVICE), ("", "", 0))
         clusters.append(
             FailureCluster(
@@ -185,11 +185,11 @@ def count_failure_shares(
     limit: int,
 ) -> list[CohortShare]:
     """Return how many runs of each value of a dimension are in a cluster, the most first; see `Store`."""
-    column = resolve_column(dimension)
+    column = get_column(dimension)
     chosen = Filter(start_ns=start_ns, end_ns=end_ns, every_version=True)
-    within, bound = chosen.where()
-    failing, keys = chosen.source(database, (dimension,), "failures")
-    every, _ = chosen.source(database, (dimension,))
+    within, bound = chosen.build_condition()
+    failing, keys = chosen.build_source(database, (dimension,), "failures")
+    every, _ = chosen.build_source(database, (dimension,))
     rows = client.query(
         f"SELECT failing.{column}, failing.runs, greatest(failing.runs, every.runs) FROM"  # noqa: S608
         f" (SELECT {column}, uniqExact({_RUN}) AS runs FROM {failing}"
@@ -232,8 +232,8 @@ def write_triage(
         parameters={
             "subject": subject,
             "action": action.value,
-            "value": clean_text(value),
-            "note": clean_text(note),
+            "value": to_storable_text(value),
+            "note": to_storable_text(note),
             "changed": time.time_ns(),
         },
     )
@@ -265,8 +265,8 @@ def _count_runs(
     """Return the runs of each cluster in the window, and in the one before it; none without a run in it."""
     length = end_ns - start_ns
     chosen = Filter(cohort=cohort, start_ns=max(0, start_ns - length), end_ns=end_ns, every_version=True)
-    condition, bound = chosen.where()
-    source, keys = chosen.source(database, table="failures")
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source(database, table="failures")
     in_window = "span_time >= fromUnixTimestamp64Nano({window:Int64}, 'UTC')"
     rows = client.query(
         "SELECT transform(fingerprint, {prints:Array(String)}, {clusters:Array(String)}, '') AS cluster,"  # noqa: S608
@@ -287,7 +287,7 @@ def _count_runs(
 def _find_newest_release(client: Client, database: str, cohort: Mapping[str, str]) -> tuple[str, int] | None:
     """Return the release that began last with the time of its first run; None where there are not two."""
     project = {name: value for name, value in cohort.items() if name in ("project", "service", "agent")}
-    condition, bound = Filter(cohort=project).where()
+    condition, bound = Filter(cohort=project).build_condition()
     rows = client.query(
         f"SELECT release, toUnixTimestamp64Nano(min(span_time)) AS began FROM {database}.scores FINAL"  # noqa: S608
         f" WHERE {condition} AND name = layer AND release != '' GROUP BY release"
@@ -317,7 +317,7 @@ def _get_decision(decided: _Triage, cluster_id: str, action: TriageAction) -> st
     return decided.get((cluster_id, action), ("", "", 0))[0]
 
 
-def _derive_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[ClusterState, str]:
+def _compute_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[ClusterState, str]:
     value, note, changed_ns = decided.get((cluster_id, TriageAction.STATE), (ClusterState.OPEN.value, "", 0))
     state = ClusterState(value)
     if state is ClusterState.RESOLVED and last_seen_ns > changed_ns:
@@ -326,4 +326,4 @@ def _derive_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple
 
 
 def _build_window_condition(start_ns: int, end_ns: int) -> tuple[str, dict[str, Any]]:
-    return Filter(start_ns=start_ns, end_ns=end_ns, every_version=True).where()
+    return Filter(start_ns=start_ns, end_ns=end_ns, every_version=True).build_condition()

@@ -52,7 +52,7 @@ class Feedback:
         return self.span_id in (None, run_span_id)
 
 
-def feedback(client: Client, database: str, key: TraceKey | None) -> list[Feedback]:
+def fetch_feedback(client: Client, database: str, key: TraceKey | None) -> list[Feedback]:
     """Return all feedback, or that about one trace, in order of time."""
     rows = client.query(
         "SELECT SpanAttributes[{trace:String}], SpanAttributes[{span:String}], SpanAttributes[{kind:String}],"  # noqa: S608
@@ -87,10 +87,10 @@ def with_feedback(scores: Iterable[Score], feedback: Sequence[Feedback]) -> Iter
         yield score
         if (key := get_score_key(score)) in by_trace:
             runs.setdefault((key, score.run_span_id), score)
-    yield from _derive_scores(runs, by_trace)
+    yield from _iter_scores(runs, by_trace)
 
 
-def _derive_scores(
+def _iter_scores(
     runs: Mapping[tuple[TraceKey, str], Score], by_trace: Mapping[TraceKey, Sequence[Feedback]]
 ) -> Iterator[Score]:
     for (key, run_span_id), score in runs.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from spanproof.evaluators.scores import SCORES
-from spanproof.store.dimensions import resolve_column, with_carried
+from spanproof.store.dimensions import get_column, with_carried
 from spanproof.store.values import FailsWhen
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import is_carried
@@ -35,7 +35,7 @@ class Filter:
     end_ns: int | None = None
     every_version: bool = False
 
-    def where(self) -> tuple[str, dict[str, Any]]:
+    def build_condition(self) -> tuple[str, dict[str, Any]]:
         """Return the condition and its parameters.
 
         Raises:
@@ -52,7 +52,7 @@ class Filter:
                 bound[parameter] = min(max(0, time_ns), 2**63 - 1)
         return " AND ".join(terms) or "1", bound
 
-    def source(
+    def build_source(
         self, database: str, by: Iterable[str] = (), table: str = "scores", rows: str = ""
     ) -> tuple[str, dict[str, Any]]:
         """Return what rows are read from, with columns that spans carry, and parameters.
@@ -64,14 +64,14 @@ class Filter:
             rows: what is read in place of the table, under its name.
         """
         stored = {name: value for name, value in self.cohort.items() if not is_carried(name)}
-        condition, bound = replace(self, cohort=stored).where()
+        condition, bound = replace(self, cohort=stored).build_condition()
         names = (*by, *self.cohort)
         source, keys = with_carried(database, rows or f"{database}.{table} FINAL", table, names, condition)
         return source, bound | keys
 
     def _iter_equalities(self) -> Iterator[tuple[str, str]]:
         for dimension, value in self.cohort.items():
-            yield resolve_column(dimension), value
+            yield get_column(dimension), value
         if self.layer is not None:
             yield "layer", self.layer.value
         if self.name is not None:

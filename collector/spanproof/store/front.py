@@ -83,7 +83,7 @@ class Front:
         self._readers.close()
         self._writers.close()
 
-    def answer(
+    def run_statement(
         self, statement: bytes, parameters: Mapping[str, str], *, may_write: bool
     ) -> tuple[str, Iterator[bytes]]:
         """Run a statement; in read-only mode, but for a writer's insert or deletion of rows.
@@ -99,7 +99,7 @@ class Front:
             return "TabSeparated", iter(())
         sql = statement.decode("utf-8", "replace")
         kind = "Native" if _NATIVE.search(sql) else "TabSeparated"
-        pieces = self._stream_answer(sql, kind, parameters)
+        pieces = self._iter_answer(sql, kind, parameters)
         # The first piece is taken here, so that a refusal is sent before any header.
         return kind, chain([next(pieces, b"")], pieces)
 
@@ -116,7 +116,7 @@ class Front:
                 sql = f"{rows[1].decode()} FROM INFILE '{file.name}' FORMAT {rows[2].decode()}"
                 connection.query(sql, "TabSeparated", params=dict(parameters))
 
-    def _stream_answer(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
+    def _iter_answer(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
         with self._readers.lease() as connection:
             if kind == "Native" and _SELECT.match(sql):
                 for chunk in connection.send_query(sql, kind, params=dict(parameters)):
@@ -192,16 +192,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: queries hold what users look at."""
 
     def _handle(self) -> None:
-        user = self._authenticate()
+        user = self._find_user()
         if user is None:
             self.close_connection = True
-            self._refuse(401, "Code: 516. wrong password", 516)
+            self._send_error(401, "Code: 516. wrong password", 516)
             return
         try:
             body = self._read_body(_MAX_INSERT_BYTES if user == _WRITER else _MAX_QUERY_BYTES)
         except ValueError as problem:
             self.close_connection = True
-            self._refuse(400, f"the request cannot be read: {problem}")
+            self._send_error(400, f"the request cannot be read: {problem}")
             return
         fields = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
         form = self._parse_form(body)
@@ -212,10 +212,10 @@ class _Handler(BaseHTTPRequestHandler):
             statement = fields["query"].encode() + (b"\n" + body if body and not form else b"")
         parameters = {name[6:]: value for name, value in fields.items() if name.startswith("param_")}
         try:
-            kind, pieces = self.server.front.answer(statement, parameters, may_write=user == _WRITER)
+            kind, pieces = self.server.front.run_statement(statement, parameters, may_write=user == _WRITER)
         except Exception as problem:  # noqa: BLE001 - every error of the engine goes to the client
             code = _CODE.search(str(problem))
-            self._refuse(500, str(problem), int(code[1]) if code else None)
+            self._send_error(500, str(problem), int(code[1]) if code else None)
             return
         self._send(kind, pieces)
 
@@ -251,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
                 fields[name] = content.decode("utf-8", "replace")
         return fields
 
-    def _authenticate(self) -> str | None:
+    def _find_user(self) -> str | None:
         """Return whose password the request has; None where it has none."""
         kind, _, credentials = self.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "basic":
@@ -275,7 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
 
-    def _refuse(self, status: int, message: str, code: int | None = None) -> None:
+    def _send_error(self, status: int, message: str, code: int | None = None) -> None:
         body = message.encode("utf-8", "replace")
         self.send_response(status)
         if code is not None:

@@ -36,7 +36,7 @@ class Hold:
         self._stores = 0
         self._pid = os.getpid()
 
-    def take(self, directory: Path) -> None:
+    def add_store(self, directory: Path) -> None:
         """Take the directory, or share it within this process.
 
         Raises:
@@ -55,13 +55,13 @@ class Hold:
                     " is one per process; close that first, or use a ClickHouse server"
                 )
             if not self._stores:
-                self._descriptor = _lock(directory)
+                self._descriptor = _open_lock(directory)
                 self._directory, self._pid = directory, os.getpid()
                 self._write(None, None)
             self._stores += 1
 
-    def let_go(self) -> None:
-        """Give back one `take`; the last one lets other processes in."""
+    def remove_store(self) -> None:
+        """Give back one `add_store`; the last one lets other processes in."""
         with self._guard:
             self._stores -= 1
             if not self._stores:
@@ -90,7 +90,7 @@ def read_holder(directory: Path) -> Holder:
         return Holder("another process")
 
 
-def _lock(directory: Path) -> int:
+def _open_lock(directory: Path) -> int:
     if sys.platform == "win32":
         raise StoreUnavailable(
             "Windows has no embedded store: name a ClickHouse server (--store clickhouse://…)"

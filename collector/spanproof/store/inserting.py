@@ -30,7 +30,7 @@ _TYPES = {
 }
 
 
-def insert_rows(client: Client, database: str, table: Table, rows: Sequence[Row]) -> None:
+def write_rows(client: Client, database: str, table: Table, rows: Sequence[Row]) -> None:
     """Insert rows that have the same columns, which need not be all of the table's."""
     columns = {
         name: pa.array([row[name] for row in rows], type=to_arrow_type(kind))

@@ -35,7 +35,7 @@ class OpenVerdicts:
     dollars_per_1000_runs: float | None
 
 
-def survey_open_verdicts(
+def list_open_verdicts(
     store: Store, price: Price | None, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] | None = None
 ) -> list[OpenVerdicts]:
     """Return what is open on each layer that a judge can settle.
@@ -47,8 +47,8 @@ def survey_open_verdicts(
         end_ns: Unix nanoseconds of the first span time no longer counted.
         cohort: dimension to value.
     """
-    judged = store.browse.judged(start_ns=start_ns, cohort=cohort or {})
-    costs = _sample_costs(store, price, start_ns, cohort or {}) if price is not None else {}
+    judged = store.browse.count_judged(start_ns=start_ns, cohort=cohort or {})
+    costs = _group_costs(store, price, start_ns, cohort or {}) if price is not None else {}
     found = []
     for layer in _JUDGED_LAYERS:
         counted = store.fail_rate(layer, cohort=cohort, start_ns=start_ns, end_ns=end_ns, failing=0)
@@ -62,7 +62,7 @@ def survey_open_verdicts(
     return found
 
 
-def _sample_costs(
+def _group_costs(
     store: Store, price: Price, start_ns: int, cohort: Mapping[str, str]
 ) -> dict[Layer, list[float]]:
     """Return what judging each of some open verdicts would cost, by layer."""

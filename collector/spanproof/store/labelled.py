@@ -25,7 +25,7 @@ def list_person_labels(
         limit: at most so many.
     """
     found: dict[tuple[str, str, Layer], PersonLabel] = {}
-    for row in store.browse.labels(layer=layer, limit=limit):
+    for row in store.browse.list_labels(layer=layer, limit=limit):
         if row.label is None or (since_ns is not None and row.given_ns < since_ns):
             continue
         passes = row.label is Label.PASS

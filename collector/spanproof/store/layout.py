@@ -71,15 +71,15 @@ class Layout:
             settings["insert_quorum"] = self.quorum
         return settings
 
-    def create_database(self) -> str:
+    def build_create_database(self) -> str:
         """Return the statement that makes the database where it is not there."""
         engine = "" if self.cluster else " ENGINE = Atomic"
         return f"CREATE DATABASE IF NOT EXISTS {self.database}{self._on_cluster}{engine}"
 
-    def create(self, table: Table) -> tuple[str, ...]:
+    def build_create_table(self, table: Table) -> tuple[str, ...]:
         """Return the statements that make a table where it is not there."""
         if not self.cluster:
-            return (table.ddl(self.database),)
+            return (table.build_ddl(self.database),)
         local = f"{table.name}_local"
         path = f"'/clickhouse/tables/{{shard}}/{self.database}/{table.name}', '{{replica}}'"
         engine = f"ReplicatedReplacingMergeTree({', '.join((path, *table.version))})"
@@ -88,35 +88,38 @@ class Layout:
             f"CREATE TABLE IF NOT EXISTS {self.database}.{table.name}{self._on_cluster}"
             f" AS {self.database}.{local} ENGINE = {over}"
         )
-        return table.ddl(self.database, name=local, engine=engine, on=self._on_cluster), distributed
+        return table.build_ddl(self.database, name=local, engine=engine, on=self._on_cluster), distributed
 
-    def alter(self, table: str, clause: str) -> tuple[str, ...]:
+    def build_alter_table(self, table: str, clause: str) -> tuple[str, ...]:
         """Return the statements that change the columns of a table."""
         if not self.cluster:
             return (f"ALTER TABLE {self.database}.{table} {clause}",)
         names = (f"{table}_local", table)
         return tuple(f"ALTER TABLE {self.database}.{name}{self._on_cluster} {clause}" for name in names)
 
-    def drop(self, table: str) -> tuple[str, ...]:
+    def build_drop_table(self, table: str) -> tuple[str, ...]:
         """Return the statements that remove a table where it is there."""
         names = (table, f"{table}_local") if self.cluster else (table,)
         return tuple(f"DROP TABLE IF EXISTS {self.database}.{name}{self._on_cluster} SYNC" for name in names)
 
-    def rename(self, kept_in: str, name: str) -> str:
+    def build_rename_table(self, kept_in: str, name: str) -> str:
         """Return the statement that gives a table with rows another name; it is that of `kept_in`."""
         return f"RENAME TABLE {self.database}.{kept_in} TO {self.database}.{name}{self._on_cluster}"
 
-    def mutate(self, table: str, clause: str) -> str:
+    def build_mutation(self, table: str, clause: str) -> str:
         """Return the statement that changes the rows of a table, or how they are kept."""
-        return f"ALTER TABLE {self.database}.{self.kept_in(table)}{self._on_cluster} {clause}"
+        return f"ALTER TABLE {self.database}.{self.get_local_name(table)}{self._on_cluster} {clause}"
 
-    def kept_in(self, table: str) -> str:
+    def get_local_name(self, table: str) -> str:
         """Return the name of the table that has the rows."""
         return f"{table}_local" if self.cluster else table
 
-    def statements(self, tables: Sequence[Table] = TABLES) -> tuple[str, ...]:
+    def list_statements(self, tables: Sequence[Table] = TABLES) -> tuple[str, ...]:
         """Return all statements that make the newest schema, in order."""
-        return (self.create_database(), *(statement for table in tables for statement in self.create(table)))
+        return (
+            self.build_create_database(),
+            *(statement for table in tables for statement in self.build_create_table(table)),
+        )
 
     @property
     def _on_cluster(self) -> str:

@@ -1,7 +1,7 @@
 """Scores measured by cohort over a window: what alert rules compare.
 
 Each method reads one window and returns a row for each group of values; no dimensions make one group, which
-is there even where nothing was counted. `Measures.over` reads many windows with one query.
+is there even where nothing was counted. `Measures.with_windows` reads many windows with one query.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.dimensions import get_column
 from spanproof.store.feedback import SCORE_NAME as FEEDBACK
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.queries import (
@@ -134,14 +134,14 @@ class Measures:
         self._connections = connections
         self._windows = windows
 
-    def over(self, windows: Windows) -> Measures:
+    def with_windows(self, windows: Windows) -> Measures:
         """Return measures of many windows: the first value of each group is the number of its window.
 
         Filters go from the start of the first window to the end of the last.
         """
         return Measures(self._connections, windows)
 
-    def verdicts(
+    def count_verdicts(
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of a score, counted."""
@@ -150,7 +150,7 @@ class Measures:
             advice = f"outcome = 'scored' AND NOT ({passes}) AND NOT ({fails})"
             conditions = (passes, fails, _ERRORED, "outcome = 'skipped'", "0", advice)
             counts = [_Aggregate("countIf", condition) for condition in conditions]
-            rows = self._query_groups(counts, chosen, by, bound)
+            rows = self._fetch_groups(counts, chosen, by, bound)
             return {values: parse_counts(row) for values, row in rows}
         with self._connections.lease() as client:
             # Rows that are counted ahead are of whole hours, and windows end within them.
@@ -159,10 +159,10 @@ class Measures:
                 client, self._connections.database, chosen, fails_when, bucket_ns=bucket_ns, by=by
             )
         order = f"{' + '.join(f'found_{place}' for place in range(len(_COUNTS)))} DESC"
-        rows = self._query_aggregates(_COUNTS, source, by, bound, order, at="at")
+        rows = self._fetch_aggregates(_COUNTS, source, by, bound, order, at="at")
         return {values: parse_counts(row) for values, row in rows}
 
-    def amounts(
+    def compute_amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
     ) -> dict[Values, Amount]:
         """Return a mean or percentile (`mean`, `p50`, `p95`) of raw amounts or of values from 0 to 1.
@@ -172,14 +172,14 @@ class Measures:
         column = "raw" if raw else _VALUE
         function, level = _AMOUNTS[aggregate]
         amount = _Aggregate(function, column, level, of_none=None)
-        rows = self._query_groups([amount, _Aggregate("count", column)], chosen, by, {})
+        rows = self._fetch_groups([amount, _Aggregate("count", column)], chosen, by, {})
         return {values: Amount(row[0], int(row[1])) for values, row in rows}
 
-    def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
+    def count_absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
         """Return the runs of which the score has no judgement with a value, of all runs that were judged."""
         run = "project, trace_id, run_span_id"
         has_value = "layer = {of:String} AND name = {named:String} AND outcome = 'scored'"
-        rows = self._query_groups(
+        rows = self._fetch_groups(
             [_Aggregate("uniqExact", run), _Aggregate("uniqExactIf", f"{run}, {has_value}")],
             replace(chosen, layer=None, name=None),
             by,
@@ -187,7 +187,7 @@ class Measures:
         )
         return {values: Share(int(row[0]) - int(row[1]), int(row[0])) for values, row in rows}
 
-    def streaks(
+    def count_streaks(
         self, chosen: Filter, by: Sequence[str], length: int, fails_when: FailsWhen | None, *, errors: bool
     ) -> dict[Values, Share]:
         """Return how many of the newest judgements are bad: verdicts that are fail, or errors."""
@@ -204,57 +204,57 @@ class Measures:
             f" WHERE {whole} ORDER BY scores.span_time DESC, id {newest})"
         )
         grouping = self._build_grouping(by, "count() DESC")
-        rows = self._query(
+        rows = self._fetch_rows(
             f"SELECT {keys}countIf(bad), count() FROM {newest_rows}{grouping}",  # noqa: S608
             {**parameters, **bound, "newest": length},
         )
         counted = self._add_empty_windows(((self._get_values(row, by), row[-2:]) for row in rows), by, (0, 0))
         return {values: Share(int(row[0]), int(row[1])) for values, row in counted}
 
-    def releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
+    def group_releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
         """Return the releases of each group, in the order in which they were first seen."""
         first = _Aggregate("min", "scores.span_time")
-        rows = self._query_groups([first], chosen, (*by, "release"), {}, "release != ''", "found_0")
+        rows = self._fetch_groups([first], chosen, (*by, "release"), {}, "release != ''", "found_0")
         found: dict[Values, list[str]] = {}
         for values, _ in rows:
             found.setdefault(values[:-1], []).append(values[-1])
         return found
 
-    def failures(
+    def count_failures(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest explanations of fails, with how often; numbers in them count as equal."""
         _, fails, bound = build_verdict_conditions(fails_when)
         return self._count_reasons(chosen, groups, fails, "explanation", bound, limit)
 
-    def errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
+    def count_errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest errors of an evaluator, with how often."""
         return self._count_reasons(
             chosen, groups, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit
         )
 
-    def errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
+    def group_errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that errored."""
         return self._fetch_newest(chosen, groups, _ERRORED, {}, limit)
 
-    def failing_scores(
+    def group_failing_scores(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[Score]]:
         """Return the newest scores that fail."""
         _, fails, bound = build_verdict_conditions(fails_when)
         return self._fetch_newest(chosen, groups, fails, bound, limit)
 
-    def open_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
+    def group_open_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that are open."""
         return self._fetch_newest(chosen, groups, IS_OPEN, {}, limit)
 
-    def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
+    def group_open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
         """Return why scores are open, with how many of them; the commonest first."""
         within, chosen_groups = self._build_group_condition(groups)
         source, parameters = self._build_source(chosen, groups.by)
         columns = self._list_columns(groups.by)
         keys = "".join(f"{column}, " for column in columns)
-        rows = self._query(
+        rows = self._fetch_rows(
             f"SELECT {keys}{CAUSE_COLUMNS} FROM {source}"  # noqa: S608
             f" WHERE {IS_OPEN} AND {within}"
             f" GROUP BY {keys}{CAUSE_KEYS} ORDER BY times DESC, {CAUSE_KEYS}",
@@ -266,7 +266,7 @@ class Measures:
             found.setdefault(self._get_values(row, groups.by), []).append(cause)
         return found
 
-    def extreme_scores(
+    def group_extreme_scores(
         self, chosen: Filter, groups: Groups, limit: int, *, raw: bool, highest: bool
     ) -> dict[Values, list[Score]]:
         """Return the scores with the highest or the lowest amounts."""
@@ -289,8 +289,8 @@ class Measures:
         """Return the chosen scores, or the ratings of users as scores of their runs, and parameters."""
         database = self._connections.database
         ratings = _RATINGS.format(database=database) if _is_feedback(chosen) else ""
-        condition, parameters = chosen.where()
-        source, carried = chosen.source(database, by, rows=ratings)
+        condition, parameters = chosen.build_condition()
+        source, carried = chosen.build_source(database, by, rows=ratings)
         terms = f"{condition} AND {more}" if more else condition
         return f"(SELECT * FROM {source} WHERE {terms}) AS scores", parameters | carried  # noqa: S608
 
@@ -317,7 +317,7 @@ class Measures:
         source, parameters = self._build_source(chosen, groups.by)
         keys = self._list_columns(groups.by)
         columns = tuple(dict.fromkeys((*list_score_columns(), *keys)))
-        rows = self._query(
+        rows = self._fetch_rows(
             f"SELECT {', '.join(columns)} FROM {source}"  # noqa: S608
             f" WHERE {which} AND {within}"
             f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}{_build_per_group(keys)}",
@@ -336,7 +336,7 @@ class Measures:
         source, parameters = self._build_source(chosen, groups.by)
         columns = self._list_columns(groups.by)
         keys = "".join(f"{column}, " for column in columns)
-        rows = self._query(
+        rows = self._fetch_rows(
             f"SELECT {keys}min({text}), count() AS times FROM {source}"  # noqa: S608
             f" WHERE {which} AND {within}"
             f" GROUP BY {keys}replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
@@ -348,7 +348,7 @@ class Measures:
             found.setdefault(self._get_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
         return found
 
-    def _query_groups(
+    def _fetch_groups(
         self,
         aggregates: Sequence[_Aggregate],
         chosen: Filter,
@@ -360,11 +360,11 @@ class Measures:
         """Return aggregates of the chosen scores by group, the groups with most scores first."""
         source, parameters = self._build_rows(chosen, by, more)
         found_order = order or f"found_{len(aggregates)} DESC"
-        return self._query_aggregates(
+        return self._fetch_aggregates(
             [*aggregates, _ROWS], source, by, {**parameters, **bound}, found_order, at=_SCORE_TIME
         )
 
-    def _query_aggregates(
+    def _fetch_aggregates(
         self,
         aggregates: Sequence[_Aggregate],
         source: str,
@@ -399,7 +399,7 @@ class Measures:
             calls = [one.build_merge(f"state_{place}") for place, one in enumerate(aggregates)]
             parameters = {**parameters, **self._windows.parameters}
         found = ", ".join(f"{call} AS found_{place}" for place, call in enumerate(calls))
-        rows = self._query(
+        rows = self._fetch_rows(
             f"SELECT {keys}{found} FROM {source}{self._build_grouping(by, order)}",  # noqa: S608
             parameters,
         )
@@ -434,12 +434,12 @@ class Measures:
             StoreError: there is no such dimension.
         """
         window = [] if self._windows is None else [WINDOW_COLUMN]
-        return [*window, *(resolve_column(name) for name in by)]
+        return [*window, *(get_column(name) for name in by)]
 
     def _get_values(self, row: Sequence[Any], by: Sequence[str]) -> Values:
         return tuple(str(value) for value in row[: len(self._list_columns(by))])
 
-    def _query(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+    def _fetch_rows(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         with self._connections.lease() as client:
             return client.query(sql, parameters=dict(parameters)).result_rows
 

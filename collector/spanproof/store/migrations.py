@@ -1,7 +1,7 @@
 """How a store of an older version comes to the newest schema.
 
-`migrate` brings it up step by step, each safe to repeat where it was cut off, and refuses a newer one. The
-way back is a backup.
+`update_schema` brings it up step by step, each safe to repeat where it was cut off, and refuses a newer one.
+The way back is a backup.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from spanproof.store.decision_tables import (
 from spanproof.store.documents import NEEDED_A_JUDGE, read_document
 from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.store.filters import HAS_VERDICT
-from spanproof.store.inserting import insert_rows
+from spanproof.store.inserting import write_rows
 from spanproof.store.keys import build_key_condition
 from spanproof.store.layout import Layout
-from spanproof.store.queries import settle_traces
+from spanproof.store.queries import update_states
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -58,12 +58,12 @@ class Migration:
     apply: Callable[[Client, Layout], None]
 
 
-def _create(*tables: Table) -> Callable[[Client, Layout], None]:
+def _build_create_step(*tables: Table) -> Callable[[Client, Layout], None]:
     """Return a step that makes tables where they are not there."""
 
     def apply(client: Client, layout: Layout) -> None:
         for table in tables:
-            for statement in layout.create(table):
+            for statement in layout.build_create_table(table):
                 client.command(statement)
 
     return apply
@@ -72,11 +72,11 @@ def _create(*tables: Table) -> Callable[[Client, Layout], None]:
 def _add_amounts(client: Client, layout: Layout) -> None:
     """Add the amount behind a metric to scores, and what it is counted in."""
     for column in ("raw Nullable(Float64) AFTER value", "unit LowCardinality(String) AFTER raw"):
-        for statement in layout.alter(SCORES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
+        for statement in layout.build_alter_table(SCORES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
             client.command(statement)
 
 
-def _order_spans_by_identity(client: Client, layout: Layout) -> None:
+def _update_span_order(client: Client, layout: Layout) -> None:
     """Copy `otel_traces` into a table that is ordered by trace and span alone, and put that in its place."""
     database = layout.database
     rows = client.query(
@@ -86,7 +86,7 @@ def _order_spans_by_identity(client: Client, layout: Layout) -> None:
     keys = {str(row[0]): str(row[1]) for row in rows}
     fresh = replace(OTEL_TRACES, name="otel_traces_by_identity")
     if keys.get(OTEL_TRACES.name, "") not in ("", ", ".join(OTEL_TRACES.key)):
-        client.command(fresh.ddl(database))
+        client.command(fresh.build_ddl(database))
         names = ", ".join(f"`{name}`" for name in OTEL_TRACES.names)
         client.command(
             f"INSERT INTO {database}.{fresh.name} ({names}) SELECT {names} FROM {database}.otel_traces FINAL"  # noqa: S608
@@ -101,7 +101,7 @@ def _order_spans_by_identity(client: Client, layout: Layout) -> None:
     client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
 
 
-def _mark_every_hour(client: Client, layout: Layout, mark: str = "migration") -> None:
+def _write_marks_of_every_hour(client: Client, layout: Layout, mark: str = "migration") -> None:
     """Mark every hour that has scores, so that it is counted.
 
     Each step has a mark of its own: one that was removed does not come back.
@@ -117,7 +117,7 @@ def _mark_every_hour(client: Client, layout: Layout, mark: str = "migration") ->
 def _add_failing_layers(client: Client, layout: Layout) -> None:
     """Add `traces.failing`, which `_add_states` fills."""
     column = "failing Array(LowCardinality(String)) AFTER defects"
-    for statement in layout.alter(TRACES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
+    for statement in layout.build_alter_table(TRACES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
         client.command(statement)
 
 
@@ -127,7 +127,7 @@ def _add_weaknesses(client: Client, layout: Layout) -> None:
     rule_name = "replaceRegexpOne(toString(rule), '^(python|shell|sql|javascript)[.]', '')"
     cwe = f"transform({rule_name}, {list(cwe_numbers)}, {list(cwe_numbers.values())}, 0)"
     column = f"`Findings.Cwe` Array(UInt32) DEFAULT arrayMap(rule -> {cwe}, `Findings.Rule`)"
-    for statement in layout.alter(
+    for statement in layout.build_alter_table(
         SNIPPETS.name, f"ADD COLUMN IF NOT EXISTS {column} AFTER `Findings.Message`"
     ):
         client.command(statement)
@@ -149,17 +149,17 @@ def _add_states(client: Client, layout: Layout) -> None:
         (TRACES, "state LowCardinality(String) AFTER failing"),
     )
     for table, column in columns:
-        for statement in layout.alter(table.name, f"ADD COLUMN IF NOT EXISTS {column}"):
+        for statement in layout.build_alter_table(table.name, f"ADD COLUMN IF NOT EXISTS {column}"):
             client.command(statement)
-    _split_undecided(client, layout)
+    _update_undecided(client, layout)
     for (day,) in _list_days(client, layout, SCORES):
-        _open_unsettled_answers(client, layout.database, day)
+        _update_unsettled_answers(client, layout.database, day)
     for (day,) in _list_days(client, layout, TRACES):
-        _settle_day(client, layout.database, day)
-    _mark_every_hour(client, layout, "states")
+        _update_states_of_day(client, layout.database, day)
+    _write_marks_of_every_hour(client, layout, "states")
 
 
-def _split_undecided(client: Client, layout: Layout) -> None:
+def _update_undecided(client: Client, layout: Layout) -> None:
     """Make `undecided` of the counts `open`, and count advice apart.
 
     Hours whose scores are there are counted again; here are the counts that outlived their scores.
@@ -169,7 +169,7 @@ def _split_undecided(client: Client, layout: Layout) -> None:
             "RENAME COLUMN IF EXISTS undecided TO open",
             "ADD COLUMN IF NOT EXISTS advice UInt64 AFTER open",
         ):
-            for statement in layout.alter(table.name, clause):
+            for statement in layout.build_alter_table(table.name, clause):
                 client.command(statement)
         name = f"{layout.database}.{table.name}"
         client.command(
@@ -180,7 +180,7 @@ def _split_undecided(client: Client, layout: Layout) -> None:
         )
 
 
-def _open_unsettled_answers(client: Client, database: str, day: object) -> None:
+def _update_unsettled_answers(client: Client, database: str, day: object) -> None:
     client.command(
         f"INSERT INTO {database}.scores SELECT * REPLACE ('scored' AS outcome,"  # noqa: S608
         " {value:Float64} AS value, {cause:String} AS cause, evaluated_ns + 1 AS evaluated_ns)"
@@ -196,10 +196,10 @@ def _open_unsettled_answers(client: Client, database: str, day: object) -> None:
     )
 
 
-def _settle_day(client: Client, database: str, day: object) -> None:
+def _update_states_of_day(client: Client, database: str, day: object) -> None:
     traces = _list_traces_of_day(client, database, day)
     for first in range(0, len(traces), _SETTLED_AT_ONCE):
-        settle_traces(client, database, traces[first : first + _SETTLED_AT_ONCE], 0)
+        update_states(client, database, traces[first : first + _SETTLED_AT_ONCE], 0)
 
 
 def _list_traces_of_day(client: Client, database: str, day: object) -> list[TraceKey]:
@@ -223,15 +223,15 @@ def _add_project_to_keys(client: Client, layout: Layout) -> None:
     Scores from elsewhere get no project: they are of every trace with their id, as they were.
     """
     database = layout.database
-    _rebuild(client, layout, OTEL_TRACES, f"SELECT {{names}} FROM {database}.{{former}} FINAL")  # noqa: S608
+    _update_sorting_key(client, layout, OTEL_TRACES, f"SELECT {{names}} FROM {database}.{{former}} FINAL")  # noqa: S608
     times = (
         "SELECT TraceId, toDateTime(min(Timestamp), 'UTC'),"  # noqa: S608
         " toDateTime(max(addNanoseconds(Timestamp, Duration)), 'UTC'),"
         f" SpanproofProject FROM {database}.{OTEL_TRACES.name} GROUP BY SpanproofProject, TraceId"
     )
-    _rebuild(client, layout, OTEL_TRACE_TIMES, times)
+    _update_sorting_key(client, layout, OTEL_TRACE_TIMES, times)
     letters = ", ".join(f"letters.{name}" for name in DEAD_LETTERS.names if name != "project")
-    _rebuild(
+    _update_sorting_key(
         client,
         layout,
         DEAD_LETTERS,
@@ -241,10 +241,11 @@ def _add_project_to_keys(client: Client, layout: Layout) -> None:
         " GROUP BY TraceId) AS spans ON letters.trace_id = spans.TraceId",
     )
     columns = ", ".join(name for name in EXTERNAL_SCORES.names if name != "project")
-    _rebuild(client, layout, EXTERNAL_SCORES, f"SELECT '', {columns} FROM {database}.{{former}} FINAL")  # noqa: S608
+    rows = f"SELECT '', {columns} FROM {database}.{{former}} FINAL"  # noqa: S608
+    _update_sorting_key(client, layout, EXTERNAL_SCORES, rows)
 
 
-def _rebuild(client: Client, layout: Layout, table: Table, rows: str) -> None:
+def _update_sorting_key(client: Client, layout: Layout, table: Table, rows: str) -> None:
     """Put a table with its present key in the place of one with a former key.
 
     Args:
@@ -255,11 +256,11 @@ def _rebuild(client: Client, layout: Layout, table: Table, rows: str) -> None:
     """
     database, fresh = layout.database, replace(table, name=f"{table.name}_by_project")
     keys = _read_sorting_keys(client, database)
-    kept, copy = layout.kept_in(table.name), layout.kept_in(fresh.name)
+    kept, copy = layout.get_local_name(table.name), layout.get_local_name(fresh.name)
     if kept in keys and keys[kept] != ", ".join(table.key):
         # A copy that was cut off is begun again: the former table is still whole.
-        _drop(client, layout, fresh.name)
-        for statement in layout.create(fresh):
+        _remove_table(client, layout, fresh.name)
+        for statement in layout.build_create_table(fresh):
             client.command(statement)
         names = ", ".join(f"`{name}`" for name in table.names)
         selected = rows.replace("{former}", table.name).replace("{names}", names)
@@ -267,17 +268,17 @@ def _rebuild(client: Client, layout: Layout, table: Table, rows: str) -> None:
             f"INSERT INTO {database}.{fresh.name} ({names}) {selected}",
             parameters={"default": Cohort().project},
         )
-        _drop(client, layout, table.name)
+        _remove_table(client, layout, table.name)
         keys = _read_sorting_keys(client, database)
     if kept in keys:
-        _drop(client, layout, fresh.name)
+        _remove_table(client, layout, fresh.name)
         return
     # Cut off after the drop, the copy is whole, and only its name is left to change.
     if copy in keys:
-        client.command(layout.rename(copy, kept))
-    for statement in layout.create(table):
+        client.command(layout.build_rename_table(copy, kept))
+    for statement in layout.build_create_table(table):
         client.command(statement)
-    _drop(client, layout, fresh.name)
+    _remove_table(client, layout, fresh.name)
 
 
 def _read_sorting_keys(client: Client, database: str) -> dict[str, str]:
@@ -289,8 +290,8 @@ def _read_sorting_keys(client: Client, database: str) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in rows}
 
 
-def _drop(client: Client, layout: Layout, name: str) -> None:
-    for statement in layout.drop(name):
+def _remove_table(client: Client, layout: Layout, name: str) -> None:
+    for statement in layout.build_drop_table(name):
         client.command(statement)
 
 
@@ -305,17 +306,17 @@ def _add_summaries(client: Client, layout: Layout) -> None:
     before = "state"
     for column, kind in added:
         clause = f"ADD COLUMN IF NOT EXISTS `{column}` {kind} AFTER `{before}`"
-        for statement in layout.alter(TRACES.name, clause):
+        for statement in layout.build_alter_table(TRACES.name, clause):
             client.command(statement)
         before = column
-    client.command(layout.mutate(TRACES.name, f"ADD INDEX IF NOT EXISTS {name} {expression}"))
+    client.command(layout.build_mutation(TRACES.name, f"ADD INDEX IF NOT EXISTS {name} {expression}"))
     for (day,) in _list_days(client, layout, TRACES):
         keys = _list_traces_of_day(client, layout.database, day)
         for first in range(0, len(keys), _SUMMARISED_AT_ONCE):
-            _summarise(client, layout.database, keys[first : first + _SUMMARISED_AT_ONCE])
+            _add_summaries_of_traces(client, layout.database, keys[first : first + _SUMMARISED_AT_ONCE])
 
 
-def _summarise(client: Client, database: str, keys: Sequence[TraceKey]) -> None:
+def _add_summaries_of_traces(client: Client, database: str, keys: Sequence[TraceKey]) -> None:
     """Write the rows of these traces again, with the columns that describe their runs."""
     condition, bound = build_key_condition(keys)
     found = client.query(
@@ -332,33 +333,33 @@ def _summarise(client: Client, database: str, keys: Sequence[TraceKey]) -> None:
             continue
         rows.append({**row, **build_summary_columns(evaluation)})
     if rows:
-        insert_rows(client, database, TRACES, rows)
+        write_rows(client, database, TRACES, rows)
 
 
 MIGRATIONS = (
-    Migration(1, _create(*TABLES)),
+    Migration(1, _build_create_step(*TABLES)),
     Migration(2, _add_amounts),
-    Migration(3, _order_spans_by_identity),
-    Migration(4, _create(DEAD_LETTERS)),
-    Migration(5, _create(*ALERT_TABLES)),
-    Migration(6, _create(EXTERNAL_SCORES)),
-    Migration(7, _create(FAILURES, FAILURE_TRIAGE)),
-    Migration(8, _create(VERDICT_HOURS, VERDICT_DAYS, ROLLUP_MARKS)),
-    Migration(9, _mark_every_hour),
+    Migration(3, _update_span_order),
+    Migration(4, _build_create_step(DEAD_LETTERS)),
+    Migration(5, _build_create_step(*ALERT_TABLES)),
+    Migration(6, _build_create_step(EXTERNAL_SCORES)),
+    Migration(7, _build_create_step(FAILURES, FAILURE_TRIAGE)),
+    Migration(8, _build_create_step(VERDICT_HOURS, VERDICT_DAYS, ROLLUP_MARKS)),
+    Migration(9, _write_marks_of_every_hour),
     Migration(10, _add_failing_layers),
-    Migration(11, _create(LEASES)),
+    Migration(11, _build_create_step(LEASES)),
     Migration(12, _add_weaknesses),
     Migration(13, _add_states),
     Migration(14, _add_project_to_keys),
     Migration(15, _add_summaries),
-    Migration(16, _create(SAVED_VIEWS)),
-    Migration(17, _create(AUDIT_EVENTS)),
-    Migration(18, _create(ALERT_RULES, REVIEW_ASSIGNMENTS)),
+    Migration(16, _build_create_step(SAVED_VIEWS)),
+    Migration(17, _build_create_step(AUDIT_EVENTS)),
+    Migration(18, _build_create_step(ALERT_RULES, REVIEW_ASSIGNMENTS)),
 )
 """In order. A released step never changes: a later one alters what it made."""
 
 
-def migrate(client: Client, layout: Layout) -> None:
+def update_schema(client: Client, layout: Layout) -> None:
     """Bring the database up to the newest schema; does nothing where it is there already.
 
     Raises:
@@ -369,13 +370,13 @@ def migrate(client: Client, layout: Layout) -> None:
         "SELECT count() FROM system.databases WHERE name = {name:String}", parameters={"name": database}
     ).result_rows[0][0]
     if not there:  # checked first: who is given a database is often not allowed to make one
-        client.command(layout.create_database())
-    for statement in layout.create(MIGRATED):
+        client.command(layout.build_create_database())
+    for statement in layout.build_create_table(MIGRATED):
         client.command(statement)
     found = _read_version(client, database)
     if not found:
         # Migrations lead here from older stores; a new one, also one cut off half made, gets it at once.
-        for statement in (statement for table in TABLES for statement in layout.create(table)):
+        for statement in (statement for table in TABLES for statement in layout.build_create_table(table)):
             client.command(statement)
         _record_version(client, database, MIGRATIONS[-1].version)
     for migration in MIGRATIONS:

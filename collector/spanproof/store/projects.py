@@ -18,10 +18,12 @@ def build_project_settings(layout: Layout, project: str) -> dict[str, str]:
     conditions = {
         f"{layout.database}.{name}": condition
         for table in TABLES
-        if (condition := _build_condition(table, layout.database, _quote(project)))
-        for name in dict.fromkeys((table.name, layout.kept_in(table.name)))
+        if (condition := _build_condition(table, layout.database, _format_literal(project)))
+        for name in dict.fromkeys((table.name, layout.get_local_name(table.name)))
     }
-    pairs = (f"{_quote(table)}: {_quote(condition)}" for table, condition in conditions.items())
+    pairs = (
+        f"{_format_literal(table)}: {_format_literal(condition)}" for table, condition in conditions.items()
+    )
     return {"additional_table_filters": f"{{{', '.join(pairs)}}}"}
 
 
@@ -36,7 +38,7 @@ def _build_condition(table: Table, database: str, project: str) -> str:
     return f"{column} = {project}" if column is not None else "0"
 
 
-def _quote(text: str) -> str:
+def _format_literal(text: str) -> str:
     """Return a literal of ClickHouse."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -19,8 +19,8 @@ from spanproof.evaluators.run_state import (
     is_person_verdict,
     select_layer_outcomes,
 )
-from spanproof.store.cells import clamp_time
-from spanproof.store.dimensions import OTHERS, resolve_column
+from spanproof.store.cells import to_storable_time
+from spanproof.store.dimensions import OTHERS, get_column
 from spanproof.store.external import fetch_external_scores
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.keys import build_key_condition
@@ -44,10 +44,10 @@ _BUCKET = "intDiv(at, {bucket:Int64}) * {bucket:Int64}"
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
 
 
-def stream_score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
+def iter_score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
     """Yield rows of scores, oldest first, block by block."""
-    condition, bound = chosen.where()
-    source, keys = chosen.source(database)
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source(database)
     with client.query_row_block_stream(
         f"SELECT {_SCORE_COLUMNS} FROM {source} WHERE {condition}"  # noqa: S608
         " ORDER BY scores.span_time, trace_id, span_id, snippet_id, layer, name",
@@ -59,7 +59,7 @@ def stream_score_rows(client: Client, database: str, chosen: Filter) -> Iterator
                 yield dict(zip(names, row, strict=True))
 
 
-def count_verdicts(
+def compute_fail_rate(
     client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None
 ) -> FailRate:
     """Return the verdicts counted, without the scores behind them."""
@@ -71,10 +71,10 @@ def fetch_failing_rows(
     client: Client, database: str, chosen: Filter, limit: int, fails_when: FailsWhen | None = None
 ) -> list[Mapping[str, Any]]:
     """Return rows of the failed scores, newest first."""
-    condition, bound = chosen.where()
-    source, keys = chosen.source(database)
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source(database)
     _, fails, threshold = build_verdict_conditions(fails_when)
-    return _query_rows(
+    return _fetch_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {source} WHERE {condition} AND {fails}"  # noqa: S608
         " ORDER BY scores.span_time DESC, id LIMIT {limit:UInt32}",
@@ -104,7 +104,7 @@ def count_verdicts_by(
     client: Client, database: str, chosen: Filter, dimension: str, limit: int
 ) -> list[tuple[str, Layer, FailRate]]:
     """Return verdicts of the layers' own values, by value of a dimension; the commonest values."""
-    column = resolve_column(dimension)
+    column = get_column(dimension)
     source, bound = build_verdict_source(client, database, chosen, by=(dimension,))
     rows = client.query(
         f"SELECT {column}, layer, {VERDICT_SUMS} FROM {source} WHERE name = layer"  # noqa: S608
@@ -149,7 +149,7 @@ def _build_grouping_keys(
     keys: list[str] = []
     commonest: dict[str, Any] = {}
     for name in by:
-        column = resolve_column(name)
+        column = get_column(name)
         if not is_carried(name):
             keys.append(column)
             continue
@@ -192,8 +192,8 @@ def _add_percentiles(
     keys: Sequence[str],
     commonest: Mapping[str, Any],
 ) -> list[Group]:
-    condition, bound = chosen.where()
-    source, carried = chosen.source(database, by)
+    condition, bound = chosen.build_condition()
+    source, carried = chosen.build_source(database, by)
     named = "".join(f"{key} AS key_{at}, " for at, key in enumerate(keys))
     grouped = "".join(f"key_{at}, " for at in range(len(keys)))
     start = "toInt64(0)" if bucket_ns is None else _BUCKET.replace("at", "toUnixTimestamp64Nano(span_time)")
@@ -228,8 +228,8 @@ CAUSE_COLUMNS: Final = (
 
 def count_causes(client: Client, database: str, chosen: Filter, limit: int) -> list[CauseCount]:
     """Return why layers gave no verdict, the commonest first; see `Store.causes`."""
-    condition, bound = chosen.where()
-    source, keys = chosen.source(database)
+    condition, bound = chosen.build_condition()
+    source, keys = chosen.build_source(database)
     rows = client.query(
         f"SELECT {CAUSE_COLUMNS} FROM {source} WHERE {condition} AND name = layer"  # noqa: S608
         f" AND (outcome IN ('skipped', 'errored') OR {IS_OPEN})"
@@ -338,7 +338,7 @@ def list_traces_of_changed_code(
     return list(dict.fromkeys(row[0] for row in rows))
 
 
-def settle_traces(client: Client, database: str, keys: Sequence[TraceKey], written_ns: int) -> None:
+def update_states(client: Client, database: str, keys: Sequence[TraceKey], written_ns: int) -> None:
     """Write the state and the failing layers of these traces anew, from the scores that count now.
 
     The rows get this version, or the one after theirs where that is later.
@@ -382,7 +382,7 @@ def fetch_runs(
         return {}
     condition, bound = build_key_condition(keys)
     first_ns, last_ns = within_ns or (0, 2**63 - 1)
-    rows = _query_rows(
+    rows = _fetch_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
         f" WHERE {condition} AND current = 1"
@@ -394,12 +394,12 @@ def fetch_runs(
             **bound,
             "person": PERSON_VERDICT,
             "external": EXTERNAL_PREFIX,
-            "first": clamp_time(first_ns),
-            "last": clamp_time(last_ns),
+            "first": to_storable_time(first_ns),
+            "last": to_storable_time(last_ns),
         },
     )
     by_run: dict[tuple[TraceKey, str], list[Score]] = {}
-    for score in _sort_by_giving(client, database, map(parse_score, rows)):
+    for score in _list_in_given_order(client, database, map(parse_score, rows)):
         by_run.setdefault((get_score_key(score), score.run_span_id), []).append(score)
     by_trace: dict[TraceKey, list[RunRow]] = {}
     for (key, run_span_id), scores in by_run.items():
@@ -409,7 +409,7 @@ def fetch_runs(
     return by_trace
 
 
-def _sort_by_giving(client: Client, database: str, scores: Iterable[Score]) -> list[Score]:
+def _list_in_given_order(client: Client, database: str, scores: Iterable[Score]) -> list[Score]:
     """Return the scores with people's verdicts at the end, the one that was given last as the last."""
     ours: list[Score] = []
     people: list[Score] = []
@@ -440,5 +440,5 @@ def get_row_key(row: Mapping[str, Any]) -> TraceKey:
     return TraceKey(row["project"], row["trace_id"])
 
 
-def _query_rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _fetch_rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(client.query(sql, parameters=dict(bound)).named_results())

@@ -36,7 +36,7 @@ KEPT: Mapping[str, tuple[Table, ...]] = {
 _SEEN_MARKS = "marked + toIntervalDay(1) WHERE is_deleted = 1"
 
 
-def apply_retention(client: Client, layout: Layout, days: Mapping[str, int | None]) -> list[str]:
+def add_retention(client: Client, layout: Layout, days: Mapping[str, int | None]) -> list[str]:
     """Make tables keep their rows for so many days, by the names of `KEPT`; None is for ever.
 
     Returns:
@@ -49,20 +49,20 @@ def apply_retention(client: Client, layout: Layout, days: Mapping[str, int | Non
         for table in tables:
             by_age = f"toDateTime({table.time}) + toIntervalDay({kept})"
             wanted[table.name] = None if kept is None else by_age
-    there = _present(client, layout)
+    there = _fetch_ttls(client, layout)
     changed = []
     for name, ttl in wanted.items():
         if there[name] != ttl:
-            client.command(layout.mutate(name, f"MODIFY TTL {ttl}" if ttl else "REMOVE TTL"))
+            client.command(layout.build_mutation(name, f"MODIFY TTL {ttl}" if ttl else "REMOVE TTL"))
             if name != ROLLUP_MARKS.name:
                 changed.append(name)
     return changed
 
 
-def _present(client: Client, layout: Layout) -> dict[str, str | None]:
+def _fetch_ttls(client: Client, layout: Layout) -> dict[str, str | None]:
     """Return the TTL of every table, None where it has none."""
-    names = {layout.kept_in(table.name): table.name for tables in KEPT.values() for table in tables}
-    names[layout.kept_in(ROLLUP_MARKS.name)] = ROLLUP_MARKS.name
+    names = {layout.get_local_name(table.name): table.name for tables in KEPT.values() for table in tables}
+    names[layout.get_local_name(ROLLUP_MARKS.name)] = ROLLUP_MARKS.name
     rows = client.query(
         "SELECT name, engine_full FROM system.tables WHERE database = {database:String}",
         parameters={"database": layout.database},

@@ -1,8 +1,8 @@
 """Verdicts counted ahead, by hour and by day, so that a window of a month is read from a few thousand rows.
 
-A write marks the hours whose scores it changes as dirty, before and after; `refresh` counts dirty hours again
-and removes the marks it has seen. Counts are exact at any time: a query takes whole clean days and hours from
-here, and the rest of its window, dirty hours among it, from the scores themselves.
+A write marks the hours whose scores it changes as dirty, before and after; `write_rollups` counts dirty hours
+again and removes the marks it has seen. Counts are exact at any time: a query takes whole clean days and
+hours from here, and the rest of its window, dirty hours among it, from the scores themselves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.dimensions import get_column
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.keys import build_key_condition
 from spanproof.store.schema import (
@@ -35,7 +35,7 @@ HOUR_S = 3600
 _HOUR_NS = HOUR_S * 10**9
 _DAY_HOURS = 24
 _DAY_S = _DAY_HOURS * HOUR_S
-# Tables order times up to 2100; see `cells.clamp_time`.
+# Tables order times up to 2100; see `cells.to_storable_time`.
 _LATEST_HOUR = 4_102_444_800 // HOUR_S
 
 # A window with more pieces of dirty time than this is read from the scores alone.
@@ -58,7 +58,7 @@ VERDICT_SUMS = ", ".join(f"sum({name})" for name in VERDICT_COUNTS)
 """The same without values and amounts, where verdicts alone are counted: fewer columns are read."""
 
 
-def mark_hours(client: Client, database: str, hours: Iterable[int]) -> None:
+def write_marks(client: Client, database: str, hours: Iterable[int]) -> None:
     """Mark Unix hours as dirty: their scores are about to change, or have changed."""
     now_ns, mark = time.time_ns(), uuid.uuid4().hex
     _write_marks(client, database, [(hour * HOUR_S, mark) for hour in sorted(set(hours))], now_ns)
@@ -77,7 +77,7 @@ def list_trace_hours(client: Client, database: str, keys: Sequence[TraceKey]) ->
     return {int(row[0]) // HOUR_S for row in rows}
 
 
-def refresh(client: Client, database: str, settled_s: float = 0.0) -> int:
+def write_rollups(client: Client, database: str, settled_s: float = 0.0) -> int:
     """Count dirty hours again, the newest first and a bounded number; returns how many there were.
 
     One process does this at a time: of two counts of an hour the one that began later is taken.
@@ -103,8 +103,8 @@ def refresh(client: Client, database: str, settled_s: float = 0.0) -> int:
     hours = sorted(int(row[0]) // HOUR_S for row in marks)
     if not hours:
         return 0
-    _count_hours(client, database, hours, began_ns)
-    _count_days(client, database, sorted({hour // _DAY_HOURS for hour in hours}), began_ns)
+    _write_hours(client, database, hours, began_ns)
+    _write_days(client, database, sorted({hour // _DAY_HOURS for hour in hours}), began_ns)
     seen = [(int(row[0]), mark) for row in marks for mark in row[1]]
     _write_marks(client, database, seen, began_ns, removed=True)
     return len(hours)
@@ -131,7 +131,7 @@ def build_verdict_source(
         return _build_raw_source(database, chosen, [(start_ns, end_ns)], fails_when, carried)
     dirty = _read_dirty_hours(client, database, first, last)
     pieces = [(start_ns, first * _HOUR_NS), *((hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in dirty)]
-    pieces = _merge([*pieces, (last * _HOUR_NS, end_ns)])
+    pieces = _list_merged_pieces([*pieces, (last * _HOUR_NS, end_ns)])
     if len(pieces) > _MOST_RANGES:
         return _build_raw_source(database, chosen, [(start_ns, end_ns)])
     days = _list_whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
@@ -144,7 +144,7 @@ def _build_counted_source(
     database: str, chosen: Filter, hours: tuple[int, int], days: tuple[int, int], dirty: Sequence[int]
 ) -> tuple[str, dict[str, Any]]:
     """Return the part of a window that is counted: its whole clean days, and clean hours beside those."""
-    condition, bound = replace(chosen, start_ns=None, end_ns=None, every_version=True).where()
+    condition, bound = replace(chosen, start_ns=None, end_ns=None, every_version=True).build_condition()
     dirty_days = sorted({hour // _DAY_HOURS * _DAY_S for hour in dirty})
     of_days = _build_range_condition("hour", days[0] * _DAY_S, days[1] * _DAY_S)
     tables = [(VERDICT_HOURS, "hour", hours, HOUR_S, [hour * HOUR_S for hour in dirty])]
@@ -170,11 +170,11 @@ def _build_raw_source(
     carried: Sequence[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Return pieces of time, each from its first nanosecond to before its last, out of the scores."""
-    condition, bound = replace(chosen, start_ns=None, end_ns=None).where()
+    condition, bound = replace(chosen, start_ns=None, end_ns=None).build_condition()
     within, times = _build_piece_condition(pieces)
     passes, fails, threshold = build_verdict_conditions(fails_when)
-    rows, keys = chosen.source(database, carried)
-    columns = ", ".join((*_GROUP, *dict.fromkeys(resolve_column(name) for name in carried)))
+    rows, keys = chosen.build_source(database, carried)
+    columns = ", ".join((*_GROUP, *dict.fromkeys(get_column(name) for name in carried)))
     source = (
         f"(SELECT {columns}, {_build_raw_sums(passes, fails)}, unit,"  # noqa: S608
         f" toUnixTimestamp64Nano(span_time) AS at FROM {rows} WHERE {condition} AND ({within}))"
@@ -199,28 +199,28 @@ def _build_raw_sums(passes: str, fails: str) -> str:
     return ", ".join(f"{sums[name]} AS {name}" for name in ROLLUP_SUMS)
 
 
-def _count_hours(client: Client, database: str, hours: Sequence[int], version_ns: int) -> None:
+def _write_hours(client: Client, database: str, hours: Sequence[int], version_ns: int) -> None:
     """Count the scores of these hours."""
-    pieces = _merge([(hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in hours])
+    pieces = _list_merged_pieces([(hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in hours])
     if hours[-1] >= _LATEST_HOUR:
         pieces[-1] = (pieces[-1][0], 2**63 - 1)
     raw, bound = _build_raw_source(database, Filter(), pieces)
     fresh = f"SELECT toStartOfHour(fromUnixTimestamp64Nano(at, 'UTC')) AS hour, * EXCEPT (at) FROM {raw}"  # noqa: S608
     times = [hour * HOUR_S for hour in hours]
-    _insert_counts(client, database, VERDICT_HOURS, fresh, times, bound, version_ns)
+    _write_counts(client, database, VERDICT_HOURS, fresh, times, bound, version_ns)
 
 
-def _count_days(client: Client, database: str, days: Sequence[int], version_ns: int) -> None:
+def _write_days(client: Client, database: str, days: Sequence[int], version_ns: int) -> None:
     """Add up the hours of these days."""
     times = [day * _DAY_S for day in days]
     fresh = (
         f"SELECT toStartOfDay(hour) AS day, {', '.join((*_GROUP, *ROLLUP_SUMS))}, unit"  # noqa: S608
         f" FROM {database}.{VERDICT_HOURS.name} FINAL WHERE toStartOfDay(hour) IN ({_format_times(times)})"
     )
-    _insert_counts(client, database, VERDICT_DAYS, fresh, times, {}, version_ns)
+    _write_counts(client, database, VERDICT_DAYS, fresh, times, {}, version_ns)
 
 
-def _insert_counts(
+def _write_counts(
     client: Client,
     database: str,
     table: Table,
@@ -282,7 +282,7 @@ def _list_whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
     return (first, last) if first < last else (0, 0)
 
 
-def _merge(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _list_merged_pieces(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return pieces of time in order, those that touch as one, without empty ones."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(pieces):

@@ -16,7 +16,7 @@ from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEva
 from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Finding, Scan
-from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
+from spanproof.store.cells import Row, to_storable_text, to_storable_time, to_unsigned
 from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES
 from spanproof.store.summary import build_summary_columns
@@ -77,7 +77,7 @@ def build_rows(
 
 def get_stored_key(evaluation: TraceEvaluation) -> TraceKey:
     """Return what identifies a trace, as rows have it."""
-    return TraceKey(clean_text(evaluation.key.project), evaluation.key.trace_id)
+    return TraceKey(to_storable_text(evaluation.key.project), evaluation.key.trace_id)
 
 
 def parse_score(row: Mapping[str, Any]) -> Score:
@@ -135,11 +135,11 @@ def build_score_row(score: Score, written_ns: int) -> Row:
         "span_id": score.span_id,
         "snippet_id": score.snippet_id or "",
         "layer": score.layer.value,
-        "name": clean_text(score.name),
-        "evaluator": clean_text(score.evaluator),
-        "version": clean_text(score.version),
-        "span_time": clamp_time(score.span_time_ns),
-        "span_time_ns": clamp_unsigned(score.span_time_ns),
+        "name": to_storable_text(score.name),
+        "evaluator": to_storable_text(score.evaluator),
+        "version": to_storable_text(score.version),
+        "span_time": to_storable_time(score.span_time_ns),
+        "span_time_ns": to_unsigned(score.span_time_ns),
         "id": score.id,
         "input_digest": score.input_digest,
         "current": 1,
@@ -151,7 +151,7 @@ def build_score_row(score: Score, written_ns: int) -> Row:
 
 @lru_cache(maxsize=_COHORTS)
 def _build_cohort_columns(cohort: Cohort) -> Row:
-    return {name: clean_text(getattr(cohort, name)) for name in DIMENSIONS}
+    return {name: to_storable_text(getattr(cohort, name)) for name in DIMENSIONS}
 
 
 def _build_outcome_columns(outcome: Outcome) -> Row:
@@ -166,11 +166,11 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
                 "outcome": "scored",
                 "value": value,
                 "raw": raw,
-                "unit": clean_text(unit),
+                "unit": to_storable_text(unit),
                 "label": label.value if label else "",
-                "explanation": clean_text(explanation),
+                "explanation": to_storable_text(explanation),
                 "cause": cause.value if cause else "",
-                "cause_detail": clean_text(detail),
+                "cause_detail": to_storable_text(detail),
                 "evidence": encode_value(evidence) if evidence else _NO_EVIDENCE,
                 "error_type": "",
             }
@@ -178,16 +178,16 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
             return {
                 **unscored,
                 "outcome": "skipped",
-                "explanation": clean_text(reason),
+                "explanation": to_storable_text(reason),
                 "cause": cause.value,
-                "cause_detail": clean_text(detail),
+                "cause_detail": to_storable_text(detail),
             }
         case Errored(error_type, message):
             return {
                 **unscored,
                 "outcome": "errored",
-                "explanation": clean_text(message),
-                "error_type": clean_text(error_type),
+                "explanation": to_storable_text(message),
+                "error_type": to_storable_text(error_type),
             }
 
 
@@ -197,8 +197,8 @@ def _iter_snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns:
         yield {
             **_build_place_columns(run, snippet, times, written_ns),
             "language": snippet.language.value,
-            "path": clean_text(snippet.path),
-            "source": clean_text(snippet.source),
+            "path": to_storable_text(snippet.path),
+            "source": to_storable_text(snippet.source),
             "executed": int(snippet.executed),
             "truncated": int(snippet.truncated),
             "verdict": scan.verdict.value if scan else "",
@@ -211,7 +211,7 @@ _FINDING_COLUMNS: Final[Mapping[str, Callable[[Finding], object]]] = {
     "Findings.Severity": lambda finding: finding.severity.value,
     "Findings.Verdict": lambda finding: finding.verdict.value,
     "Findings.Line": lambda finding: max(0, finding.line),
-    "Findings.Message": lambda finding: clean_text(finding.message),
+    "Findings.Message": lambda finding: to_storable_text(finding.message),
     "Findings.Cwe": lambda finding: finding.cwe or 0,
 }
 
@@ -238,7 +238,7 @@ def _find_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
     row: Row = {
         "backend": replay.backend,
         "failure_class": "",
-        "unreplayed": clean_text(reason or ""),
+        "unreplayed": to_storable_text(reason or ""),
         **dict.fromkeys(("stdout", "stderr", "difference"), ""),
         **dict.fromkeys(("wall_s", "cpu_s"), 0.0),
         **dict.fromkeys(("peak_memory_bytes", "divergences"), 0),
@@ -249,18 +249,18 @@ def _find_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
         return row
     ran = step.execution
     agrees = None if step.agrees is None else int(step.agrees)
-    targets = [clean_text(attempt.target) for attempt in ran.attempts]
+    targets = [to_storable_text(attempt.target) for attempt in ran.attempts]
     return row | {
         "failure_class": ran.failure_class.value,
         "exit_code": ran.exit_code,
         "signal": ran.signal,
-        "stdout": clean_text(ran.stdout),
-        "stderr": clean_text(ran.stderr),
+        "stdout": to_storable_text(ran.stdout),
+        "stderr": to_storable_text(ran.stderr),
         "wall_s": ran.wall_s,
         "cpu_s": ran.cpu_s,
         "peak_memory_bytes": max(0, ran.peak_memory_bytes),
         "agrees": agrees,
-        "difference": clean_text(step.difference or ""),
+        "difference": to_storable_text(step.difference or ""),
         "divergences": len(step.divergences),
         "Attempts.Kind": [attempt.kind.value for attempt in ran.attempts],
         "Attempts.Target": targets,
@@ -271,22 +271,22 @@ def _find_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
 def _build_failure_row(failure: Failure, written_ns: int) -> Row:
     signature = failure.signature
     return {
-        **{name: clean_text(getattr(failure.cohort, name)) for name in DIMENSIONS},
+        **{name: to_storable_text(getattr(failure.cohort, name)) for name in DIMENSIONS},
         "trace_id": failure.trace_id,
         "run_span_id": failure.run_span_id,
         "span_id": failure.span_id,
         "fingerprint": signature.fingerprint,
-        "span_time": clamp_time(failure.time_ns),
+        "span_time": to_storable_time(failure.time_ns),
         "layer": signature.layer.value,
-        "checked": clean_text(signature.check),
-        "failure_class": clean_text(signature.failure_class),
-        "error_type": clean_text(signature.error_type),
-        "message": clean_text(signature.message),
-        "subject": clean_text(signature.subject),
-        "package": clean_text(signature.package),
+        "checked": to_storable_text(signature.check),
+        "failure_class": to_storable_text(signature.failure_class),
+        "error_type": to_storable_text(signature.error_type),
+        "message": to_storable_text(signature.message),
+        "subject": to_storable_text(signature.subject),
+        "package": to_storable_text(signature.package),
         "cause": signature.cause,
-        "cause_key": clean_text(signature.key),
-        "sample": clean_text(failure.sample),
+        "cause_key": to_storable_text(signature.key),
+        "sample": to_storable_text(failure.sample),
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
@@ -300,7 +300,7 @@ def _build_place_columns(
         "run_span_id": run.run.span_id,
         "span_id": snippet.span_id,
         "snippet_id": snippet.id,
-        "span_time": clamp_time(times.get(snippet.span_id, run.run.start_ns)),
+        "span_time": to_storable_time(times.get(snippet.span_id, run.run.start_ns)),
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
@@ -316,14 +316,14 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
     spans = evaluation.trace.spans
     start = min(span.start_ns for span in spans)
     runs = [
-        select_layer_outcomes(run.run.span_id, (*run.scores, *_select_of_run(more, run)))
+        select_layer_outcomes(run.run.span_id, (*run.scores, *_iter_scores_of_run(more, run)))
         for run in evaluation.runs
     ]
     return {
         "trace_id": evaluation.trace.trace_id,
-        "start": clamp_time(start),
-        "start_ns": clamp_unsigned(start),
-        "end_ns": clamp_unsigned(max(span.end_ns for span in spans)),
+        "start": to_storable_time(start),
+        "start_ns": to_unsigned(start),
+        "end_ns": to_unsigned(max(span.end_ns for span in spans)),
         "spans": len(spans),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
         "failing": list_failing_layers(runs),
@@ -336,5 +336,5 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
     }
 
 
-def _select_of_run(scores: Iterable[Score], run: RunEvaluation) -> Iterator[Score]:
+def _iter_scores_of_run(scores: Iterable[Score], run: RunEvaluation) -> Iterator[Score]:
     return (score for score in scores if score.run_span_id == run.run.span_id)

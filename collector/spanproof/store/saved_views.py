@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spanproof.store.connection import Connections
 from spanproof.store.decision_tables import SAVED_VIEWS
-from spanproof.store.single_rows import insert_value
+from spanproof.store.single_rows import write_value
 
 _MOST_VIEWS = 500
 
@@ -48,10 +48,10 @@ class SavedViews:
             ).result_rows
         return [SavedView(row[0], row[1], row[2], row[3], int(row[4])) for row in rows]
 
-    def save(self, view: SavedView) -> None:
+    def write_view(self, view: SavedView) -> None:
         """Keep a view; one of the same project and name is replaced."""
-        insert_value(self._connections, SAVED_VIEWS, view)
+        write_value(self._connections, SAVED_VIEWS, view)
 
-    def remove(self, view: SavedView) -> None:
+    def remove_view(self, view: SavedView) -> None:
         """Remove a view."""
-        insert_value(self._connections, SAVED_VIEWS, view, removed=True)
+        write_value(self._connections, SAVED_VIEWS, view, removed=True)

@@ -314,7 +314,7 @@ VERDICT_COUNTS = ROLLUP_SUMS[:6]
 """Those that count verdicts, in the order of the fields of `FailRate`."""
 
 
-def _make_rollup(name: str, at: str) -> Table:
+def _build_rollup(name: str, at: str) -> Table:
     """Return a table of counted scores by cohort and stretch of time; see `spanproof.store.rollups`."""
     return Table(
         name,
@@ -334,8 +334,8 @@ def _make_rollup(name: str, at: str) -> Table:
     )
 
 
-VERDICT_HOURS = _make_rollup("verdict_hours", "hour")
-VERDICT_DAYS = _make_rollup("verdict_days", "day")
+VERDICT_HOURS = _build_rollup("verdict_hours", "hour")
+VERDICT_DAYS = _build_rollup("verdict_days", "day")
 
 ROLLUP_MARKS = Table(
     # Hours whose scores changed since they were counted. A mark that comes back after its removal was

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def insert_value(
+def write_value(
     connections: Connections, table: Table, value: DataclassInstance, *, removed: bool = False
 ) -> None:
     """Insert a dataclass whose fields are columns; it replaces the row of its key, or removes that.

@@ -18,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanproof.semconv import genai, openinference
 from spanproof.semconv.spanproof import COHORT_PROJECT
-from spanproof.store.cells import clamp_time, clamp_unsigned
+from spanproof.store.cells import to_storable_time, to_unsigned
 from spanproof.trace.codec import encode_json, to_plain
 from spanproof.trace.otlp import get_attribute_value
 from spanproof.trace.project import TraceKey
@@ -61,18 +61,18 @@ class SpanColumns:
                     self._add_span(span, scope, service, project)
                     self._maps["ResourceAttributes"].add(resource)
 
-    def spans(self) -> pa.Table:
+    def build_spans(self) -> pa.Table:
         """Return the rows of `otel_traces`."""
         columns: dict[str, Any] = {
             name: pa.array(values, type=_SCALARS[name]) for name, values in self._columns.items()
         }
-        columns |= {name: maps.array() for name, maps in self._maps.items()}
-        columns |= {f"Events.{name}": array for name, array in self._events.arrays().items()}
-        columns |= {f"Links.{name}": array for name, array in self._links.arrays().items()}
+        columns |= {name: maps.build_array() for name, maps in self._maps.items()}
+        columns |= {f"Events.{name}": array for name, array in self._events.build_arrays().items()}
+        columns |= {f"Links.{name}": array for name, array in self._links.build_arrays().items()}
         columns["SpanproofWritten"] = pa.array([self._written_ns] * len(self), type=pa.uint64())
         return pa.table(columns)
 
-    def times(self) -> pa.Table:
+    def build_times(self) -> pa.Table:
         """Return the rows of `otel_traces_trace_id_ts`: first and last time of each trace of these spans."""
         starts = [start for start, _ in self._times.values()]
         ends = [end for _, end in self._times.values()]
@@ -88,7 +88,7 @@ class SpanColumns:
     def _add_span(
         self, span: OtlpSpan, scope: tuple[str, str], service: str, of_resource: str | None
     ) -> None:
-        start, end = clamp_time(span.start_time_unix_nano), clamp_time(span.end_time_unix_nano)
+        start, end = to_storable_time(span.start_time_unix_nano), to_storable_time(span.end_time_unix_nano)
         trace_id, parent = span.trace_id.hex(), span.parent_span_id
         attributes = _list_attributes(span.attributes)
         project = of_resource or dict(attributes).get(COHORT_PROJECT) or self._project
@@ -102,7 +102,7 @@ class SpanColumns:
             _KINDS[span.kind] if 0 <= span.kind < len(_KINDS) else _KINDS[0],
             service,
             *scope,
-            clamp_unsigned(end - start),
+            to_unsigned(end - start),
             _STATUSES[span.status.code] if 0 <= span.status.code < len(_STATUSES) else _STATUSES[0],
             span.status.message,
             _read_agent_kind(attributes),
@@ -113,7 +113,7 @@ class SpanColumns:
         self._maps["SpanAttributes"].add(attributes)
         self._events.add(
             [
-                (clamp_time(event.time_unix_nano), event.name, _list_attributes(event.attributes))
+                (to_storable_time(event.time_unix_nano), event.name, _list_attributes(event.attributes))
                 for event in span.events
             ]
         )
@@ -155,7 +155,7 @@ class _Maps:
             self._values.append(value)
         self._offsets.append(len(self._keys))
 
-    def array(self) -> pa.Array:
+    def build_array(self) -> pa.Array:
         keys, values = pa.array(self._keys, type=pa.string()), pa.array(self._values, type=pa.string())
         return pa.MapArray.from_arrays(pa.array(self._offsets, type=pa.int32()), keys, values)
 
@@ -177,13 +177,13 @@ class _Nested:
             count += 1
         self._offsets.append(self._offsets[-1] + count)
 
-    def arrays(self) -> dict[str, pa.Array]:
+    def build_arrays(self) -> dict[str, pa.Array]:
         offsets = pa.array(self._offsets, type=pa.int32())
         flat = {
             name: pa.array(values, type=_NESTED.get(name, pa.string()))
             for name, values in self._fields.items()
         }
-        flat["Attributes"] = self._attributes.array()
+        flat["Attributes"] = self._attributes.build_array()
         return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
 
 

@@ -21,7 +21,7 @@ _READERS = frozenset({"file", "filesystemavailable", "filesystemcapacity", "join
 _SAID = re.compile(r"DB::Exception: (?P<what>.*?)(?: In scope .*?)? \([A-Z_]+\)", re.DOTALL)
 
 
-def select(
+def run_select(
     client: Client, database: str, sql: str, limit: int
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Run one SELECT, and return the names of its columns and its first rows.
@@ -30,7 +30,7 @@ def select(
         QueryRefused: it is something else than one SELECT over tables, or the database does not take it.
         ClickHouseError: the database cannot be reached.
     """
-    prepared = prepare_select(sql, database)
+    prepared = build_select(sql, database)
     try:
         with client.query_rows_stream(prepared) as rows:
             found = [tuple(row) for row in islice(rows, limit)]
@@ -42,7 +42,7 @@ def select(
         raise QueryRefused(f"the query cannot be run: {match['what']}") from problem
 
 
-def prepare_select(sql: str, database: str) -> str:
+def build_select(sql: str, database: str) -> str:
     """Return a SELECT whose tables name their database.
 
     Raises:

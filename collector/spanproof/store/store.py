@@ -26,18 +26,18 @@ from spanproof.store.assignments import Assignments
 from spanproof.store.audit import AuditLog
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
-from spanproof.store.connection import Connections, connect
+from spanproof.store.connection import Connections, open_connections
 from spanproof.store.dead_letters import DeadLetter, build_letter_row, fetch_dead_letters
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
-from spanproof.store.erase import erase_traces, list_subject_traces
+from spanproof.store.erase import list_subject_traces, remove_traces
 from spanproof.store.errors import AmbiguousTrace
 from spanproof.store.external import (
     ExternalScore,
     build_external_row,
     fetch_external_scores,
-    join_external,
-    strip_external,
     to_run_scores,
+    with_external,
+    without_external,
 )
 from spanproof.store.failures import (
     CohortShare,
@@ -49,9 +49,9 @@ from spanproof.store.failures import (
     fetch_failure_clusters,
     write_triage,
 )
-from spanproof.store.feedback import Feedback, feedback
+from spanproof.store.feedback import Feedback, fetch_feedback
 from spanproof.store.measures import Measures
-from spanproof.store.migrations import check_schema, migrate
+from spanproof.store.migrations import check_schema, update_schema
 from spanproof.store.rows import build_rows, build_score_row, get_stored_key
 from spanproof.store.saved_views import SavedViews
 from spanproof.store.schema import (
@@ -63,7 +63,7 @@ from spanproof.store.schema import (
     TRACES,
 )
 from spanproof.store.span_pages import ReceivedSpan, fetch_span_page
-from spanproof.store.supersede import read_known, supersede
+from spanproof.store.supersede import read_known, update_superseded
 from spanproof.store.table import Table
 from spanproof.store.trace_list import TraceTerms, fetch_traces, list_trace_ids
 from spanproof.store.upkeep import Upkeep
@@ -99,13 +99,13 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
         SchemaTooNew: a newer Spanproof wrote it.
         StoreError: a DSN that cannot be read.
     """
-    connections = connect(location, read_only=read_only, share=share)
+    connections = open_connections(location, read_only=read_only, share=share)
     try:
         with connections.lease() as client:
             if read_only or connections.borrowed:
                 check_schema(client, connections.database)
             else:
-                migrate(client, connections.layout)
+                update_schema(client, connections.layout)
     except BaseException:
         connections.close()
         raise
@@ -136,7 +136,7 @@ class Store(VerdictReads, Upkeep):
         Raises:
             StoreError: it is reached through the process that holds it.
         """
-        return Store(self._connections.limited_to(project))
+        return Store(self._connections.with_project(project))
 
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
         """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
@@ -160,17 +160,17 @@ class Store(VerdictReads, Upkeep):
             written_ns = max(time.time_ns(), stored.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
             for key, evaluation in latest.items():
-                evaluation = strip_external(evaluation)
+                evaluation = without_external(evaluation)
                 more = to_run_scores(evaluation, external.get(key, ()))
                 for table, rows in build_rows(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
             hours |= rollups.list_trace_hours(client, self._database, stored.keys)
             with self._changing(client, hours):
-                supersede(client, self._database, batch, stored, written_ns)
+                update_superseded(client, self._database, batch, stored, written_ns)
                 # The trace's own row goes last: once it is there, everything about the trace is.
                 for table in sorted(batch, key=lambda table: table is TRACES):
-                    self._insert(client, table, batch[table])
+                    self._write_rows(client, table, batch[table])
 
     def write_spans(self, requests: Iterable[ExportTraceServiceRequest], project: str = "default") -> int:
         """Write the spans of export requests, a row for each id; of one sent again the latest counts.
@@ -193,8 +193,8 @@ class Store(VerdictReads, Upkeep):
             columns.add(request)
         if len(columns):
             with self._connections.lease() as client:
-                client.insert_arrow(f"{self._database}.{OTEL_TRACES.name}", columns.spans())
-                client.insert_arrow(f"{self._database}.{OTEL_TRACE_TIMES.name}", columns.times())
+                client.insert_arrow(f"{self._database}.{OTEL_TRACES.name}", columns.build_spans())
+                client.insert_arrow(f"{self._database}.{OTEL_TRACE_TIMES.name}", columns.build_times())
         return len(columns)
 
     def write_external(self, scores: Sequence[ExternalScore]) -> int:
@@ -211,7 +211,9 @@ class Store(VerdictReads, Upkeep):
             keys = self._list_scored_keys(client, scores)
             latest_ns = read_known(client, self._database, keys).written_ns
             written_ns = max(time.time_ns(), latest_ns + 1)
-            self._insert(client, EXTERNAL_SCORES, [build_external_row(score, written_ns) for score in scores])
+            self._write_rows(
+                client, EXTERNAL_SCORES, [build_external_row(score, written_ns) for score in scores]
+            )
             found = queries.fetch_documents(client, self._database, keys)
             joined: list[Score] = []
             settled: list[TraceKey] = []
@@ -222,8 +224,8 @@ class Store(VerdictReads, Upkeep):
                 settled += [key] if of_runs else []
             rows = [build_score_row(score, written_ns) for score in joined]
             with self._changing(client, {row["span_time"] // _HOUR_NS for row in rows}):
-                self._insert(client, SCORES, rows)
-                queries.settle_traces(client, self._database, settled, written_ns)
+                self._write_rows(client, SCORES, rows)
+                queries.update_states(client, self._database, settled, written_ns)
         scored = {key.trace_id for key in settled}
         return sum(score.trace_id in scored for score in scores)
 
@@ -235,7 +237,7 @@ class Store(VerdictReads, Upkeep):
             StoreError: the database refused.
         """
         with self._connections.lease() as client:
-            self._insert(client, DEAD_LETTERS, [build_letter_row(letter) for letter in letters])
+            self._write_rows(client, DEAD_LETTERS, [build_letter_row(letter) for letter in letters])
 
     def dead_letters(self, trace_ids: Sequence[str] = (), limit: int = 1000) -> list[DeadLetter]:
         """Return the traces that no attempt could evaluate, newest first; of these ids, or of all."""
@@ -245,7 +247,9 @@ class Store(VerdictReads, Upkeep):
     def remove_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         """Remove dead letters, which were evaluated after all."""
         with self._connections.lease() as client:
-            self._insert(client, DEAD_LETTERS, [build_letter_row(letter, removed=True) for letter in letters])
+            self._write_rows(
+                client, DEAD_LETTERS, [build_letter_row(letter, removed=True) for letter in letters]
+            )
 
     def readable_documents(self, keys: Sequence[TraceKey]) -> dict[TraceKey, str]:
         """Return the documents of these traces that this Spanproof can read."""
@@ -294,10 +298,10 @@ class Store(VerdictReads, Upkeep):
         Raises:
             StoreError: it is something else than one SELECT over tables, or the database refuses it.
         """
-        from spanproof.store.sql import select  # loads a parser of SQL
+        from spanproof.store.sql import run_select  # loads a parser of SQL
 
         with self._connections.lease() as client:
-            return select(client, self._database, sql, limit)
+            return run_select(client, self._database, sql, limit)
 
     def trace_ids(
         self,
@@ -361,7 +365,7 @@ class Store(VerdictReads, Upkeep):
             found = queries.fetch_documents(client, self._database, keys)
             external = fetch_external_scores(client, self._database, keys)
         return [
-            join_external(read_document(key.trace_id, *found[key]), external.get(key, ()))
+            with_external(read_document(key.trace_id, *found[key]), external.get(key, ()))
             for key in keys
             if key in found
         ]
@@ -450,7 +454,7 @@ class Store(VerdictReads, Upkeep):
     def feedback(self, key: TraceKey | None = None) -> list[Feedback]:
         """Return the ratings of runs by users, in order of time; of one trace, or of all."""
         with self._connections.lease() as client:
-            return feedback(client, self._database, key)
+            return fetch_feedback(client, self._database, key)
 
     @property
     def alerts(self) -> AlertLog:
@@ -514,15 +518,15 @@ class Store(VerdictReads, Upkeep):
             StoreError: the database refused.
         """
         with self._joining, self._connections.lease() as client:
-            return erase_traces(client, self._connections.layout, trace_ids, project)
+            return remove_traces(client, self._connections.layout, trace_ids, project)
 
     @contextmanager
     def _changing(self, client: Client, hours: AbstractSet[int]) -> Iterator[None]:
         """Mark the hours whose scores are changed in the block as dirty."""
         # Before it for those who read meanwhile; and after it, as they may have been counted meanwhile.
-        rollups.mark_hours(client, self._database, hours)
+        rollups.write_marks(client, self._database, hours)
         yield
-        rollups.mark_hours(client, self._database, hours)
+        rollups.write_marks(client, self._database, hours)
 
     def _list_scored_keys(self, client: Client, scores: Sequence[ExternalScore]) -> list[TraceKey]:
         """Return the traces that scores are of; one of no project is of every trace with its id."""
@@ -530,9 +534,9 @@ class Store(VerdictReads, Upkeep):
         shared = sorted({score.trace_id for score in scores if not score.project})
         return sorted(keys | set(queries.fetch_keys(client, self._database, shared)))
 
-    def _insert(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
-        from spanproof.store.inserting import insert_rows  # loads Arrow
+    def _write_rows(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
+        from spanproof.store.inserting import write_rows  # loads Arrow
 
         size = _DOCUMENT_ROWS if table is TRACES else _INSERT_ROWS
         for first in range(0, len(rows), size):
-            insert_rows(client, self._database, table, rows[first : first + size])
+            write_rows(client, self._database, table, rows[first : first + size])

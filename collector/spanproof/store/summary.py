@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.store.cells import Row, clean_text
+from spanproof.store.cells import Row, to_storable_text
 from spanproof.trace import Layer, Run, Scored
 
 # A line of a list has room for less; the whole is in the document of the trace.
@@ -32,9 +32,9 @@ def build_summary_columns(evaluation: TraceEvaluation) -> Row:
     costs = [_find_cost(run) for run in runs]
     tokens = [run.run.usage.input_tokens + run.run.usage.output_tokens for run in runs]
     known_costs = [cost for cost in costs if cost is not None]
-    tasks = [_shorten(run.run.task or "") for run in runs]
+    tasks = [_format_excerpt(run.run.task or "") for run in runs]
     text = _build_text(run.run for run in runs)
-    answers = [_shorten(run.run.answer.text if run.run.answer else "") for run in runs]
+    answers = [_format_excerpt(run.run.answer.text if run.run.answer else "") for run in runs]
     return {
         "Runs.SpanId": [run.run.span_id for run in runs],
         "Runs.Task": tasks,
@@ -56,8 +56,8 @@ def _find_cost(run: RunEvaluation) -> float | None:
     return None
 
 
-def _shorten(text: str) -> str:
-    return clean_text(text[:SHOWN_CHARACTERS])
+def _format_excerpt(text: str) -> str:
+    return to_storable_text(text[:SHOWN_CHARACTERS])
 
 
 def _build_text(runs: Iterable[Run]) -> str:
@@ -67,7 +67,7 @@ def _build_text(runs: Iterable[Run]) -> str:
     parts += islice((text for run in listed for text in _iter_steps(run)), _MOST_PARTS)
     # A part that a later one repeats, such as code that is quoted in a message, is searched once.
     distinct = dict.fromkeys(text[:_CHARACTERS_OF_A_PART] for text in parts if text)
-    return fold_case("\n".join(distinct)[:SEARCHED_CHARACTERS])
+    return normalise_case("\n".join(distinct)[:SEARCHED_CHARACTERS])
 
 
 def _iter_steps(run: Run) -> Iterator[str | None]:
@@ -82,6 +82,6 @@ def _iter_steps(run: Run) -> Iterator[str | None]:
         yield step.error.message if step.error else None
 
 
-def fold_case(text: str) -> str:
+def normalise_case(text: str) -> str:
     """Return text as it is stored and searched: in lower case."""
-    return clean_text(text.lower())
+    return to_storable_text(text.lower())

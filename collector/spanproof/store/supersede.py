@@ -45,7 +45,7 @@ def read_known(client: Client, database: str, keys: Sequence[TraceKey]) -> Befor
     return Before(tuple(sorted(stored)), latest)
 
 
-def supersede(
+def update_superseded(
     client: Client,
     database: str,
     batch: Mapping[Table, Sequence[Row]],
@@ -55,10 +55,10 @@ def supersede(
     """Withdraw what earlier evaluations of stored traces hold and the batch does not."""
     if stored.keys:
         for table in (SCORES, SNIPPETS, REPLAYS, FAILURES, TRACES):
-            _withdraw(client, database, table, batch.get(table, ()), stored.keys, written_ns)
+            _update_withdrawn(client, database, table, batch.get(table, ()), stored.keys, written_ns)
 
 
-def _withdraw(
+def _update_withdrawn(
     client: Client,
     database: str,
     table: Table,
@@ -87,11 +87,11 @@ def _withdraw(
             stored_row = dict(zip(identity, row, strict=False))
             now = versions.get(stored_row.get("evaluator", ""))
             (old if now and stored_row["version"] not in now else dead).append(row)
-    _rewrite(client, database, table, identity, time, dead, "1 AS is_deleted", written_ns)
-    _rewrite(client, database, table, identity, time, old, "0 AS current", written_ns)
+    _write_changed(client, database, table, identity, time, dead, "1 AS is_deleted", written_ns)
+    _write_changed(client, database, table, identity, time, old, "0 AS current", written_ns)
 
 
-def _rewrite(
+def _write_changed(
     client: Client,
     database: str,
     table: Table,

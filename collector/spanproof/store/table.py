@@ -40,7 +40,7 @@ class Table:
         """The columns, as an insert names them."""
         return tuple(name for name, _ in self.columns)
 
-    def ddl(self, database: str, *, name: str = "", engine: str = "", on: str = "") -> str:
+    def build_ddl(self, database: str, *, name: str = "", engine: str = "", on: str = "") -> str:
         """Return the statement that creates it if missing, under another name or engine if given."""
         lines = [f"`{column}` {kind}" for column, kind in self.columns]
         lines += [f"INDEX {index} {expression}" for index, expression in self.indexes]

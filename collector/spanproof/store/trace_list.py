@@ -17,12 +17,12 @@ from typing import Any, Final
 from clickhouse_connect.driver.client import Client
 
 from spanproof.semconv import spanproof as ours
-from spanproof.store.cells import clamp_time
-from spanproof.store.dimensions import resolve_column
+from spanproof.store.cells import to_storable_time
+from spanproof.store.dimensions import get_column
 from spanproof.store.filters import Filter
 from spanproof.store.keys import build_key_condition
 from spanproof.store.queries import fetch_runs, get_row_key
-from spanproof.store.summary import fold_case
+from spanproof.store.summary import normalise_case
 from spanproof.store.values import RunSummary, TraceRow
 from spanproof.trace import Layer, State
 from spanproof.trace.project import TraceKey
@@ -98,7 +98,7 @@ class TraceTerms:
     min_tokens: int | None = None
     min_cost_usd: float | None = None
 
-    def where(self, database: str) -> tuple[str, dict[str, Any]]:
+    def build_condition(self, database: str) -> tuple[str, dict[str, Any]]:
         """Return the condition on rows of `traces`, and its parameters.
 
         Raises:
@@ -106,13 +106,13 @@ class TraceTerms:
         """
         terms, bound = self._build_verdict_terms()
         for number, text in enumerate(self.texts):
-            # LIKE would be read from the index, which may hold a former row: see `_find_candidates`.
+            # LIKE would be read from the index, which may hold a former row: see `build_candidate_condition`.
             terms.append(f"position(text, {{text{number}:String}}) > 0")
-            bound[f"text{number}"] = fold_case(text)
+            bound[f"text{number}"] = normalise_case(text)
         if self.cohort:
             of_cohort = Filter(cohort=self.cohort, start_ns=self.since_ns)
-            condition, values = of_cohort.where()
-            source, keys = of_cohort.source(database)
+            condition, values = of_cohort.build_condition()
+            source, keys = of_cohort.build_source(database)
             terms.append(f"(project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {condition})")
             bound |= values | keys
         if self.feedback is not None:
@@ -152,7 +152,7 @@ class TraceTerms:
                 bound[name] = least
         return terms, bound
 
-    def narrow_to_candidates(self, database: str, within: str) -> tuple[str, dict[str, Any]]:
+    def build_candidate_condition(self, database: str, within: str) -> tuple[str, dict[str, Any]]:
         """Return the condition for traces of which some row holds the texts, and its parameters.
 
         Such a row is found by the index, without FINAL, and may be one that was replaced since.
@@ -160,13 +160,13 @@ class TraceTerms:
         if not self.texts:
             return "1", {}
         terms = [f"text LIKE {{like{number}:String}}" for number in range(len(self.texts))]
-        bound = {f"like{number}": f"%{_escape_like(text)}%" for number, text in enumerate(self.texts)}
+        bound = {f"like{number}": f"%{_build_like_pattern(text)}%" for number, text in enumerate(self.texts)}
         found = f"SELECT trace_id FROM {database}.traces WHERE {within} AND {' AND '.join(terms)}"
         return f"trace_id IN ({found})", bound
 
 
-def _escape_like(text: str) -> str:
-    folded = fold_case(text)
+def _build_like_pattern(text: str) -> str:
+    folded = normalise_case(text)
     return folded.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
@@ -180,7 +180,7 @@ def fetch_traces(
     before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
     """Return traces with the verdicts of their runs; see `Store.traces`."""
-    condition, bound = chosen.where(database)
+    condition, bound = chosen.build_condition(database)
     ordered_by = _ORDERED_BY[order]
     if before is not None:
         # In the order of the rows: then by id and project; see `TraceRow.place`.
@@ -205,7 +205,7 @@ def fetch_traces(
 def _get_newest_ns(client: Client, database: str, before: tuple[int, str] | None) -> int:
     latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"
     newest = int(client.query(latest).result_rows[0][0])
-    return newest if before is None else min(newest, clamp_time(before[0]))
+    return newest if before is None else min(newest, to_storable_time(before[0]))
 
 
 def _fetch_rows(
@@ -220,7 +220,7 @@ def _fetch_rows(
     """Return the first rows in an order, of traces that began at a time or later."""
     condition, bound = where
     within = "1" if oldest_ns is None else "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
-    candidates, likes = chosen.narrow_to_candidates(database, within)
+    candidates, likes = chosen.build_candidate_condition(database, within)
     found = client.query(
         f"SELECT project, trace_id, start_ns, end_ns, spans, defects, {_SUMMARY_COLUMNS}"
         f" FROM {database}.traces FINAL WHERE {within} AND {candidates} AND {condition}"
@@ -314,7 +314,7 @@ def count_feedback(client: Client, database: str, keys: Sequence[TraceKey]) -> d
 
 def list_trace_ids(client: Client, database: str, prefix: str, limit: int, chosen: TraceTerms) -> list[str]:
     """Return ids that start with a prefix, newest first; see `Store.trace_ids`."""
-    condition, bound = chosen.where(database)
+    condition, bound = chosen.build_condition(database)
     if prefix:
         # Which ids there are is found without FINAL, which would read all of the table.
         condition += (
@@ -339,19 +339,19 @@ class Facets:
     values: Mapping[str, tuple[tuple[str, int], ...]]
 
 
-def count_facets(
+def fetch_facets(
     client: Client, database: str, chosen: TraceTerms, dimensions: Sequence[str], limit: int
 ) -> Facets:
     """Return the facets of the traces that are chosen; see `Store.facets`."""
-    condition, bound = chosen.where(database)
-    candidates, likes = chosen.narrow_to_candidates(database, "1")
+    condition, bound = chosen.build_condition(database)
+    candidates, likes = chosen.build_candidate_condition(database, "1")
     traces = f"FROM {database}.traces FINAL WHERE {candidates} AND {condition}"
     bound = {**bound, **likes}
     rows = client.query(f"SELECT state, count() {traces} GROUP BY state", parameters=bound).result_rows
     states = {State(state): int(count) for state, count in rows if state}
     if not dimensions:
         return Facets(states, {})
-    columns = [resolve_column(name) for name in dimensions]
+    columns = [get_column(name) for name in dimensions]
     # Each run has one own outcome of its trajectory, which has the run's whole cohort.
     of_runs = "name = 'trajectory' AND layer = 'trajectory' AND current = 1"
     narrowed = "1" if condition == "1" else f"(project, trace_id) IN (SELECT project, trace_id {traces})"

@@ -61,7 +61,7 @@ class TraceListing:
             limit -= len(rows)
 
     def _fetch(self, after: Page, count: int) -> list[TraceRow]:
-        return self.store.browse.traces(self.chosen, order=self.order, limit=count, before=after)
+        return self.store.browse.list_traces(self.chosen, order=self.order, limit=count, before=after)
 
 
 def _has_layer_in(row: TraceRow, layer: Layer, states: Collection[State]) -> bool:

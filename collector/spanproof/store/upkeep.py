@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spanproof.store import rollups
 from spanproof.store.connected import Connected
 from spanproof.store.leases import Lease
-from spanproof.store.retention import apply_retention
+from spanproof.store.retention import add_retention
 
 if TYPE_CHECKING:
     from spanproof.store.backup import Manifest
@@ -27,12 +27,12 @@ class Upkeep(Connected):
             settled_s: leave hours for later whose scores changed within so many seconds.
         """
         with self._connections.lease() as client:
-            return rollups.refresh(client, self._database, settled_s)
+            return rollups.write_rollups(client, self._database, settled_s)
 
     def apply_retention(self, days: Mapping[str, int | None]) -> list[str]:
         """Keep rows for so many days, by the names of `retention.KEPT`; returns the tables that changed."""
         with self._connections.lease() as client:
-            return apply_retention(client, self._connections.layout, days)
+            return add_retention(client, self._connections.layout, days)
 
     def back_up(self, directory: Path) -> Manifest:
         """Write everything into a new directory.
@@ -40,10 +40,10 @@ class Upkeep(Connected):
         Raises:
             StoreError: the directory is there already, or cannot be written.
         """
-        from spanproof.store.backup import write_backup  # loads Arrow
+        from spanproof.store.backup import build_backup  # loads Arrow
 
         with self._connections.lease() as client:
-            return write_backup(client, self._database, directory)
+            return build_backup(client, self._database, directory)
 
     def restore(self, directory: Path) -> Manifest:
         """Write a backup into this store, which must be empty.
@@ -51,10 +51,10 @@ class Upkeep(Connected):
         Raises:
             StoreError: it is not, or the backup cannot be read.
         """
-        from spanproof.store.backup import restore_backup  # loads Arrow
+        from spanproof.store.backup import load_backup  # loads Arrow
 
         with self._connections.lease() as client:
-            return restore_backup(client, self._connections.layout, directory)
+            return load_backup(client, self._connections.layout, directory)
 
     def task_lease(self, name: str) -> Lease:
         """Return a lease of a task that one process does at a time."""

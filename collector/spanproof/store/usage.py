@@ -50,8 +50,8 @@ def fetch_usage_points(
     client: Client, database: str, chosen: TraceTerms, start_ns: int, bucket_ns: int
 ) -> list[UsagePoint]:
     """Return latency, tokens and cost over time, in its order; stretches without a trace are left out."""
-    condition, bound = replace(chosen, since_ns=start_ns).where(database)
-    candidates, likes = chosen.narrow_to_candidates(database, "1")
+    condition, bound = replace(chosen, since_ns=start_ns).build_condition(database)
+    candidates, likes = chosen.build_candidate_condition(database, "1")
     rows = client.query(
         "SELECT intDiv(start_ns, {bucket:UInt64}) * {bucket:UInt64} AS at, count(),"
         " countIf(state = 'fail'), countIf(state = 'errored'), countIf(state = 'open'),"
@@ -81,7 +81,7 @@ def fetch_usage_points(
 
 def fetch_usage_shares(client: Client, database: str, chosen: TraceTerms) -> list[UsageShare]:
     """Return tokens and cost by agent and model; the most tokens first."""
-    condition, bound = chosen.where(database)
+    condition, bound = chosen.build_condition(database)
     within = "1" if chosen.since_ns is None else "span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
     rows = client.query(
         "SELECT agent, model, uniqExact(project, trace_id, run_span_id) AS runs,"

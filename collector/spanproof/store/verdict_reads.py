@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from spanproof.store import queries
-from spanproof.store.breakdown import Breakdown, Fact, break_down
+from spanproof.store.breakdown import Breakdown, Fact, fetch_breakdown
 from spanproof.store.connected import Connected
 from spanproof.store.filters import Filter
 from spanproof.store.rows import parse_score
@@ -45,7 +45,7 @@ class VerdictReads(Connected):
         """
         chosen = Filter(layer, name, cohort or {}, trace_id, start_ns, end_ns, every_version)
         with self._connections.lease() as client:
-            for row in queries.stream_score_rows(client, self._database, chosen):
+            for row in queries.iter_score_rows(client, self._database, chosen):
                 yield parse_score(row)
 
     def fail_rate(
@@ -75,7 +75,7 @@ class VerdictReads(Connected):
         """
         chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
         with self._connections.lease() as client:
-            counted = queries.count_verdicts(client, self._database, chosen, fails_when)
+            counted = queries.compute_fail_rate(client, self._database, chosen, fails_when)
             rows = (
                 queries.fetch_failing_rows(client, self._database, chosen, failing, fails_when)
                 if counted.failed and failing
@@ -194,4 +194,4 @@ class VerdictReads(Connected):
         """
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
-            return break_down(client, self._database, fact, chosen, by, limit)
+            return fetch_breakdown(client, self._database, fact, chosen, by, limit)

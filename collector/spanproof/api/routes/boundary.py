@@ -71,10 +71,10 @@ def boundary(
 ) -> Boundary:
     """Return hosts, files, programs and privileges that code tried, and scanners' findings in it."""
     start = compute_window(hours)[0]
-    tried = store.browse.attempts(
+    tried = store.browse.list_attempts(
         start_ns=start, kind=kind.value if kind else None, cohort=cohort, limit=limit
     )
-    found = store.browse.findings(start_ns=start, cohort=cohort, limit=limit)
+    found = store.browse.list_findings(start_ns=start, cohort=cohort, limit=limit)
     return Boundary(
         attempts=[
             AttemptRow(
@@ -114,7 +114,7 @@ def try_policy(dry_run: DryRun, store: Opened) -> DryRunResult:
     The policy cannot name files of the server (`scanner_files`).
     """
     pipeline = _build_pipeline(dry_run.policy)
-    sources = store.browse.sources(start_ns=compute_window(dry_run.hours)[0], limit=dry_run.limit + 1)
+    sources = store.browse.list_sources(start_ns=compute_window(dry_run.hours)[0], limit=dry_run.limit + 1)
     before, after = Counter[str](), Counter[str]()
     changes: list[Change] = []
     deadline = time.monotonic() + _DRY_RUN_S

@@ -42,7 +42,9 @@ def failures(
     """Return clusters of failures with a run in the window, those with most runs first."""
     start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
-    trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
+    trends = store.browse.count_failure_trends(
+        start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort
+    )
     shown = [pages.build_failure_cluster(cluster, trends) for cluster in found[:limit]]
     return models.FailureList(start_ns=start, end_ns=end, failures=shown)
 
@@ -59,7 +61,9 @@ def failure(
     start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
     chosen = _get_cluster(found, cluster_id)
-    trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
+    trends = store.browse.count_failure_trends(
+        start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort
+    )
     shares = {
         name: [
             pages.build_failure_share(share)

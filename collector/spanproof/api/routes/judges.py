@@ -16,7 +16,7 @@ from spanproof.evaluators.judge.measure import JudgeMeasurement, list_judge_meas
 from spanproof.evaluators.judge.measure import Share as MeasuredShare
 from spanproof.evaluators.judge_bounds import is_below_bound
 from spanproof.evaluators.prices import find_price
-from spanproof.store.judging import OpenVerdicts, survey_open_verdicts
+from spanproof.store.judging import OpenVerdicts, list_open_verdicts
 from spanproof.store.labelled import iter_labelled_scores, list_person_labels
 from spanproof.trace import Layer
 
@@ -67,7 +67,7 @@ def judges(request: Request, store: Opened, cohort: Cohort, hours: Hours = 24.0 
     start, end = compute_window(hours)
     priced_as = choice.model or EXAMPLE_MODEL
     price = find_price(priced_as, choice.load_prices())
-    found = survey_open_verdicts(store, price, start_ns=start, end_ns=end, cohort=cohort)
+    found = list_open_verdicts(store, price, start_ns=start, end_ns=end, cohort=cohort)
     labels = list_person_labels(store, limit=_MAX_LABELS)
     measured = list_judge_measurements(labels, iter_labelled_scores(store, labels))
     return JudgesPage(

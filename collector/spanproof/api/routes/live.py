@@ -53,7 +53,7 @@ def live(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
     # Before the reader knows that the stream is open: what comes from then on is none of the earlier ones.
-    seen = store.browse.newest_evaluation_ns()
+    seen = store.browse.get_newest_evaluation_ns()
     deadline = time.monotonic() + seconds
     return EventStream(_iter_events(store, seen, deadline, partial(may_still_read, request)))
 
@@ -67,7 +67,7 @@ async def _iter_events(
     try:
         yield ": open\n\n"
         while time.monotonic() < deadline and await run_in_threadpool(may_read):
-            rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
+            rows, seen = await run_in_threadpool(store.browse.list_traces_since, seen, _AT_ONCE)
             for row in rows:
                 yield f"event: trace\ndata: {list_rows.build_trace_row(row).model_dump_json()}\n\n"
             if not rows:

@@ -61,8 +61,8 @@ def usage(
     start, end = compute_window(hours)
     bucket = max(1, (end - start) // _POINTS)
     chosen = replace(chosen, since_ns=start)
-    points = store.browse.usage_points(chosen, start_ns=start, bucket_ns=bucket)
-    shares = store.browse.usage_shares(chosen) if by_model else []
+    points = store.browse.list_usage_points(chosen, start_ns=start, bucket_ns=bucket)
+    shares = store.browse.list_usage_shares(chosen) if by_model else []
     return models.Usage(
         start_ns=start,
         end_ns=end,
@@ -104,7 +104,7 @@ def cohorts(
 def projects(request: Request, store: Opened) -> models.Projects:
     """Return the projects that the reader's token reads."""
     own: str | None = request.state.project
-    found = store.browse.values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
+    found = store.browse.list_values("project", compute_window(_YEAR_HOURS)[0], "", _MOST_PROJECTS)
     names = sorted(pages.format_text(item) for item in found if item)
     return models.Projects(projects=names if own is None else [own], every=own is None)
 
@@ -118,7 +118,7 @@ def values(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> models.Values:
     """Return the commonest values of a dimension, to complete a filter."""
-    found = store.browse.values(dimension, compute_window(hours)[0], prefix, limit)
+    found = store.browse.list_values(dimension, compute_window(hours)[0], prefix, limit)
     return models.Values(dimension=dimension, values=[pages.format_text(item) for item in found])
 
 

@@ -85,12 +85,14 @@ def queue(
     start = compute_window(hours)[0]
     assigned = {assignment.verdict: assignment for assignment in store.assignments.list_assignments()}
     if assignee is None:
-        found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=limit) if limit else []
+        found = (
+            store.browse.list_unlabelled(layer, start_ns=start, cohort=cohort, limit=limit) if limit else []
+        )
         total = store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort, most=_MOST_COUNTED + 1)
     else:
         own = {verdict for verdict, row in assigned.items() if row.assignee == assignee}
         traces = sorted({TraceKey(project, trace_id) for project, trace_id, _, _ in own})
-        some = store.browse.unlabelled(
+        some = store.browse.list_unlabelled(
             layer, start_ns=start, cohort=cohort, limit=_MOST_ASSIGNED, traces=traces
         )
         found = [score for score in some if _get_verdict_key(score) in own]
@@ -129,7 +131,7 @@ def assign(new_assignment: NewAssignment, store: Opened) -> Assigned:
         new_assignment.author,
         time.time_ns(),
     )
-    store.assignments.save(written)
+    store.assignments.write_assignment(written)
     return Assigned(
         trace_id=trace_id,
         run_span_id=new_assignment.run_span_id,
@@ -151,7 +153,7 @@ def _read_texts(
     Documents, which take long to read, are read of the runs alone whose summary is cut.
     """
     keys = list(dict.fromkeys(get_score_key(score) for score in found))
-    summaries = store.browse.run_summaries(keys)
+    summaries = store.browse.get_run_summaries(keys)
     texts: dict[tuple[TraceKey, str], tuple[str | None, str | None]] = {
         run: (summary.task or None, summary.answer or None) for run, summary in summaries.items()
     }
@@ -178,7 +180,7 @@ def labels(
     cursor: Cursor = None,
 ) -> LabelList:
     """Return people's verdicts, newest first."""
-    rows = store.browse.labels(
+    rows = store.browse.list_labels(
         layer=layer, wrong=wrong, project=project, limit=limit + 1, after=find_cursor(cursor)
     )
     following = None
@@ -258,7 +260,7 @@ def write_label(new_label: NewLabel, store: Opened) -> PersonsLabel:
 @router.get("/agreement")
 def agree(store: Opened, project: OfProject = None) -> AgreementPage:
     """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
-    rows = store.browse.labels(project=project, limit=_MOST_LABELS)
+    rows = store.browse.list_labels(project=project, limit=_MOST_LABELS)
     found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
     return AgreementPage(
         layers=[_compute_agreement(layer, some) for layer, some in found if some],

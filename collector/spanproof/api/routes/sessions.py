@@ -49,7 +49,7 @@ def sessions(
     cursor: Cursor = None,
 ) -> SessionList:
     """Return conversations: spans with `session.id` or `gen_ai.conversation.id`."""
-    rows = store.browse.sessions(
+    rows = store.browse.list_sessions(
         start_ns=compute_window(hours)[0], limit=limit + 1, after=find_cursor(cursor), project=project
     )
     last = rows[limit - 1] if len(rows) > limit else None
@@ -73,7 +73,7 @@ def sessions(
 @router.get("/sessions/{session_id:path}", responses=_MISSING)
 def session(session_id: str, store: Opened, project: OfProject = None) -> SessionPage:
     """Return one conversation judged as a whole, by its first 500 traces."""
-    ids = store.browse.traces_of_session(session_id, _MOST_TRACES, project)
+    ids = store.browse.list_traces_of_session(session_id, _MOST_TRACES, project)
     if not ids:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
     verdict = evaluate_session(store.evaluations(ids, project))
@@ -88,7 +88,7 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
             why=pages.format_text(mistake.why),
         )
     )
-    listed = (row for row in store.browse.trace_rows(ids) if project in (None, row.project))
+    listed = (row for row in store.browse.fetch_trace_rows(ids) if project in (None, row.project))
     rows = sorted(listed, key=lambda row: row.start_ns)
     return SessionPage(
         id=pages.format_text(session_id),

@@ -71,7 +71,7 @@ def facets(
     carried = next((name for name in names if is_carried(name)), None)
     if carried is not None:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"by: {carried!r} is no dimension of the cohort")
-    found = store.browse.facets(chosen, names, limit)
+    found = store.browse.get_facets(chosen, names, limit)
     return models.Facets(
         traces=sum(found.states.values()),
         states=dict(found.states),
@@ -197,7 +197,7 @@ def snippets(
     cursor: Cursor = None,
 ) -> models.CodeList:
     """Return snippets of code, newest first."""
-    rows = store.browse.snippets(
+    rows = store.browse.list_snippets(
         start_ns=compute_window(hours)[0],
         verdict=verdict.value if verdict else None,
         rule=rule,
@@ -221,7 +221,7 @@ def replays(
     cursor: Cursor = None,
 ) -> models.ReplayList:
     """Return replayed snippets, newest first."""
-    rows = store.browse.replays(
+    rows = store.browse.list_replays(
         start_ns=compute_window(hours)[0],
         failure_class=failure_class,
         agrees=agrees,

@@ -64,7 +64,7 @@ def save_view(request: Request, new_view: NewView, store: Opened) -> View:
     """Keep a view for all readers of its project."""
     project = _get_project(request, new_view.project)
     view = SavedView(project, new_view.name, new_view.query, new_view.author, time.time_ns())
-    store.views.save(view)
+    store.views.write_view(view)
     return _build_view(view)
 
 
@@ -74,7 +74,7 @@ def remove_view(request: Request, name: str, store: Opened, project: OfProject =
     wanted = _get_project(request, project)
     for view in store.views.list_views():
         if (view.project, view.name) == (wanted, name):
-            store.views.remove(view)
+            store.views.remove_view(view)
             return _build_view(view)
     raise HTTPException(HTTPStatus.NOT_FOUND, f"{wanted or 'every project'} has no view {name[:100]!r}")
 

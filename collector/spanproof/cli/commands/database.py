@@ -34,7 +34,7 @@ def ddl(database: str, cluster: str, as_json: bool) -> int:
         layout = Layout.from_options(database, {"cluster": cluster})
     except StoreError as problem:
         raise UsageProblem(str(problem), "Give the name that the servers' remote_servers have.") from None
-    for statement in layout.statements():
+    for statement in layout.list_statements():
         write_json({"statement": statement}) if as_json else click.echo(f"{statement};\n")
     return EXIT_PASS
 

@@ -42,7 +42,7 @@ def command(session: str | None, location: str, since: str, limit: int, as_json:
     with opened_store(location) as store:
         if session is None:
             return _write_sessions(store, parse_since(since), limit, as_json=as_json)
-        ids = store.browse.traces_of_session(session, _MAX_TRACES)
+        ids = store.browse.list_traces_of_session(session, _MAX_TRACES)
         if not ids:
             raise UsageProblem(f"no trace has the session id {session!r}", "`spanproof session` lists them.")
         verdict = evaluate_session(store.evaluations(ids))
@@ -55,7 +55,7 @@ def command(session: str | None, location: str, since: str, limit: int, as_json:
 
 
 def _write_sessions(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
-    rows = store.browse.sessions(start_ns=since_ns, limit=limit)
+    rows = store.browse.list_sessions(start_ns=since_ns, limit=limit)
     if as_json:
         for row in rows:
             write_json(select_attributes(row, "id start_ns end_ns traces spans errors services"))
