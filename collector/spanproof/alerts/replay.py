@@ -44,7 +44,7 @@ def iter_stored_notifications(
     while not ahead.is_last_turn:
         for _ in iter_notifications(rule, ahead, start_ns, end_ns, step_s):
             pass  # Not all that it measures is known yet.
-        ahead.plan_missing()
+        ahead.update_plan()
     yield from iter_notifications(rule, ahead, start_ns, end_ns, step_s)
 
 

@@ -1,7 +1,7 @@
 """What a walk through time measures, read with few queries and kept within a bound.
 
 A walk needs a window at each of its steps. `AheadMeasures` answers a question that it does not expect with
-nothing, and notes it; `plan_missing` makes it one that the next turn of the walk expects. An expected
+nothing, and notes it; `update_plan` makes it one that the next turn of the walk expects. An expected
 question is read together with those of its kind that follow in time, with one query. Answers that were read
 longest ago are dropped once there are too many, and read again where another turn needs them.
 
@@ -99,7 +99,7 @@ class AheadMeasures(Measures):
         """Whether the next turn has every answer."""
         return self._is_last_turn
 
-    def plan_missing(self) -> None:
+    def update_plan(self) -> None:
         """Expect in the next turn what was missing in this one."""
         missing, self._missing = self._missing, {}
         counts = {kind: questions for kind, questions in missing.items() if not kind.looks_into}
