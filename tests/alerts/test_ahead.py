@@ -142,10 +142,10 @@ class FlappingMeasures(Measures):
         self.windows = windows
         self.read: list[int] = [] if read is None else read
 
-    def over(self, windows):
+    def with_windows(self, windows):
         return FlappingMeasures(windows, self.read)
 
-    def verdicts(self, chosen, by, fails_when):
+    def count_verdicts(self, chosen, by, fails_when):
         found = {}
         for number, start_ns in enumerate(self.windows.starts_ns):
             failed = 30 * (start_ns // HOUR % 2)
@@ -153,10 +153,10 @@ class FlappingMeasures(Measures):
                 found[str(number), f"agent {group}"] = FailRate(30 - failed, failed, 0, 0, 0)
         return found
 
-    def failures(self, chosen, groups, fails_when, limit):
+    def count_failures(self, chosen, groups, fails_when, limit):
         return {}
 
-    def failing_scores(self, chosen, groups, fails_when, limit):
+    def group_failing_scores(self, chosen, groups, fails_when, limit):
         self.read.append(len(groups.values) * limit)
         return {values: [build_score(number) for number in range(limit)] for values in groups.values}
 
@@ -170,7 +170,7 @@ def build_score(number: int) -> Score:
 def test_a_trial_of_groups_that_flap_keeps_few_of_their_scores(monkeypatch):
     monkeypatch.setattr(ahead, "_MOST_GROUPS", 100)
     monkeypatch.setattr(ahead, "_MOST_ROWS", 10_000)
-    for name in ("verdicts", "failures", "failing_scores"):
+    for name in ("count_verdicts", "count_failures", "group_failing_scores"):
         monkeypatch.setattr(Measures, name, getattr(FlappingMeasures, name))
     rule = watch(group_by=["agent"], window_s=3600, pages_per_day=50)
     measures = FlappingMeasures()

@@ -42,13 +42,15 @@ class ReleaseCounts:
 
     counts: dict[str, tuple[int, int]]
 
-    def verdicts(self, chosen: Filter, by: Sequence[str], _: None) -> Mapping[tuple[str, ...], FailRate]:
+    def count_verdicts(
+        self, chosen: Filter, by: Sequence[str], _: None
+    ) -> Mapping[tuple[str, ...], FailRate]:
         return {
             (name,): FailRate(passed=judged - 1, failed=0, errored=0, skipped=1, open=0)
             for name, (judged, _) in self.counts.items()
         }
 
-    def releases(self, chosen: Filter, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+    def group_releases(self, chosen: Filter, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
         return {(): list(self.counts)}
 
 
