@@ -106,6 +106,9 @@ def test_the_finder_finds_cases_traces_experiments_and_commands(open_page):
         page.keyboard.press("Control+k")
         page.get_by_label("Find", exact=True).fill(text)
         page.get_by_role("dialog").get_by_role("button", name=label).first.click()
+        page.get_by_label("Find", exact=True).wait_for(
+            state="detached"
+        )  # else the next words go into this one
 
     find("box of tea", re.compile("case pricing-agent-.* of prices"))
     page.wait_for_url("**/suites/prices/cases/pricing-agent-*")
