@@ -51,7 +51,6 @@ _MAX_SOURCE: Final = 200_000
 _WORDS: Final = read_sections("sql")["words"]
 _OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
 _READING_FUNCTIONS: Final = split_entry(_WORDS, "reading")
-# Table functions that make rows of the text that they get.
 _SPLITTING_FUNCTIONS: Final = split_entry(_WORDS, "splitting")
 _WRITING_VERBS: Final = split_entry(_WORDS, "writing")
 _SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")

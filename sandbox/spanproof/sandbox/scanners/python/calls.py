@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.python import (
     models,
     reflection,
 )
+from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
@@ -295,7 +296,7 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         result = effects.apply(m, function, found, arguments, node)
     if not name.startswith("?."):
         effects.check_module(m, name, node)
-    effects.check_environment_escape(m, arguments, node)
+    check_environment_escape(m, arguments, node)
     if found is None:
         forget_handed_files(m, function, arguments)
         effects.check_unknown_call(m, function, arguments, node)

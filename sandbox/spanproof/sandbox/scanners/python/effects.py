@@ -14,7 +14,6 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.catalogue import split_entry
@@ -218,31 +217,6 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
         line = format_addition("allowed_modules", top)
         message = f"calls {m.plain_name(name)}, in a module the policy does not name"
         m.add("module.unlisted", node, message, policy_line=line)
-
-
-def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
-    """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
-    if not any(map(_holds_environment, arguments.all())):
-        return
-    handed = (
-        {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
-    )
-    given = [
-        *arguments.positional,
-        *(arguments.named[name] for name in arguments.named if name not in handed),
-    ]
-    for value in given:
-        if _holds_environment(value):
-            m.read_all_variables("os.environ", node)
-
-
-# Values in a container that are looked at.
-_MOST_HELD: Final = 64
-
-
-def _holds_environment(value: Value) -> bool:
-    parts = islice(walk_parts(value), _MOST_HELD) if isinstance(value, Items | Mapping | OneOf) else (value,)
-    return any(isinstance(part, Ref) and part.name == "os.environ" for part in parts)
 
 
 def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:

@@ -1,7 +1,8 @@
-"""Copies of the environment that a program only hands on to the programs that it starts.
+"""The environment as a whole, handed on: to programs that a program starts, or to any other call.
 
 In: the tree of a program. Out: the nodes that copy the environment for `env=` of a call of `subprocess` or
-`asyncio`. A program that is started has the environment anyway, and what it reads of it is judged by itself.
+`asyncio`; a finding where another call gets it. A program that is started has the environment anyway, and
+what it reads of it is judged by itself.
 
     env = {**os.environ, "LANG": "C"}
     env["TZ"] = "UTC"
@@ -14,8 +15,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import Items, Mapping, OneOf, Ref, Value, walk_parts
 from spanproof.sandbox.words import split_words
 
 _MODULES: Final = frozenset({"subprocess", "asyncio"})
@@ -117,3 +122,28 @@ def _get_dotted_name(node: ast.expr) -> str:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
+    """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
+    if not any(map(_holds_environment, arguments.all())):
+        return
+    handed = (
+        {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
+    )
+    judged = [
+        *arguments.positional,
+        *(arguments.named[name] for name in arguments.named if name not in handed),
+    ]
+    for value in judged:
+        if _holds_environment(value):
+            m.read_all_variables("os.environ", node)
+
+
+# Values in a container that are looked at.
+_MOST_HELD: Final = 64
+
+
+def _holds_environment(value: Value) -> bool:
+    parts = islice(walk_parts(value), _MOST_HELD) if isinstance(value, Items | Mapping | OneOf) else (value,)
+    return any(isinstance(part, Ref) and part.name == "os.environ" for part in parts)

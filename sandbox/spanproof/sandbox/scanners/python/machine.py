@@ -214,7 +214,7 @@ class Machine(Reader):
             path: the directory; empty where it is not known.
             call: what changes it for good: at the head of the program, the program goes on there or ends.
         """
-        if call in self.sure_calls and path != "" and self.start is not None:
+        if call in self.sure_calls and path[:1] not in {"", "~"} and self.start is not None:
             self.start = posixpath.normpath(posixpath.join(self.start, path))
             return
         if self.start:

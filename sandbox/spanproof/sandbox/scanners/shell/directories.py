@@ -54,7 +54,8 @@ def change_directory(shell: Shell, program: str, arguments: list[Words], stdin: 
 
 def _is_sure(shell: Shell, program: str, target: str, node: Node) -> bool:
     """Whether the script goes on in a directory or not at all: under `set -e`, as a command by itself."""
-    follows_no_other = not shell.state.directories and target != "-" and program == "cd"
+    is_below = target[:1] not in {"", "-", "~"}
+    follows_no_other = not shell.state.directories and is_below and program == "cd"
     lies_here = _ELSEWHERE.search(shell.program_text) is None
     return follows_no_other and lies_here and ends_where_it_fails(shell, node)
 
@@ -71,7 +72,8 @@ def _enter(state: State, target: str | None) -> None:
     entered = [UNKNOWN_DIRECTORY]
     if target is not None and target != "-":
         known = [one for one in directories if one != UNKNOWN_DIRECTORY]
-        entered = [posixpath.normpath(posixpath.join(one, target)) for one in (state.start, *known)]
+        starts = [""] if target.startswith("~") else [state.start, *known]
+        entered = [posixpath.normpath(posixpath.join(one, target)) for one in starts]
     new = [one for one in dict.fromkeys(entered) if one[:1] != "." and one not in directories]
     directories += new[: max(0, _MOST - len(directories))]
 

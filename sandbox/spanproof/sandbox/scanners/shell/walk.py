@@ -421,7 +421,9 @@ def _begin_at(state: State, pieces: Pieces) -> list[Pieces]:
     if head is None or head.startswith(("/", "~")) or "://" in head:
         return [pieces]
     known = [directory for directory in state.directories if directory != UNKNOWN_DIRECTORY]
-    starts = [state.start, *known]
+    # `cd -` leads back: to the work directory, for one.
+    back = [""] if state.start and UNKNOWN_DIRECTORY in state.directories else []
+    starts = [*back, state.start, *known]
     return [(posixpath.join(one, head), *pieces[1:]) if one else pieces for one in starts]
 
 
