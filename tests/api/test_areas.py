@@ -267,6 +267,15 @@ def test_an_experiment_is_a_grid_of_cases_and_trials_beside_a_baseline(app):
     assert (unknown.status_code, "no experiment is named 'none'" in unknown.text) == (404, True)
 
 
+def test_experiments_are_listed_beside_a_suite_that_has_none(app, store, workspace):
+    promote_run(store.evaluation(TRACE), RUN, workspace / "suites" / "what-if")
+    listed = app.get("/api/v1/experiments")
+    assert listed.status_code == 200
+    assert {row["column"]["name"]: row["baseline"] for row in listed.json()["experiments"]} == {
+        "runs/after": "runs/before", "runs/before": "",
+    }  # fmt: skip
+
+
 def test_gate_reports_are_shown_and_assertions_tried(app):
     (row,) = app.get("/api/v1/gates").json()["reports"]
     assert (row["name"], row["passed"]) == ("runs/gate.json", False)

@@ -19,6 +19,7 @@ from .shared_console import SharedConsole, open_shared
 
 CONSOLE = Path(__file__).parents[2] / "collector" / "console"
 PATIENCE_MS = 120_000
+_SERVER_FAULT = "a status of 500"
 _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 
 
@@ -96,8 +97,9 @@ def settle(page: Page) -> None:
 
 
 def is_complaint(line: ConsoleMessage) -> bool:
-    """Whether the browser found a fault; that a server is gone is none of the page."""
-    return line.type == "error" and not line.text.startswith("Failed to load resource")
+    """Whether page or server have a fault; that a server is gone, or busy, is none."""
+    is_of_server = line.text.startswith("Failed to load resource") and _SERVER_FAULT not in line.text
+    return line.type == "error" and not is_of_server
 
 
 def check_accessibility(page: Page, axe: str) -> None:

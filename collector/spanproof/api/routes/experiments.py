@@ -182,9 +182,10 @@ def _find_baseline(
 
 def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFiles]) -> list[ExperimentRow]:
     """Return the experiments of a suite, the latest first, each beside the next older one."""
-    rates = [build_experiment_baseline(cases, item) for item in listed]
+    before = [build_experiment_baseline(cases, item) for item in listed[1:]]
     rows = []
-    for files, base in zip(listed, [*rates[1:], None], strict=True):
+    # The oldest has none before it; a suite without experiments has no oldest.
+    for files, base in zip(listed, [*before, None], strict=False):
         column = build_column(files, group_results(cases, files, {}), base)
         rows.append(ExperimentRow(suite=suite, baseline=base.origin if base else "", column=column))
     return rows
