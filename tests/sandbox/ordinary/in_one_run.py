@@ -9,6 +9,7 @@ imported once.
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import json
 import os
@@ -44,6 +45,9 @@ def main() -> None:
     programs = json.loads(Path("programs.json").read_text(encoding="utf-8"))
     for module in sorted(find_modules(programs.values())):
         importlib.import_module(module)
+    # What the packages made is no garbage of a program's: to look through it would take longer than to run.
+    gc.collect()
+    gc.freeze()
     top = Path.cwd()
     for name, source in programs.items():
         directory = top / name
