@@ -67,7 +67,12 @@ def find_outcome(shell: Shell, node: Node) -> bool | None:
 
 def ends_script(shell: Shell, node: Node) -> bool:
     """Whether nothing behind a command runs: it is `exit` or `return`, or surely reaches one."""
-    if not _is_followed(shell) or _is_in_background(node):
+    # The whole script is looked through only where there is an end: most commands are none.
+    return _reaches_end(shell, node) and _is_followed(shell)
+
+
+def _reaches_end(shell: Shell, node: Node) -> bool:
+    if _is_in_background(node):
         return False
     match node.type:
         case "command":
@@ -75,12 +80,12 @@ def ends_script(shell: Shell, node: Node) -> bool:
         case "list" if node.named_child_count == 2:
             first, second = node.named_children
             is_reached = find_outcome(shell, first) is (node.children[1].type == "&&")
-            return ends_script(shell, first) or (is_reached and ends_script(shell, second))
+            return _reaches_end(shell, first) or (is_reached and _reaches_end(shell, second))
         case "if_statement":
             chosen = list_chosen(shell, node)
-            return chosen is not None and any(ends_script(shell, one) for one in chosen)
+            return chosen is not None and any(_reaches_end(shell, one) for one in chosen)
         case "compound_statement" | "else_clause":
-            return any(ends_script(shell, child) for child in node.named_children)
+            return any(_reaches_end(shell, child) for child in node.named_children)
     return False
 
 
