@@ -31,6 +31,8 @@ from ..store.conftest import WritableFront
 from .collectors import PROTOBUF, SETTINGS, agent_request
 
 TOPIC, GROUP, PARTITIONS = "otlp_spans", "spanproof", 6
+GONE_AFTER_MS = 10_000
+"""Without a word for so long, a worker is gone for the broker, which has its messages read by the others."""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +85,7 @@ def of_kafka(broker: Broker, topic: str) -> dict[str, str]:
         "kafka__topic": topic,
         "kafka__group": f"{topic}_group",
         "kafka__partitions": str(PARTITIONS),
+        "kafka__consumer_options": json.dumps({"session.timeout.ms": str(GONE_AFTER_MS)}),
     }
 
 

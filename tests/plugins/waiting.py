@@ -10,15 +10,22 @@ import time
 from collections.abc import Callable
 
 HANGS_S = 300.0
+PAUSES_PER_LOOK = 3
+"""A pause is so many times as long as the look before it, so that looks leave the processor to others."""
+LONGEST_PAUSE_S = 0.3
+"""No pause for the sake of a long look is longer."""
 
 
 def becomes(condition: Callable[[], object], within_s: float = HANGS_S, pause_s: float = 0.02) -> bool:
     """Return True as soon as the condition holds, False where it still does not after `within_s` seconds."""
     deadline = time.monotonic() + within_s
+    began = time.monotonic()
     while not condition():
+        look_s = time.monotonic() - began
         if time.monotonic() > deadline:
             return False
-        time.sleep(pause_s)
+        time.sleep(max(pause_s, min(PAUSES_PER_LOOK * look_s, LONGEST_PAUSE_S)))
+        began = time.monotonic()
     return True
 
 
@@ -34,7 +41,7 @@ def wait_until(
         condition: what is waited for; it may raise to give up at once.
         what: the state that is waited for, for the failure: "the server listens".
         within_s: the deadline, in seconds.
-        pause_s: seconds between two looks.
+        pause_s: seconds between two looks; more where a look takes long.
 
     Raises:
         TimeoutError: the condition does not hold in time.
