@@ -31,7 +31,7 @@ from ..store.conftest import WritableFront
 from .collectors import PROTOBUF, SETTINGS, agent_request
 
 TOPIC, GROUP, PARTITIONS = "otlp_spans", "spanproof", 6
-GONE_AFTER_MS = 10_000
+GONE_AFTER_MS = 20_000
 """Without a word for so long, a worker is gone for the broker, which has its messages read by the others."""
 
 
