@@ -349,6 +349,9 @@ def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
     carried = CLEAN
     reaches_outside = False
     for value in arguments.all():
+        if value.__class__ is Const:
+            carried |= value.taint
+            continue
         carried |= collect_taint(value)
         reaches_outside = reaches_outside or m.reaches_outside(value)
     carried &= _CARRIERS

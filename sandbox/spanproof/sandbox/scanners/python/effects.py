@@ -197,13 +197,19 @@ def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Argument
     return list_own_objects(m, files[0]) if files and files[0] is not None else []
 
 
+@lru_cache(maxsize=4096)
+def _split_module(name: str) -> tuple[str, str]:
+    """Return the module of a resolved name, and its first two words, which may name a part of the module."""
+    return find_top_module(name), ".".join(name.split(".")[:2])
+
+
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
     """Judge a call by the module it goes to."""
     policy = m.context.boundary.policy
-    top = find_top_module(name)
-    if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
+    top, submodule = _split_module(name)
+    if top in policy.denied_modules or submodule in policy.denied_modules:
         m.context.boundary.note_use(UseKind.MODULE, top)
-        denied = top if top in policy.denied_modules else ".".join(name.split(".")[:2])
+        denied = top if top in policy.denied_modules else submodule
         line = format_removal("denied_modules", denied)
         message = f"calls {m.plain_name(name)}, in a module the policy denies"
         m.add("module.denied", node, message, policy_line=line)

@@ -140,10 +140,21 @@ def is_plain(nodes: Sequence[ast.AST], boundary: Boundary) -> bool:
         nodes: all nodes of its tree.
         boundary: what it may open.
     """
-    if len(nodes) > _MOST_NODES:
+    if len(nodes) > _MOST_NODES or _imports_others(nodes):
         return False
     program = _Program(nodes)
     return all(check(program, boundary) for check in _CHECKS)
+
+
+def _imports_others(nodes: Sequence[ast.AST]) -> bool:
+    """Whether a module is imported that is not plain: which most programs do that reach anything."""
+    imported = [node for node in nodes if node.__class__ in _IMPORTS]
+    names = [one.name for node in imported if isinstance(node, ast.Import) for one in node.names]
+    names += [node.module or "" for node in imported if isinstance(node, ast.ImportFrom)]
+    return any(name.partition(".")[0] not in _MODULES for name in names)
+
+
+_IMPORTS: Final = frozenset({ast.Import, ast.ImportFrom})
 
 
 def _has_plain_nodes(program: _Program, boundary: Boundary) -> bool:
