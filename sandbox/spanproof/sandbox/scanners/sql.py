@@ -564,6 +564,10 @@ def _list_file_names(copy: exp.Expr) -> list[str]:
 _OTHER_QUOTES: Final = re.compile(r"[\\`$#\[]|/\*")
 
 
+# The file that a `VACUUM INTO` of a program's own connection writes.
+_COPIED_FILE: Final = re.compile(r"\s*+'([^']*+)'\s*+(?:;|\Z)")
+
+
 def _scan_text(context: Context, source: Source) -> None:
     text = _COMMENT.sub(_blank, source.text)
     if not _OTHER_QUOTES.search(source.text):
@@ -575,6 +579,10 @@ def _scan_text(context: Context, source: Source) -> None:
         )
     for found in _TEXT_REACHES.finditer(source.text):
         if unblanked.startswith((f"{MEMORY_FILE}'", "'"), found.end()) and found[0][:6].lower() == "attach":
+            continue
+        copied = _COPIED_FILE.match(unblanked, found.end()) if context.depth else None
+        if copied is not None and found[0][:6].lower() == "vacuum":
+            _judge_path(context, copied[1], Action.WRITE, "VACUUM")
             continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:

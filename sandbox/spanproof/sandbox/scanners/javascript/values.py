@@ -138,6 +138,15 @@ def unwrap_url(value: Value) -> Value:
     return value
 
 
+def unwrap_file_url(value: Value) -> Value:
+    """Return the path of a `URL` of a file; another value as it is."""
+    text = unwrap_url(value)
+    head, *rest = to_pieces(text)
+    if text is value or head is None or not head.lower().startswith("file:///"):
+        return value
+    return build_text((urllib.parse.unquote(head[len("file://") :]), *rest), text.taint)
+
+
 def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
     """Return what a pure method of a text or array gives; None where it is not known."""
     if isinstance(owner, Items):
@@ -169,9 +178,10 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    given = [read_constant_text(argument) for argument in arguments]
     if name == "URL" and arguments:
-        return _fold_url(arguments, given)
+        arguments = [unwrap_url(argument) for argument in arguments]
+        return _fold_url(arguments, [read_constant_text(argument) for argument in arguments])
+    given = [read_constant_text(argument) for argument in arguments]
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not given or any(one is None for one in given):
         return None

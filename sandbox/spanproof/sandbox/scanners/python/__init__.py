@@ -42,9 +42,7 @@ def scan(context: Context, source: Source) -> None:
         read_program(context, source.text, parsed.module, nodes)
 
 
-def read_program(
-    context: Context, text: str, module: ast.Module, nodes: Sequence[ast.AST] | None
-) -> None:
+def read_program(context: Context, text: str, module: ast.Module, nodes: Sequence[ast.AST] | None) -> None:
     """Report what a program would do by following its values, statement by statement.
 
     Args:

@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.python import (
     models,
     reflection,
 )
+from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING
 from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
@@ -215,22 +216,12 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
                 instance.attributes[name] = given
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
-    for base in _list_outer_bases(klass):
+    for base in attributes.list_outer_bases(klass):
         if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
             if start is None and base.name in SINKS:
                 effects.apply(m, base, SINKS[base.name], arguments, node)
     return instance
-
-
-def _list_outer_bases(klass: Klass) -> list[Ref]:
-    """Return the classes of modules that a class has as bases, also through other classes of the program."""
-    classes, bases = [klass], list(klass.bases)
-    for base in bases:
-        if isinstance(base, Klass) and base not in classes:
-            classes.append(base)
-            bases += base.bases
-    return [base for base in bases if isinstance(base, Ref)]
 
 
 def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
@@ -248,12 +239,32 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
         model = named or (reflection.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+    if name in _READING_ALL and any(one in m.endless for one in arguments.positional):
+        m.add("resource.endless", node, f"makes a {name} of what has no end")
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
-            return modelled
+            return _keep_endless(m, name, arguments, modelled)
     folded = _fold_call(function, arguments) if not arguments.more else None
-    return folded if folded is not None else _judge_call(m, function, arguments, node)
+    result = folded if folded is not None else _judge_call(m, function, arguments, node)
+    return _keep_endless(m, name, arguments, result)
+
+
+# Calls that go through all that they get and hold it, and those that give one item for each that they get.
+_READING_ALL = split_words("list tuple set frozenset sorted numpy.fromiter")
+_PASSING_ON = split_words(
+    "map filter enumerate iter itertools.chain itertools.chain.from_iterable itertools.accumulate"
+    " itertools.starmap itertools.filterfalse itertools.pairwise"
+)
+
+
+def _keep_endless(m: Machine, name: str, arguments: Arguments, result: Value) -> Value:
+    """Return what a call gives; note whether it has no end: `itertools.repeat(x)`, and a map over it."""
+    repeats = name == REPEATING and len(arguments.all()) == 1 and not arguments.more
+    passes_on = name in _PASSING_ON and any(one in m.endless for one in arguments.positional)
+    if repeats or passes_on or (name.startswith("itertools.") and f"{name}()" in ENDLESS):
+        m.endless.add(result)
+    return result
 
 
 def _fold_call(function: Ref, arguments: Arguments) -> Value | None:

@@ -374,6 +374,15 @@ def _judge_proxies(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
+def _judge_settings(call: Call[Machine], value: Value) -> Value | None:
+    """Judge settings of matplotlib, of which one has every text set by LaTeX."""
+    for option in list_options(value):
+        uses = option.entries.get("text.usetex") if isinstance(option, Mapping) else None
+        if uses is not None and not (isinstance(uses, Const) and not uses.value):
+            call.m.run_command(("latex",), CLEAN, call.name, call.node)
+    return None
+
+
 def _judge_sys_path(call: Call[Machine], value: Value) -> Value | None:
     judge_import_path(call.m, value, call.node)
     return None
@@ -583,7 +592,7 @@ CHECKS: Final[dict[str, Check]] = {
     "username": _judge_user_name,
     **resources.CHECKS, "load": _judge_load,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
-    "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
+    "importpath": _judge_sys_path, "settings": _judge_settings, "netrc": _judge_netrc, "model": _judge_model,
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,

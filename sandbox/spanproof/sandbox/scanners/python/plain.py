@@ -29,7 +29,7 @@ from spanproof.sandbox.scanners.python.effects import (
     REMOTE_OPTIONS,
     WRITING_MODE,
 )
-from spanproof.sandbox.scanners.python.growth import ENDLESS, MOST_ITEMS, grows_by_doubling
+from spanproof.sandbox.scanners.python.growth import ENDLESS, MOST_ITEMS, REPEATING, grows_by_doubling
 from spanproof.sandbox.scanners.reader.effects import Effect
 
 _PLAIN: Final = known.LIBRARIES["plain"]
@@ -77,7 +77,7 @@ def _index_acting_words() -> dict[str, frozenset[str]]:
     modelled = [name for entry in known.KNOWLEDGE["models"].values() for name in entry.split()]
     modelled += known.KNOWLEDGE["folded"]["functions"].split()
     modelled = [name for name in modelled if _get_last_word(name) not in _KEPT]
-    for name in (*known.SINKS, *modelled, *known.KNOWLEDGE["names"], *ENDLESS):
+    for name in (*known.SINKS, *modelled, *known.KNOWLEDGE["names"], *ENDLESS, REPEATING):
         top = name.partition(".")[0]
         kinds = {effect.kind for effect in known.SINKS.get(name, ())}
         if top in _MODULES and not (kinds and kinds <= _SIZE_KINDS | {"none"}):
