@@ -14,7 +14,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.calls import call, read_uncalled
+from spanproof.sandbox.scanners.python.calls import call, call_exit_handlers, read_uncalled
 from spanproof.sandbox.scanners.python.conditions import Conditions
 from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
@@ -58,7 +58,9 @@ def read_program(context: Context, text: str, module: ast.Module, nodes: Sequenc
         machine.handed_on = find_handed_on(module)
     try:
         machine.execute(module.body)
+        call_exit_handlers(machine)
         read_uncalled(machine)
+        call_exit_handlers(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")
 

@@ -105,6 +105,19 @@ def read_uncalled(m: Machine) -> None:
             _read_alone(m, function, Arguments([], {}, more=True))
 
 
+def call_exit_handlers(m: Machine) -> None:
+    """Call the functions that the program has registered for its end, the last one first."""
+    for _ in range(_MOST_HANDLERS):
+        if not m.exit_handlers:
+            return
+        function, arguments, node = m.exit_handlers.pop()
+        call(m, function, arguments, node)
+    if m.exit_handlers:
+        m.add("too-complex", m.exit_handlers[-1][2], "registers more functions for its end than are followed")
+
+
+# More handlers than a program has that does not register them in a loop.
+_MOST_HANDLERS = 64
 _EXITS = ("__exit__", "__aexit__")
 
 
@@ -253,7 +266,7 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
 # Calls that go through all that they get and hold it, and those that give one item for each that they get.
 _READING_ALL = split_words("list tuple set frozenset sorted numpy.fromiter")
 _PASSING_ON = split_words(
-    "map filter enumerate iter itertools.chain itertools.chain.from_iterable itertools.accumulate"
+    "map filter enumerate itertools.chain itertools.chain.from_iterable itertools.accumulate"
     " itertools.starmap itertools.filterfalse itertools.pairwise"
 )
 
@@ -262,7 +275,7 @@ def _keep_endless(m: Machine, name: str, arguments: Arguments, result: Value) ->
     """Return what a call gives; note whether it has no end: `itertools.repeat(x)`, and a map over it."""
     repeats = name == REPEATING and len(arguments.all()) == 1 and not arguments.more
     passes_on = name in _PASSING_ON and any(one in m.endless for one in arguments.positional)
-    if repeats or passes_on or (name.startswith("itertools.") and f"{name}()" in ENDLESS):
+    if result is not UNKNOWN and (repeats or passes_on or f"{name}()" in ENDLESS):
         m.endless.add(result)
     return result
 
@@ -312,8 +325,10 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         forget_handed_files(m, function, arguments)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
-    follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
-    called = [arguments.get(one.position, one.keyword) for one in found or () if one.kind == "callback"]
+    kinds = {effect.kind for effect in found or ()}
+    follows = not kinds.isdisjoint({"callback", "exithandler", "thread"})
+    calling = [effect for effect in found or () if effect.kind in {"callback", "exithandler"}]
+    called = [arguments.get(effect.position, effect.keyword) for effect in calling]
     _hand_over(m, arguments, node, owner=function.owner, followed=follows, called=called)
     if result is not None:
         return result

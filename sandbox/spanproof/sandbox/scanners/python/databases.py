@@ -134,7 +134,7 @@ def _judge_unknown_script(call: Call[Machine], value: Value) -> None:
 
 # The file of an `ATTACH` or a `VACUUM INTO` as a parameter: `?`, `?1`, `:path`, `$path`.
 _BOUND_FILE: Final = re.compile(
-    r"(?i)\A\s*+(?:attach\s++(?:database\s++)?|vacuum\s++(?:\w++\s++)?into\s++)(\?\d*|[:@$]\w+)"
+    r"(?i)\A\s*+(?:attach\s++(?:database\s++)?|vacuum\s++(?:\S{1,64}\s++)?into\s++)(\?\d*|[:@$]\w+)"
 )
 
 

@@ -573,6 +573,14 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
+def _note_exit_handler(call: Call[Machine], value: Value) -> Value | None:
+    """Call a function as at the end of the program, which may come at once, and note it for the last end."""
+    given = call.arguments
+    rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
+    call.m.exit_handlers.append((value, rest, call.node))
+    return call.m.call(value, rest, call.node)
+
+
 def _judge_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
     call.judge_path(Action.WRITE, value)
@@ -596,6 +604,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
+    "exithandler": _note_exit_handler,
     "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip

@@ -426,7 +426,10 @@ def _model_expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast
     taint = CLEAN
     end = 0
     for found in _VARIABLE.finditer(text):
-        held = m.call(Ref("os.getenv"), Arguments([Const(found[1] or found[2])], {}), node)
+        name = found[1] or found[2]
+        held = m.call(Ref("os.getenv"), Arguments([Const(name)], {}), node)
+        if name in m.context.variables:
+            return UNKNOWN  # the program has set it, to any text
         pieces += [text[end : found.start()], *to_pieces(held)]
         taint |= held.taint
         end = found.end()
