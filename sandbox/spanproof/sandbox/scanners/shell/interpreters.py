@@ -410,8 +410,14 @@ def _find_in_awk(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reac
     for found in _find_redirected(_AWK_INPUT, code):
         yield Reach(Action.READ, named(found[3]))
     for found in _find_redirected(_AWK_OUTPUT, code):
-        first, *rest = map(named, _list_joined(code, found))
-        yield Reach(Action.WRITE, first, tuple(rest))
+        first, *rest = merge_pieces([named(number) for number in _list_joined(code, found)])
+        yield Reach(Action.WRITE, _select_followed(first, rest), tuple(rest))
+
+
+def _select_followed(first: str | None, rest: Sequence[str | None]) -> str | None:
+    """Return how the name of a file begins; None where it may be that of any file of the work directory."""
+    is_in_folder = first is not None and "/" in first
+    return first if is_in_folder or not rest else None
 
 
 def _list_joined(code: str, redirected: re.Match[str]) -> list[str | None]:
