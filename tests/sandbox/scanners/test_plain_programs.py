@@ -105,7 +105,7 @@ def _list_missed(
             continue
         count += 1
         report = Report()
-        python.read_program(Context(boundary, report, clock() + 60), text, module)
+        python.read_program(Context(boundary, report, clock() + 60), text, module, source.python_nodes)
         missed += [(text, one) for one in report.findings()]
     return count, missed
 

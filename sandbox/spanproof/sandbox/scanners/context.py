@@ -29,9 +29,9 @@ class OutOfTime(Exception):  # noqa: N818 - named after what happened
     """The scan's time budget is spent."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
-    """Handed to each scanner.
+    """Handed to each scanner, which changes none of its fields: one is made for each scanner of a scan.
 
     Attributes:
         deadline: on `clock`, in seconds.

@@ -88,6 +88,11 @@ class OwnFiles:
         else:
             self.is_full = self._is_closed = True
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known of what any file holds."""
+        return not self._texts and not self._objects
+
     def holds(self, path: str) -> bool:
         """Whether anything that was written to a file is known."""
         return path in self._texts or path in self._objects

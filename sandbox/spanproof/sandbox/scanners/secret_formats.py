@@ -195,7 +195,7 @@ def find_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret
 
 def _is_candidate(run: str) -> bool:
     """Whether a run of characters may be a secret: almost all of them hold a digit, the others are long."""
-    return len(run) >= 30 or any(one.isdigit() for one in run)
+    return len(run) >= 30 or any(map(str.isdigit, run))
 
 
 def format_title(name: str) -> str:

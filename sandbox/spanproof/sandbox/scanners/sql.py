@@ -71,7 +71,7 @@ _COMMANDS: Final = re.compile(
 _TEXT_REACHES: Final = re.compile(
     r"(?i)\b(?:into\s++(?:outfile|dumpfile)|(?:from|to)\s++program\s*+(?:[en]?'|u&'|\$)|attach\s++(?:database\s++)?'"
     r"|load\s++data\b|create\s++(?:or\s++replace\s++)?(?:function|extension|server)\b"
-    r"|install\s++\w+|load\s++'|xp_cmdshell|bulk\s++insert|vacuum\s++into)"
+    r"|install\s++\w+|load\s++'|xp_cmdshell|bulk\s++insert|vacuum\s++(?:\S{1,64}\s++)?into)"
 )
 
 
@@ -522,10 +522,15 @@ def _judge_readers_paths(context: Context, function: exp.Func) -> None:
 def _judge_path(
     context: Context, text: str, action: Action = Action.READ, who: str = "a table function"
 ) -> None:
-    pieces = _split_at_holes(text)
+    file = _FILE_URI.match(text)
+    pieces = _split_at_holes(text if file is None else file[1])
     is_url = pieces[0] is not None and "://" in pieces[0]
     crossing = context.boundary.url(pieces) if is_url else context.boundary.path(action, pieces)
     context.crossed("sql", crossing, START, who)
+
+
+# A file of SQLite as a URI, without its options: `file:data.db?mode=ro`.
+_FILE_URI: Final = re.compile(r"(?i)file:(?!//)([^?#]*+)")
 
 
 # What `ATTACH` opens through an extension, such as `postgres:host=…`.
@@ -564,6 +569,10 @@ def _list_file_names(copy: exp.Expr) -> list[str]:
 _OTHER_QUOTES: Final = re.compile(r"[\\`$#\[]|/\*")
 
 
+# The file that a `VACUUM INTO` of a program's own connection writes.
+_COPIED_FILE: Final = re.compile(r"\s*+'([^']*+)'\s*+(?:;|\Z)")
+
+
 def _scan_text(context: Context, source: Source) -> None:
     text = _COMMENT.sub(_blank, source.text)
     if not _OTHER_QUOTES.search(source.text):
@@ -575,6 +584,10 @@ def _scan_text(context: Context, source: Source) -> None:
         )
     for found in _TEXT_REACHES.finditer(source.text):
         if unblanked.startswith((f"{MEMORY_FILE}'", "'"), found.end()) and found[0][:6].lower() == "attach":
+            continue
+        copied = _COPIED_FILE.match(unblanked, found.end()) if context.depth else None
+        if copied is not None and found[0][:6].lower() == "vacuum":
+            _judge_path(context, copied[1], Action.WRITE, "VACUUM")
             continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:

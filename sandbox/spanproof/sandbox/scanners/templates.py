@@ -74,6 +74,8 @@ class _Template:
             # A text that is compared only mentions what it names.
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
             self.shown.update(side for side in sides if isinstance(side, nodes.Const))
+        for condition in template.find_all(nodes.If):
+            self._note_tested(condition.test)
         for count, node in enumerate(_iter_nodes(template)):
             if count % 256 == 0:
                 self.context.check_time()
@@ -158,8 +160,7 @@ class _Template:
 
     def _judge_output(self, node: nodes.Output) -> None:
         for shown in node.nodes:
-            if isinstance(shown, nodes.Const | nodes.Getattr):
-                self.shown.add(shown)
+            self._note_shown(shown)
             if isinstance(shown, nodes.Name) and shown.name in {"config", "settings", "environ"}:
                 self._add(
                     "environment.read",
@@ -167,6 +168,25 @@ class _Template:
                     f"shows {shown.name}, the application's settings",
                     Verdict.REVIEW,
                 )
+
+    def _note_shown(self, node: nodes.Node) -> None:
+        """Note what an expression shows as it is: itself, one of two, or what a filter of texts changes."""
+        if isinstance(node, nodes.Const | nodes.Getattr):
+            self.shown.add(node)
+        elif isinstance(node, nodes.CondExpr):
+            self._note_tested(node.test)
+            for one in (node.expr1, node.expr2):
+                if one is not None:
+                    self._note_shown(one)
+        elif isinstance(node, nodes.Filter) and node.node is not None and node.name in _SHOWING_FILTERS:
+            self._note_shown(node.node)
+
+    def _note_tested(self, test: nodes.Node) -> None:
+        """Note an attribute that is only tested: it is not called."""
+        while isinstance(test, nodes.Not):
+            test = test.node
+        if isinstance(test, nodes.Getattr):
+            self.shown.add(test)
 
     def _fold(self, node: nodes.Expr | None) -> str | None:
         """Return the text of an expression; None where it is not known, or is longer than a name."""
@@ -275,6 +295,12 @@ _TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
     "reverse": _reverse,
     "string": str,
 }
+
+
+# Filters that give a text of what they get, and look for no attribute in it.
+_SHOWING_FILTERS: Final = split_words(
+    "lower upper trim title capitalize replace escape e string length truncate"
+)
 
 
 def _format_text(template: str, values: list[str]) -> str | None:

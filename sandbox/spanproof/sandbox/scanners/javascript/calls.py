@@ -51,6 +51,9 @@ def evaluate_call(script: Script, node: Node) -> Value:
     if callee.type == "import":
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     function = script.evaluate(callee)
+    changes_requests = script.text(callee).endswith(".interceptors.request.use")
+    if changes_requests and arguments and isinstance(arguments[0], Function):
+        return _call_interceptor(script, arguments[0], node)
     return join_all(_call_one(script, option, arguments, node) for option in list_options(function))
 
 
@@ -284,6 +287,14 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return modelled
     folded = fold_function(name, arguments)
     return folded if folded is not None else _call_outside(script, name, arguments, node)
+
+
+def _call_interceptor(script: Script, interceptor: Function, node: Node) -> Value:
+    """Call what changes each request of a client of axios, and judge where it sends the request."""
+    for sent in list_options(script.call_function(interceptor, [Ref("axios.config")], node)):
+        if isinstance(sent, Object):
+            effects.apply(script, "axios.request", [sent], node)
+    return UNKNOWN
 
 
 _REQUIRE: Final = frozenset({"require", "module.createRequire()", "createRequire()"})

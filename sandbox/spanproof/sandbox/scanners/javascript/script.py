@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners import grammar
+from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.javascript.values import (
@@ -28,6 +29,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     is_unknown,
     make_array_of_any_length,
     spread,
+    unwrap_file_url,
     unwrap_url,
 )
 from spanproof.sandbox.scanners.pieces import find_place
@@ -169,6 +171,11 @@ class Script(Reader):
     def place(self, node: Node) -> Place:
         """Return the place of a node, in characters."""
         return grammar.place_of(node, self._lines)
+
+    def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
+        """Hold a path, or the `URL` of a file, against the boundary."""
+        paths = join_all(unwrap_file_url(option) for option in list_options(value))
+        super().judge_path(action, paths, who, node)
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a callback."""

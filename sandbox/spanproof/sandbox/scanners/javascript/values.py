@@ -138,6 +138,28 @@ def unwrap_url(value: Value) -> Value:
     return value
 
 
+def unwrap_file_url(value: Value) -> Value:
+    """Return the path of a `URL` of a file; another value as it is."""
+    text = unwrap_url(value)
+    head, *rest = to_pieces(text)
+    if text is value or head is None or not head.lower().startswith("file:///"):
+        return value
+    path = _clean_url(head)[len("file://") :]
+    end = _END_OF_PATH.search(path)
+    if end is not None:
+        path, rest = path[: end.start()], []
+    return build_text((urllib.parse.unquote(path), *rest), text.taint)
+
+
+# Where the query or the fragment of a URL begins.
+_END_OF_PATH: Final = re.compile(r"[?#]")
+
+
+def _clean_url(text: str) -> str:
+    """Return a URL as it is read: backslashes are slashes, and breaks of lines and tabs are nothing."""
+    return re.sub(r"[\t\r\n]", "", text).replace("\\", "/").strip()
+
+
 def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
     """Return what a pure method of a text or array gives; None where it is not known."""
     if isinstance(owner, Items):
@@ -169,9 +191,10 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    given = [read_constant_text(argument) for argument in arguments]
     if name == "URL" and arguments:
-        return _fold_url(arguments, given)
+        arguments = [unwrap_url(argument) for argument in arguments]
+        return _fold_url(arguments, [read_constant_text(argument) for argument in arguments])
+    given = [read_constant_text(argument) for argument in arguments]
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not given or any(one is None for one in given):
         return None
@@ -273,7 +296,8 @@ def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
         return arguments[0]  # relative to the module itself, or to its page
     if len(arguments) == 1 or (first is not None and "://" in first):
         return Object({"href": arguments[0] if is_text(arguments[0]) else UNKNOWN})
-    joined = urllib.parse.urljoin(base, first) if base is not None and first is not None else None
+    is_known = base is not None and first is not None
+    joined = urllib.parse.urljoin(_clean_url(base or ""), _clean_url(first or "")) if is_known else None
     return Object({"href": UNKNOWN if joined is None else Const(joined)})
 
 

@@ -9,11 +9,12 @@ boundary. Never executes, imports or opens anything the program names.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Final
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.calls import call, read_uncalled
+from spanproof.sandbox.scanners.python.calls import call, call_exit_handlers, read_uncalled
 from spanproof.sandbox.scanners.python.conditions import Conditions
 from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
@@ -37,19 +38,29 @@ def scan(context: Context, source: Source) -> None:
     # A plain program may still import what the program around it has written.
     may_import = bool(context.own_files.list_written())
     if parsed.module is not None and (may_import or not is_plain(source.python_nodes, context.boundary)):
-        read_program(context, source.text, parsed.module, is_whole=not parsed.is_repaired)
+        nodes = None if parsed.is_repaired else source.python_nodes
+        read_program(context, source.text, parsed.module, nodes)
 
 
-def read_program(context: Context, text: str, module: ast.Module, *, is_whole: bool = True) -> None:
-    """Report what a program would do by following its values, statement by statement."""
+def read_program(context: Context, text: str, module: ast.Module, nodes: Sequence[ast.AST] | None) -> None:
+    """Report what a program would do by following its values, statement by statement.
+
+    Args:
+        context: where to report.
+        text: the program.
+        module: its tree.
+        nodes: all nodes of the tree; None where it is not that of the whole text.
+    """
     machine = Machine(context, _TABLES, text, parse_strictly)
-    machine.conditions = Conditions(module) if is_whole else None
+    machine.conditions = Conditions(module, text, nodes) if nodes is not None else None
     machine.sure_calls = _find_sure_changes(text, module)
     if "environ" in text:
         machine.handed_on = find_handed_on(module)
     try:
         machine.execute(module.body)
+        call_exit_handlers(machine)
         read_uncalled(machine)
+        call_exit_handlers(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")
 

@@ -93,7 +93,8 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
             if _has_decorator(found, "property", "cached_property"):
                 return m.call(bind_receiver(found, value), Arguments([]), node)
             return found if _has_decorator(found, "staticmethod") else bind_receiver(found, value)
-        if found is None and (fallback := _find_inherited(value.klass, "__getattr__")) is not None:
+        fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
+        if fallback is not None and not _is_looking_up(m, fallback, value, name):
             return m.call(bind_receiver(fallback, value), Arguments([Const(name)], {}), node)
         return found
     if isinstance(value, Klass):
@@ -104,6 +105,17 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
             else found
         )
     return None
+
+
+def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -> bool:
+    """Whether `__getattr__` looks for this attribute of this object already: it is set elsewhere."""
+    key = id(fallback.node) if isinstance(fallback, Function) else None
+    frames = [list(frame.given.values()) for frame in m.frames if frame.key == key]
+    for given in frames:
+        names = [one.value for one in given if isinstance(one, Const)]
+        if name in names and any(one is receiver for one in given):
+            return True
+    return False
 
 
 def find_special_method(value: Instance, name: str) -> Value | None:
@@ -402,10 +414,27 @@ def store_attribute(m: Machine, owner: Value, name: str | None, value: Value, no
     for option in list_options(owner):
         if isinstance(option, Instance | Klass):
             _store_in_object(m, option, name, value)
+            for base in list_outer_bases(option.klass if isinstance(option, Instance) else option):
+                if name in _PROXIES:
+                    m.tables.set_attribute(m, Ref(f"{base.name}()"), name, value, node)
         elif isinstance(option, Ref) and name is not None:
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
                 m.store(m.overrides, normalise_name(f"{option.name}.{name}"), value)
+
+
+# Where a client goes through, also one of a class of the program.
+_PROXIES: Final = frozenset({"proxies", "proxy"})
+
+
+def list_outer_bases(klass: Klass) -> list[Ref]:
+    """Return the classes of modules that a class has as bases, also through other classes of the program."""
+    classes, bases = [klass], list(klass.bases)
+    for base in bases:
+        if isinstance(base, Klass) and base not in classes:
+            classes.append(base)
+            bases += base.bases
+    return [base for base in bases if isinstance(base, Ref)]
 
 
 def _store_in_object(m: Machine, owner: Instance | Klass, name: str | None, value: Value) -> None:

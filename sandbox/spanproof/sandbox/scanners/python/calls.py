@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.python import (
     models,
     reflection,
 )
+from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING
 from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
@@ -104,6 +105,19 @@ def read_uncalled(m: Machine) -> None:
             _read_alone(m, function, Arguments([], {}, more=True))
 
 
+def call_exit_handlers(m: Machine) -> None:
+    """Call the functions that the program has registered for its end, the last one first."""
+    for _ in range(_MOST_HANDLERS):
+        if not m.exit_handlers:
+            return
+        function, arguments, node = m.exit_handlers.pop()
+        call(m, function, arguments, node)
+    if m.exit_handlers:
+        m.add("too-complex", m.exit_handlers[-1][2], "registers more functions for its end than are followed")
+
+
+# More handlers than a program has that does not register them in a loop.
+_MOST_HANDLERS = 64
 _EXITS = ("__exit__", "__aexit__")
 
 
@@ -215,22 +229,12 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
                 instance.attributes[name] = given
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
-    for base in _list_outer_bases(klass):
+    for base in attributes.list_outer_bases(klass):
         if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
             if start is None and base.name in SINKS:
                 effects.apply(m, base, SINKS[base.name], arguments, node)
     return instance
-
-
-def _list_outer_bases(klass: Klass) -> list[Ref]:
-    """Return the classes of modules that a class has as bases, also through other classes of the program."""
-    classes, bases = [klass], list(klass.bases)
-    for base in bases:
-        if isinstance(base, Klass) and base not in classes:
-            classes.append(base)
-            bases += base.bases
-    return [base for base in bases if isinstance(base, Ref)]
 
 
 def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
@@ -248,12 +252,32 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
         model = named or (reflection.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+    if name in _READING_ALL and any(one in m.endless for one in arguments.positional):
+        m.add("resource.endless", node, f"makes a {name} of what has no end")
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
-            return modelled
+            return _keep_endless(m, name, arguments, modelled)
     folded = _fold_call(function, arguments) if not arguments.more else None
-    return folded if folded is not None else _judge_call(m, function, arguments, node)
+    result = folded if folded is not None else _judge_call(m, function, arguments, node)
+    return _keep_endless(m, name, arguments, result)
+
+
+# Calls that go through all that they get and hold it, and those that give one item for each that they get.
+_READING_ALL = split_words("list tuple set frozenset sorted numpy.fromiter")
+_PASSING_ON = split_words(
+    "map filter enumerate itertools.chain itertools.chain.from_iterable itertools.accumulate"
+    " itertools.starmap itertools.filterfalse itertools.pairwise"
+)
+
+
+def _keep_endless(m: Machine, name: str, arguments: Arguments, result: Value) -> Value:
+    """Return what a call gives; note whether it has no end: `itertools.repeat(x)`, and a map over it."""
+    repeats = name == REPEATING and len(arguments.all()) == 1 and not arguments.more
+    passes_on = name in _PASSING_ON and any(one in m.endless for one in arguments.positional)
+    if result is not UNKNOWN and (repeats or passes_on or f"{name}()" in ENDLESS):
+        m.endless.add(result)
+    return result
 
 
 def _fold_call(function: Ref, arguments: Arguments) -> Value | None:
@@ -301,8 +325,10 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         forget_handed_files(m, function, arguments)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
-    follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
-    called = [arguments.get(one.position, one.keyword) for one in found or () if one.kind == "callback"]
+    kinds = {effect.kind for effect in found or ()}
+    follows = not kinds.isdisjoint({"callback", "exithandler", "thread"})
+    calling = [effect for effect in found or () if effect.kind in {"callback", "exithandler"}]
+    called = [arguments.get(effect.position, effect.keyword) for effect in calling]
     _hand_over(m, arguments, node, owner=function.owner, followed=follows, called=called)
     if result is not None:
         return result
@@ -349,6 +375,9 @@ def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
     carried = CLEAN
     reaches_outside = False
     for value in arguments.all():
+        if value.__class__ is Const:
+            carried |= value.taint
+            continue
         carried |= collect_taint(value)
         reaches_outside = reaches_outside or m.reaches_outside(value)
     carried &= _CARRIERS

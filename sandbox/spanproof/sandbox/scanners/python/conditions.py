@@ -11,12 +11,11 @@ import ast
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.python.names import BUILTINS
-from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.words import split_words
 
 # What binds names, or replaces functions of modules, in ways that the tree does not show.
@@ -43,12 +42,11 @@ class _NotKnown(Exception):  # noqa: N818 - not an error: the test is not follow
 class Conditions:
     """The conditions of one program."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, module: ast.Module, text: str, nodes: Sequence[ast.AST]) -> None:
+        """Take a tree, the text that it was parsed from, and all nodes of the tree."""
         self._module = module
-
-    @cached_property
-    def _nodes(self) -> list[ast.AST]:
-        return list_nodes(self._module)
+        self._text = text
+        self._nodes = nodes
 
     @cached_property
     def _bound(self) -> Counter[str]:
@@ -58,6 +56,8 @@ class Conditions:
     @cached_property
     def _is_rebound(self) -> bool:
         """Whether the program names, also in a text, what binds names out of sight."""
+        if not self._may_rebind:
+            return False
         words: set[str] = set()
         for node in self._nodes:
             texts = [getattr(node, field, None) for field in _NAMES_OF_NODES]
@@ -67,25 +67,51 @@ class Conditions:
                     words.update(_WORD.findall(text) if text != "*" else "*")
         return not _REBINDS.isdisjoint(words)
 
+    @property
+    def _may_rebind(self) -> bool:
+        """Whether any such word is anywhere in the text, or in a constant, which may be put together."""
+        constants = [node.value for node in self._nodes if isinstance(node, ast.Constant)]
+        whole = "\n".join([self._text, *(one for one in constants if isinstance(one, str))])
+        # An identifier may be written in other letters that mean the same.
+        return not self._text.isascii() or any(word in whole for word in _REBINDS)
+
     @cached_property
-    def _literals(self) -> dict[str, Any]:
-        """What the names hold that one statement of the module binds to a literal."""
-        found: dict[str, Any] = {}
+    def _assigned(self) -> dict[str, ast.expr]:
+        """What the statements of the module bind names to; the last one counts."""
+        found: dict[str, ast.expr] = {}
         for statement in self._module.body:
             match statement:
                 case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
                     ast.Name(name), _, ast.expr() as value
                 ):
-                    try:
-                        literal = ast.literal_eval(value)
-                    except (ValueError, TypeError, MemoryError, RecursionError):
-                        continue
-                    if self._is_kept(name, literal) and name not in BUILTINS:
-                        found[name] = literal
-                case ast.ImportFrom("typing", names) if self._bound["TYPE_CHECKING"] == 1:
-                    is_imported = any(one.name == "TYPE_CHECKING" and one.asname is None for one in names)
-                    found |= {"TYPE_CHECKING": False} if is_imported else {}
+                    found[name] = value
         return found
+
+    @cached_property
+    def _checks_types(self) -> bool:
+        """Whether `TYPE_CHECKING` is the constant of `typing`."""
+        imports = [one for one in self._module.body if isinstance(one, ast.ImportFrom)]
+        names = [name for one in imports if one.module == "typing" for name in one.names]
+        is_imported = any(one.name == "TYPE_CHECKING" and one.asname is None for one in names)
+        return is_imported and self._bound["TYPE_CHECKING"] == 1
+
+    def _get_literal(self, name: str) -> Any:
+        """Return what a name holds that one statement of the module binds to a literal.
+
+        Raises:
+            _NotKnown: there is no such statement.
+        """
+        if name == "TYPE_CHECKING" and self._checks_types:
+            return False
+        if name not in self._assigned or name in BUILTINS:
+            raise _NotKnown
+        try:
+            literal = ast.literal_eval(self._assigned[name])
+        except (ValueError, TypeError, MemoryError, RecursionError):
+            raise _NotKnown from None
+        if not self._is_kept(name, literal):
+            raise _NotKnown
+        return literal
 
     def _is_kept(self, name: str, literal: object) -> bool:
         """Whether a name is bound once, and what can be changed in place is only searched."""
@@ -97,12 +123,11 @@ class Conditions:
 
     def find_truth(self, test: ast.expr) -> bool | None:
         """Return what a test gives whenever it is reached; None where that is not known."""
-        if self._is_rebound:
-            return None
         try:
-            return bool(self._evaluate(test))
+            truth = bool(self._evaluate(test))
         except (_NotKnown, ValueError, TypeError):
             return None
+        return None if self._is_rebound else truth
 
     @cached_property
     def has_plain_exits(self) -> bool:
@@ -124,8 +149,8 @@ class Conditions:
         match node:
             case ast.Constant(value):
                 return value
-            case ast.Name(name) if name in self._literals:
-                return self._literals[name]
+            case ast.Name(name):
+                return self._get_literal(name)
             case ast.UnaryOp(ast.Not(), operand):
                 return not self._evaluate(operand)
             case ast.BoolOp(operation, values):

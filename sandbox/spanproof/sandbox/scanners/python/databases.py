@@ -132,12 +132,14 @@ def _judge_unknown_script(call: Call[Machine], value: Value) -> None:
         call.add("query.dynamic", f"{call.who} runs a script that is not known", Verdict.REVIEW)
 
 
-# The file of an `ATTACH` as a parameter: `?`, `?1`, `:path`, `$path`.
-_BOUND_FILE: Final = re.compile(r"(?i)\A\s*+attach\s++(?:database\s++)?(\?\d*|[:@$]\w+)")
+# The file of an `ATTACH` or a `VACUUM INTO` as a parameter: `?`, `?1`, `:path`, `$path`.
+_BOUND_FILE: Final = re.compile(
+    r"(?i)\A\s*+(?:attach\s++(?:database\s++)?|vacuum\s++(?:\S{1,64}\s++)?into\s++)(\?\d*|[:@$]\w+)"
+)
 
 
 def _bind_file(pieces: Pieces, parameters: Value | None) -> Pieces:
-    """Return a statement with the file that `ATTACH` gets as a parameter, where the program says which."""
+    """Return a statement with the file that it gets as a parameter, where the program says which."""
     bound = _BOUND_FILE.match(pieces[0] or "")
     if bound is None or pieces[0] is None:
         return pieces

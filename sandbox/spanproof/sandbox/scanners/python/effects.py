@@ -197,13 +197,19 @@ def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Argument
     return list_own_objects(m, files[0]) if files and files[0] is not None else []
 
 
+@lru_cache(maxsize=4096)
+def _split_module(name: str) -> tuple[str, str]:
+    """Return the module of a resolved name, and its first two words, which may name a part of the module."""
+    return find_top_module(name), ".".join(name.split(".")[:2])
+
+
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
     """Judge a call by the module it goes to."""
     policy = m.context.boundary.policy
-    top = find_top_module(name)
-    if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
+    top, submodule = _split_module(name)
+    if top in policy.denied_modules or submodule in policy.denied_modules:
         m.context.boundary.note_use(UseKind.MODULE, top)
-        denied = top if top in policy.denied_modules else ".".join(name.split(".")[:2])
+        denied = top if top in policy.denied_modules else submodule
         line = format_removal("denied_modules", denied)
         message = f"calls {m.plain_name(name)}, in a module the policy denies"
         m.add("module.denied", node, message, policy_line=line)
@@ -365,6 +371,15 @@ def _judge_proxies(call: Call[Machine], value: Value) -> Value | None:
         for one in option.entries.values() if isinstance(option, Mapping) else (option,):
             if not isinstance(one, Const) or isinstance(one.value, str):
                 call.crossed(call.boundary.url(to_pieces(one)))
+    return None
+
+
+def _judge_settings(call: Call[Machine], value: Value) -> Value | None:
+    """Judge settings of matplotlib, of which one has every text set by LaTeX."""
+    for option in list_options(value):
+        uses = option.entries.get("text.usetex") if isinstance(option, Mapping) else None
+        if uses is not None and not (isinstance(uses, Const) and not uses.value):
+            call.m.run_command(("latex",), CLEAN, call.name, call.node)
     return None
 
 
@@ -558,6 +573,14 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
+def _note_exit_handler(call: Call[Machine], value: Value) -> Value | None:
+    """Call a function as at the end of the program, which may come at once, and note it for the last end."""
+    given = call.arguments
+    rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
+    call.m.exit_handlers.append((value, rest, call.node))
+    return call.m.call(value, rest, call.node)
+
+
 def _judge_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
     call.judge_path(Action.WRITE, value)
@@ -577,10 +600,11 @@ CHECKS: Final[dict[str, Check]] = {
     "username": _judge_user_name,
     **resources.CHECKS, "load": _judge_load,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
-    "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
+    "importpath": _judge_sys_path, "settings": _judge_settings, "netrc": _judge_netrc, "model": _judge_model,
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
+    "exithandler": _note_exit_handler,
     "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip

@@ -25,6 +25,9 @@ _LEAVING: Final = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await)
 ENDLESS: Final = split_words("itertools.count() itertools.cycle()")
 """What a loop goes through without an end."""
 
+REPEATING: Final = "itertools.repeat"
+"""What has no end where it gets no count."""
+
 # Methods by which a container grows, and calls that wait, end the program, or raise where nothing is left.
 _GROWING: Final = split_words(
     "append appendleft add extend insert write writelines put update start fork submit Popen"

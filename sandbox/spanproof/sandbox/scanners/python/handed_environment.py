@@ -19,8 +19,9 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
-from spanproof.sandbox.scanners.reader.values import Items, Mapping, OneOf, Ref, Value, walk_parts
+from spanproof.sandbox.scanners.reader.values import Const, Items, Mapping, OneOf, Ref, Value, walk_parts
 from spanproof.sandbox.words import split_words
 
 _MODULES: Final = frozenset({"subprocess", "asyncio"})
@@ -35,7 +36,7 @@ _CHANGING: Final = split_words("update setdefault")
 
 def find_handed_on(tree: ast.Module) -> frozenset[ast.expr]:
     """Return the expressions that only make an environment for a program that is started."""
-    nodes = list(ast.walk(tree))
+    nodes = list_nodes(tree)
     if any(_reads_names(node) for node in nodes):
         return frozenset()
     starting = _find_starting_names(nodes)
@@ -126,7 +127,7 @@ def _get_dotted_name(node: ast.expr) -> str:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
-    if not any(map(_holds_environment, arguments.all())):
+    if not any(one.__class__ is not Const and _holds_environment(one) for one in arguments.all()):
         return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
@@ -145,5 +146,9 @@ _MOST_HELD: Final = 64
 
 
 def _holds_environment(value: Value) -> bool:
-    parts = islice(walk_parts(value), _MOST_HELD) if isinstance(value, Items | Mapping | OneOf) else (value,)
+    if isinstance(value, Ref):
+        return value.name == "os.environ"
+    if not isinstance(value, (Items, Mapping, OneOf)):
+        return False
+    parts = islice(walk_parts(value), _MOST_HELD)
     return any(isinstance(part, Ref) and part.name == "os.environ" for part in parts)

@@ -99,6 +99,9 @@ class Machine(Reader):
         # Whether code that is not read gets an object that it can leave, as an `ExitStack` does.
         self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
+        # Functions that are called when the program ends, with what they get.
+        self.exit_handlers: list[tuple[Value, Arguments, ast.expr]] = []
+        self.endless: set[Value] = set()  # What can be gone through without an end
         self.imported_all: list[str] = []
         # Paths and texts of the program's own modules that were read.
         self.imported_files: set[tuple[str, str]] = set()

@@ -94,13 +94,37 @@ def _model_format(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
             pieces.append(literal)
             if field is None:
                 continue
-            value = arguments.get(int(field) if field.isdigit() else index, field)
+            value = _read_field(m, arguments, index, field, node)
             taint |= collect_taint(value) if value is not None else CLEAN
             plain = value is not None and not specification and not conversion
             pieces.extend(to_pieces(value) if plain and value is not None else (None,))
     except ValueError:
         return UNKNOWN
     return build_text(pieces, taint)
+
+
+# A field of a format string, and one of the attributes and items that it goes on with.
+_FIELD: Final = re.compile(r"(\w*)((?:\.\w+|\[[^\]]*\])*)\Z")
+_FIELD_PART: Final = re.compile(r"\.(\w+)|\[([^\]]*)\]")
+
+
+def _read_field(m: Machine, arguments: Arguments, index: int, field: str, node: ast.expr) -> Value | None:
+    """Return what a field of a format string shows: an argument, or what `{e[HOME]}` reaches in it."""
+    found = _FIELD.match(field)
+    if found is None:
+        return None
+    value = arguments.get(int(found[1]) if found[1].isdigit() else index, found[1])
+    for part in _FIELD_PART.finditer(found[2]):
+        if value is None or (part[1] or "").startswith("__"):
+            return None
+        if part[1]:
+            value = attributes.load_attribute(m, value, part[1], node)
+        else:
+            key = int(part[2]) if part[2].isdigit() else part[2]
+            value = attributes.load_item(m, value, Const(key), node)
+    if value is not None:
+        m.read_environment(value, node)
+    return value
 
 
 def _model_text_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -396,9 +420,24 @@ def _model_abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 def _model_expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     text = read_constant_text(value)
-    if text is not None and "$" not in text:
-        return value
-    return m.call(Ref("os.getenv"), Arguments([UNKNOWN], {}), node)
+    if text is None:
+        return m.call(Ref("os.getenv"), Arguments([UNKNOWN], {}), node)
+    pieces: list[str | None] = []
+    taint = CLEAN
+    end = 0
+    for found in _VARIABLE.finditer(text):
+        name = found[1] or found[2]
+        held = m.call(Ref("os.getenv"), Arguments([Const(name)], {}), node)
+        if name in m.context.variables:
+            return UNKNOWN  # the program has set it, to any text
+        pieces += [text[end : found.start()], *to_pieces(held)]
+        taint |= held.taint
+        end = found.end()
+    return build_text([*pieces, text[end:]], taint)
+
+
+# A variable in a text, as a shell writes it.
+_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]*)\})")
 
 
 def _model_dirname(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

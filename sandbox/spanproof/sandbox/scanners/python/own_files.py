@@ -110,10 +110,10 @@ def forget_handed_files(m: Machine, function: Ref, arguments: Arguments) -> None
     called_on, _, method = function.name.rpartition(".")
     if called_on in _HANDLES and function.owner is not None and method not in _HARMLESS_METHODS:
         m.context.own_files.forget(find_path(m, function.owner))
-    is_of_library = function.name not in BUILTINS
+    may_be_own = function.name not in BUILTINS and not m.context.own_files.is_empty
     for value in arguments.all():
         is_handle = isinstance(value, Ref) and value.name in _HANDLES
-        is_path = is_of_library and isinstance(value, Const | Text | Path)
+        is_path = may_be_own and isinstance(value, Const | Text | Path)
         if is_handle or (is_path and m.context.own_files.holds(find_path(m, value) or "")):
             m.context.own_files.forget(find_path(m, value))
 

@@ -56,8 +56,14 @@ _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
 
+# Methods of texts, which `timeit` calls as they are; no attribute that holds a text has such a name.
+_TEXT_METHODS: Final = (".split", ".splitlines", ".strip", ".lower", ".upper")
+
+
 def _judge_code(call: Call[Machine], value: Value) -> Value | None:
     """Judge `exec`, `eval` and their like: what folds to source is read in its turn."""
+    if isinstance(value, Ref) and call.name.startswith("timeit.") and value.name.endswith(_TEXT_METHODS):
+        return None
     namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
     given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:

@@ -29,7 +29,7 @@ from spanproof.sandbox.scanners.python.effects import (
     REMOTE_OPTIONS,
     WRITING_MODE,
 )
-from spanproof.sandbox.scanners.python.growth import ENDLESS, MOST_ITEMS, grows_by_doubling
+from spanproof.sandbox.scanners.python.growth import ENDLESS, MOST_ITEMS, REPEATING, grows_by_doubling
 from spanproof.sandbox.scanners.reader.effects import Effect
 
 _PLAIN: Final = known.LIBRARIES["plain"]
@@ -77,7 +77,7 @@ def _index_acting_words() -> dict[str, frozenset[str]]:
     modelled = [name for entry in known.KNOWLEDGE["models"].values() for name in entry.split()]
     modelled += known.KNOWLEDGE["folded"]["functions"].split()
     modelled = [name for name in modelled if _get_last_word(name) not in _KEPT]
-    for name in (*known.SINKS, *modelled, *known.KNOWLEDGE["names"], *ENDLESS):
+    for name in (*known.SINKS, *modelled, *known.KNOWLEDGE["names"], *ENDLESS, REPEATING):
         top = name.partition(".")[0]
         kinds = {effect.kind for effect in known.SINKS.get(name, ())}
         if top in _MODULES and not (kinds and kinds <= _SIZE_KINDS | {"none"}):
@@ -140,10 +140,21 @@ def is_plain(nodes: Sequence[ast.AST], boundary: Boundary) -> bool:
         nodes: all nodes of its tree.
         boundary: what it may open.
     """
-    if len(nodes) > _MOST_NODES:
+    if len(nodes) > _MOST_NODES or _imports_others(nodes):
         return False
     program = _Program(nodes)
     return all(check(program, boundary) for check in _CHECKS)
+
+
+def _imports_others(nodes: Sequence[ast.AST]) -> bool:
+    """Whether a module is imported that is not plain: which most programs do that reach anything."""
+    imported = [node for node in nodes if node.__class__ in _IMPORTS]
+    names = [one.name for node in imported if isinstance(node, ast.Import) for one in node.names]
+    names += [node.module or "" for node in imported if isinstance(node, ast.ImportFrom)]
+    return any(name.partition(".")[0] not in _MODULES for name in names)
+
+
+_IMPORTS: Final = frozenset({ast.Import, ast.ImportFrom})
 
 
 def _has_plain_nodes(program: _Program, boundary: Boundary) -> bool:

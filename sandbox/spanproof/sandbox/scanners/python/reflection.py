@@ -223,6 +223,15 @@ def _model_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: a
     return None if text is None else Ref(normalise_name(text.replace(":", ".")))
 
 
+def _model_entry_point(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return an entry point of the program's own, which loads the object that its value names."""
+    instance = Instance(Klass("EntryPoint", [], {}, []))
+    for index, name in enumerate(("name", "value", "group")):
+        instance.attributes[name] = arguments.get(index, name) or UNKNOWN
+    instance.attributes["load"] = Partial(Ref("pkgutil.resolve_name"), [instance.attributes["value"]])
+    return instance
+
+
 def _model_simple_namespace(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     instance = Instance(Klass("SimpleNamespace", [], {}, []))
     instance.attributes.update(arguments.named)
@@ -263,6 +272,7 @@ REFLECTION: Final[dict[str, Model]] = {
     "attribute": _model_getattr,
     "attribute-of": _model_attrgetter_call,
     "dump": _model_dumps,
+    "entry-point": _model_entry_point,
     "encode": _model_pickle_encoding,
     "getter": _model_getter,
     "import": _model_import_module,

@@ -54,7 +54,8 @@ class Condition(NamedTuple):
     """A keyword argument that decides whether an effect counts.
 
     `if KEYWORD` counts where the keyword is given and may be true, `unless KEYWORD` where it may be false.
-    `unless KEYWORD=TEXT` counts where the keyword may be another text.
+    `unless KEYWORD=TEXT` counts where the keyword may be another text, `if KEYWORD=TEXT` where it may be
+    this one.
     """
 
     keyword: str
@@ -64,6 +65,8 @@ class Condition(NamedTuple):
     def holds(self, arguments: Arguments) -> bool:
         """Whether the effect counts for a call with these arguments."""
         value = arguments.named.get(self.keyword)
+        if self.counts_if and self.text:
+            return value is not None and not (isinstance(value, Const) and value.value != self.text)
         if self.counts_if:
             return value is not None and not (isinstance(value, Const) and not value.value)
         return not (isinstance(value, Const) and value.value == (self.text or True))

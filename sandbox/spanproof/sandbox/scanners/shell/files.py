@@ -177,6 +177,9 @@ _JQ_READS = re.compile(
     r"\$ENV\b|(?<![\w.\"$])env\b(?!\s*+:)|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\("
 )
 
+# One variable by its name; the function `env` gives all of them.
+_JQ_VARIABLE = re.compile(r"""\$ENV(?:\.(\w++)|\["(\w++)"\])""")
+
 
 def judge_operands(
     shell: Shell, program: str, role: str, arguments: list[Words], stdin: Stream, node: Node
@@ -274,8 +277,11 @@ def _judge_program_text(
         judge_awk(shell, text, arguments, node)
     elif program == "sed":
         judge_sed(shell, text, node)
-    elif _JQ_READS.search(text):
+    elif _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
         shell.read_all_variables(program, node)
+    else:
+        for found in _JQ_VARIABLE.finditer(text):
+            shell.crossed(shell.context.judge_variable(found[1] or found[2]), program, node)
     return texts, operands
 
 

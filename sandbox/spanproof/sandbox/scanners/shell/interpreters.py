@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
+from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.shell.catalogue import INSTALLERS, SHELLS, split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.state import (
@@ -308,11 +309,12 @@ HANDLERS: Final[dict[str, Handler]] = {
 class Reach(NamedTuple):
     """What a program opens or runs: a file by its action, a command where that is None.
 
-    `target` is None where it is not known.
+    `target` is None where it is not known; `rest` is what follows it in the name of a file.
     """
 
     action: Action | None
     target: str | None
+    rest: Pieces = ()
 
 
 def judge_awk(shell: Shell, text: str, arguments: Sequence[Words], node: Node) -> None:
@@ -349,7 +351,7 @@ def _judge_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: N
         elif reach.action is None:
             run_text(shell, reach.target, f"{program} runs a command: ", node)
         elif reach.target not in {"", "-"}:
-            shell.judge_path(reach.action, ((reach.target,),), program, node)
+            shell.judge_path(reach.action, (merge_pieces((reach.target, *reach.rest)),), program, node)
 
 
 # --- awk: texts are put aside, so that what they hold is not taken for code
@@ -374,6 +376,12 @@ _AWK_PIPE: Final = re.compile(
 )
 _AWK_INPUT: Final = re.compile(rf"(\bgetline\b)|([();}}\n])|<\s*+(?:{_ALONE})?")
 _AWK_OUTPUT: Final = re.compile(rf"(\bprintf?\b)|([();}}\n])|>>?\s*+(?:{_ALONE})?")
+# A text, and what else is put together with it: other texts, fields and names.
+_AWK_JOINED: Final = r"\"\d+\"(?:[ \t]*+(?:\"\d+\"|\$?\w++(?![\w\[(])))*+"
+_AWK_JOINED_ALONE: Final = re.compile(
+    rf"\s*+(?:\(\s*+({_AWK_JOINED})[ \t]*+\)|({_AWK_JOINED}))(?=[ \t]*+(?:[;}}\n]|\Z))"
+)
+_AWK_PART: Final = re.compile(r"\"(\d+)\"|\$?\w++")
 _AWK_UNKNOWN: Final = re.compile(r"/inet/|\bARG[VC]\b|@(?:load|include)\b|@\w++\s*+\(")
 
 
@@ -399,15 +407,30 @@ def _find_in_awk(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reac
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
         yield Reach(None, named(found[1] if found[2] else found[3]))
-    for number in _find_redirected(_AWK_INPUT, code):
-        yield Reach(Action.READ, named(number))
-    for number in _find_redirected(_AWK_OUTPUT, code):
-        yield Reach(Action.WRITE, named(number))
+    for found in _find_redirected(_AWK_INPUT, code):
+        yield Reach(Action.READ, named(found[3]))
+    for found in _find_redirected(_AWK_OUTPUT, code):
+        first, *rest = merge_pieces([named(number) for number in _list_joined(code, found)])
+        yield Reach(Action.WRITE, _select_followed(first, rest), tuple(rest))
 
 
-# A statement that gives a name a text and nothing else, and all that may change a name.
+def _select_followed(first: str | None, rest: Sequence[str | None]) -> str | None:
+    """Return how the name of a file begins; None where it may be that of any file of the work directory."""
+    is_in_folder = first is not None and "/" in first
+    return first if is_in_folder or not rest else None
+
+
+def _list_joined(code: str, redirected: re.Match[str]) -> list[str | None]:
+    """Return the numbers of the texts that make the name of a file; None for each part that is none."""
+    joined = _AWK_JOINED_ALONE.match(code, redirected.end()) if redirected[3] is None else None
+    if joined is None:
+        return [redirected[3]]
+    return [number or None for number in _AWK_PART.findall(joined[1] or joined[2])]
+
+
+# A statement that gives a name a text, or what is put together with one, and all that may change a name.
 _AWK_CONSTANT: Final = re.compile(
-    r"(?:(?<=[{;\n])|\A)\s*+([A-Za-z]\w*+)\s*+=\s*+(\"\d+\")(?=[ \t]*+(?:[;}\n]|\Z))"
+    rf"(?:(?<=[{{;\n])|\A)\s*+([A-Za-z]\w*+)\s*+=\s*+({_AWK_JOINED})(?=[ \t]*+(?:[;}}\n]|\Z))"
 )
 _MOST_AWK: Final = 2_000
 # `name=value` among the arguments of awk, or behind `-v`.
@@ -427,19 +450,19 @@ def _put_in_constants(code: str, assigned: Mapping[str, str | None], texts: list
         texts: its texts, to which those of its arguments are added.
     """
     # Each name is looked for in the whole of a program: a long one is left as it is.
-    held = _AWK_CONSTANT.findall(code) if len(code) <= _MOST_AWK else []
     for name, value in assigned.items():
         if value is not None and len(code) <= _MOST_AWK and not re.search(_AWK_CHANGES.format(name), code):
             texts.append(resolve_escapes(value))
             code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+\()", f'"{len(texts) - 1}"', code)
+    held = _AWK_CONSTANT.findall(code) if len(code) <= _MOST_AWK else []
     for name, text in dict(held).items():
         if name not in assigned and len(re.findall(_AWK_CHANGES.format(name), code)) == 1:
             code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+(?:=(?!=)|\())", text, code)
     return code
 
 
-def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:
-    """Yield the numbers of the texts that `getline` reads or `print` writes to; None where it is no text."""
+def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
+    """Yield where `getline` reads or `print` writes, with the number of the text that names the file."""
     depth = -1  # of brackets since the statement; below 0 outside of one, where `<` and `>` compare
     for found in pattern.finditer(code):
         if found[1]:
@@ -448,7 +471,7 @@ def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None
             depth += {"(": 1, ")": -1}.get(found[2], 0)
             depth = -1 if depth == 0 and found[2] in ";}\n" else depth
         elif depth == 0:
-            yield found[3]
+            yield found
             depth = -1
 
 

@@ -194,6 +194,8 @@ class Expander:
         edit = _EDITS.get(operator[:1])
         if edit is None:
             return value
+        if name in {"PWD", "OLDPWD"} and value == _PREDEFINED[name]:
+            return _EDITED_DIRECTORY.get(operator, HOLE)
         edited = (pieces for one in value for pieces in edit((one,), operator))
         return limit_texts(edited, MAX_ALTERNATIVES)
 
@@ -255,6 +257,12 @@ class Expander:
                 self._expand_parameter(one)
             else:
                 pending.extend(one.named_children)
+
+
+# What is left of the directory, whose text is not known: its parent, its name, and all of it.
+_EDITED_DIRECTORY: Final[dict[str, Words]] = {
+    "%/*": (("..",),), "##*/": ((ENTRY,),), "%/": ((".",),), "%%/": ((".",),),
+}  # fmt: skip
 
 
 def _unquote_text(data: bytes) -> str:
